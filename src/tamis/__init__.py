@@ -1,0 +1,32 @@
+"""tamis: keep the columns that teach, hold back those that tell.
+
+::
+
+    read -> Table + Roles -> risk -> propose (select | perturb) -> evaluate -> choose
+         -> publish -> verify
+
+The folders of this package are the steps of that flow. The public names below are imported
+when they are first used, so that ``import tamis`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Roles": "tamis.table",
+    "Table": "tamis.table",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tamis' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,76 @@
+"""The command line: one thin module per command, imported when the command is called.
+
+This module is the one place where errors become exit codes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from tamis import __version__
+from tamis.errors import TamisError
+
+COMMANDS = {}
+
+
+class _Lazy(click.Group):
+    """A group that imports a command only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 the request cannot be met; 2 wrong usage or unreadable input.",
+)
+@click.version_option(__version__, prog_name="tamis")
+def cli() -> None:
+    """Publish a labelled table: keep the columns that teach, hold back those that tell."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line; every error ends here as a message and an exit code."""
+    sys.exit(_run(args))
+
+
+def _run(args: list[str] | None) -> int:
+    try:
+        result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        return _say("stopped; nothing was written", 130)
+    except TamisError as error:
+        return _say(f"error: {error}", error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("TAMIS_DEBUG"):
+            raise
+        # The text of an unforeseen error may quote a cell, so only its kind is shown.
+        return _say(
+            f"error: unforeseen {type(error).__name__}; run again with TAMIS_DEBUG=1 set to see "
+            "where, and please report it",
+            2,
+        )
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"tamis: {message}", err=True)
+    return code

@@ -1,0 +1,53 @@
+"""What can go wrong, as a small tree.
+
+::
+
+    TamisError (ValueError)
+    ├── InputError          the table, a file or a parameter is wrong          exit code 2
+    │   └── MissingExtra    an optional package is needed and not installed    exit code 2
+    └── CannotMeet          the request is sound but cannot be met             exit code 1
+
+    TamisWarning (UserWarning)
+
+A message says what was wrong, what is allowed, what was got and what to do. It names columns,
+files, lines and counts, never the value of a cell.
+"""
+
+from collections.abc import Iterable
+
+
+class TamisError(ValueError):
+    """The root of all errors that tamis raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(TamisError):
+    """A table, file or parameter that cannot be used as it is."""
+
+
+class MissingExtra(InputError):
+    """An optional package is needed for this request."""
+
+
+class CannotMeet(TamisError):
+    """A sound request that no release can meet."""
+
+    exit_code = 1
+
+
+class TamisWarning(UserWarning):
+    """Something a user must know to read a result rightly."""
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names in quotes for a message, cut after `most` of them.
+
+    >>> listed(["age", "zip"])
+    "'age', 'zip'"
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,32 @@
+"""Fixtures that several test modules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _shared(folder: str) -> Callable[[str], Path]:
+    def path_of(name: str) -> Path:
+        path = SHARED / folder / name
+        if not path.exists():
+            pytest.skip(f"the real datasets are not beside this checkout ({folder}/{name})")
+        return path
+
+    return path_of
+
+
+@pytest.fixture(scope="session")
+def dataset() -> Callable[[str], Path]:
+    """The path of a real dataset by file name; skips where the folder is absent."""
+    return _shared("data")
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], Path]:
+    """The path of a file of figures measured elsewhere; skips where the folder is absent."""
+    return _shared("golden")
