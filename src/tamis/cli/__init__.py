@@ -14,7 +14,7 @@ import click
 from tamis import __version__
 from tamis.errors import TamisError
 
-COMMANDS = {}
+COMMANDS: dict[str, str] = {}
 
 
 class _Lazy(click.Group):
