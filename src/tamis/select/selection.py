@@ -1,0 +1,37 @@
+"""What a search over sets of features gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    """One feature chosen: what it added, and where the set stood afterwards."""
+
+    feature: int
+    gain: float
+    utility: float
+    anonymity: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A feasible set of columns, by number, in the order of choice.
+
+    `bound` is a proven upper limit of the utility over all feasible sets, where a search gives
+    one; `steps` is the path, where the search had one.
+    """
+
+    features: tuple[int, ...]
+    anonymity: int
+    utility: float
+    bound: float | None = None
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """How far the utility may be below the optimum, as a share of the bound."""
+        if self.bound is None:
+            return None
+        return 0.0 if self.bound == 0 else max(0.0, (self.bound - self.utility) / self.bound)
