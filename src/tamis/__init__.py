@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Roles": "tamis.table",
     "Table": "tamis.table",
+    "read_table": "tamis.read",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605
