@@ -15,8 +15,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinaryTable": "tamis.binary",
     "Roles": "tamis.table",
     "Table": "tamis.table",
+    "binarise": "tamis.binary",
+    "read_binary": "tamis.read",
     "read_table": "tamis.read",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from tamis.binary import BinaryTable
 from tamis.errors import InputError, listed
 from tamis.read.columns import typed
 from tamis.read.delimited import delimited_frame
@@ -19,9 +20,11 @@ from tamis.read.frames import (
     polars_frame,
 )
 from tamis.read.schema import Schema, load_schema
+from tamis.read.sparse import basket_table, long_table, svm_table
+from tamis.read.text import file_at
 from tamis.table import Roles, Table
 
-__all__ = ["FORMATS", "format_of", "polars_frame", "read_table"]
+__all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]
 
 FORMATS = {
     ".csv": "csv",
@@ -190,3 +193,60 @@ def check_target(target: pl.Series) -> None:
             f"the target {target.name!r} has one value only, so there is nothing to learn; choose "
             "another --target, or a table with both kinds of rows"
         )
+
+
+def read_binary(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    labels: str | Path | None = None,
+    label_items: Sequence[str] = (),
+    long: tuple[str, str] | None = None,
+    target: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> BinaryTable:
+    """Read sparse 0/1 records.
+
+    Parameters
+    ----------
+    source : path
+        ``.svm`` or ``.libsvm`` (a label, then ``index:1`` words), ``.basket`` (one row of items
+        a line), or any table that `read_table` reads, with `long`.
+    labels : path, optional
+        For baskets a file of one label a line; for a long table a table of entities and labels.
+    label_items : texts
+        For baskets: the item or items that are the label.
+    long : (entity, feature), optional
+        The two columns of a long table.
+    target : str, optional
+        The label column of a long table or of its label table.
+
+    Returns
+    -------
+    BinaryTable
+    """
+    kind = format or format_of(source)
+    if long is not None:
+        options: dict[str, Any] = {"encoding": encoding, "separator": separator}
+        pairs = read_table(source, format=format, **options).frame
+        known = None if labels is None else read_table(labels, **options).frame
+        table = long_table(pairs, *long, labels=known, target=target)
+    elif kind == "svm":
+        table = svm_table(file_at(source), encoding)
+    elif kind == "basket":
+        table = basket_table(
+            file_at(source),
+            labels=labels,
+            label_items=label_items,
+            encoding=encoding,
+            separator=separator,
+        )
+    else:
+        raise InputError(
+            f"{kind} is no sparse format; give .svm or .basket files, or name the two columns of a "
+            "long table with --long ENTITY,FEATURE"
+        )
+    if table.labels is not None and len(set(table.labels)) < 2:
+        raise InputError("the label has one value only, so there is nothing to learn")
+    return table

@@ -49,8 +49,8 @@ def typed(
     Examples
     --------
     >>> frame = pl.DataFrame({"zip": ["01000", "75011"], "age": ["31", "?"]})
-    >>> typed(frame, missing=["?"]).schema
-    Schema({'zip': String, 'age': Int64})
+    >>> dict(typed(frame, missing=["?"]).schema)
+    {'zip': String, 'age': Int64}
     """
     declared = dict(declared or {})
     texts = [c for c in frame.columns if frame.schema[c] == pl.String]

@@ -29,28 +29,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tamis.binary import Cut
 from tamis.errors import InputError, listed
 from tamis.read.text import file_at
 
 _ROLES = ("target", "sensitive", "quasi", "identifier", "drop")
 _PARTS = ("missing", "columns", "roles", "binary")
-
-
-@dataclass(frozen=True)
-class Cut:
-    """How one column becomes 0/1 columns: exactly one of the three, or none for every value."""
-
-    cuts: tuple[float, ...] | None = None
-    quantiles: int | None = None
-    value: Any = None
-
-    def __post_init__(self) -> None:
-        if sum(x is not None for x in (self.cuts, self.quantiles, self.value)) > 1:
-            raise InputError("give one of cuts, quantiles and value, not several")
-        if self.cuts is not None and list(self.cuts) != sorted(set(self.cuts)):
-            raise InputError("cuts must be numbers in rising order, each once")
-        if self.quantiles is not None and self.quantiles < 2:
-            raise InputError(f"quantiles must be 2 or more, got {self.quantiles}")
 
 
 @dataclass(frozen=True)
