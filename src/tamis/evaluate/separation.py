@@ -24,14 +24,14 @@ def class_counts(X: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64]
     table = zero_one(X)
     if isinstance(table, np.ndarray):
         return table.sum(axis=0, dtype=np.int64), table[positive].sum(axis=0, dtype=np.int64)
-    width = table.shape[1]
     if table.format == "csc":
         inside = np.concatenate([[0], np.cumsum(positive[table.indices])])
         starts = table.indptr.astype(np.int64)
         return np.diff(starts), np.diff(inside[starts])
-    support = np.bincount(table.indices, minlength=width).astype(np.int64)
-    ones = np.bincount(table[np.flatnonzero(positive)].indices, minlength=width)
-    return support, ones.astype(np.int64)
+    from tamis.select.columns import counts_by_class
+
+    counts = counts_by_class(table.indptr, table.indices, positive, table.shape[1])
+    return counts.sum(axis=1), counts[:, 1]
 
 
 def differing_pairs(

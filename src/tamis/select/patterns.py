@@ -70,16 +70,16 @@ def widen(g: Patterns) -> Patterns:
 @njit(cache=True)
 def gather(rows: Any, g: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
-    touched, weighted = 0, g.row_weight.size > 0
+    touched = 0
+    weighted, labelled = g.row_weight.size > 0, g.row_positive.size > 0
     for r in rows:
         p = g.of_row[r]
         if g.hits[p] == 0:
             g.touched[touched] = p
             touched += 1
         g.hits[p] += g.row_weight[r] if weighted else 1
-    if g.row_positive.size > 0:
-        for r in rows:
-            g.hits_positive[g.of_row[r]] += g.row_positive[r]
+        if labelled:
+            g.hits_positive[p] += g.row_positive[r]
     return touched
 
 
