@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,9 @@ def zero_one(X: Any) -> Binary:
         values = _numbers(values, _names(X))
     if values.dtype.kind not in "biuf":
         raise InputError(f"a 0/1 table holds numbers or truth values, got {values.dtype}")
-    if values.dtype != np.bool_:
-        _refuse_other(values, _names(X))
-    return np.ascontiguousarray(values, dtype=np.uint8)
+    if values.dtype == np.bool_:
+        return np.ascontiguousarray(values).view(np.uint8)
+    return _bytes(values, _names(X))
 
 
 def sparse_rows(X: Any) -> sparse.csr_array:
@@ -106,17 +107,22 @@ def _not_two(classes: int) -> str:
 
 def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
     table = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
-    if np.isnan(table.data).any() if table.dtype.kind == "f" else False:
-        raise InputError(_MISSING)
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
-    if not np.all(table.data == 1):
+    if any((part != 1).any() for part in _parts(table.data)):
+        if table.dtype.kind == "f" and np.isnan(table.data).any():
+            raise InputError(_MISSING)
         if not np.all((table.data == 1) | (table.data == 0)):
             raise InputError(_OTHER)
         table = table.copy()
         table.eliminate_zeros()
     return table
+
+
+def _parts(data: NDArray[Any], size: int = 2**20) -> Iterator[NDArray[Any]]:
+    """Pieces of an array, so that a test of all of it makes no copy as long as it."""
+    return (data[i : i + size] for i in range(0, len(data), size))
 
 
 _MISSING = (
@@ -126,13 +132,25 @@ _MISSING = (
 _OTHER = "only 0 and 1 are allowed, some cells hold other values; turn each level into a 0/1 column"
 
 
-def _refuse_other(values: NDArray[Any], names: list[str]) -> None:
-    wrong = ~((values == 0) | (values == 1))
-    if not wrong.any():
-        return
+def _bytes(values: NDArray[Any], names: list[str]) -> NDArray[np.uint8]:
+    """Checked and narrowed some rows at a time, so that the copies stay in the cache."""
+    table = np.empty(values.shape, np.uint8)
+    step = max(1, 2**16 // max(values.shape[1], 1))
+    for begin in range(0, len(values), step):
+        some = values[begin : begin + step]
+        with np.errstate(invalid="ignore"):
+            narrow = some.astype(np.uint8)
+        if (narrow > 1).any() or (narrow != some).any():
+            raise InputError(_what_is_wrong(values, names))
+        table[begin : begin + step] = narrow
+    return table
+
+
+def _what_is_wrong(values: NDArray[Any], names: list[str]) -> str:
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise InputError(f"{_MISSING}; columns with NaN: {_where(np.isnan(values), names)}")
-    raise InputError(f"{_OTHER}; columns with other values: {_where(wrong, names)}")
+        return f"{_MISSING}; columns with NaN: {_where(np.isnan(values), names)}"
+    wrong = (values != 0) & (values != 1)
+    return f"{_OTHER}; columns with other values: {_where(wrong, names)}"
 
 
 def _where(cells: NDArray[np.bool_], names: list[str]) -> str:
