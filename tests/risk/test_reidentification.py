@@ -27,7 +27,7 @@ def test_a_population_may_be_a_table_and_hold_other_columns():
     [
         ({"name": ["cook"]}, "the population has no column 'job'"),
         ({"job": ["cook", "cook"]}, "1 rows of the table lie in classes"),
-        ({"job": [["cook"]]}, "of another type"),
+        ({"job": [["cook"]]}, "holds lists"),
     ],
 )
 def test_wrong_populations(population, message):

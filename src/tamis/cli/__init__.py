@@ -55,7 +55,7 @@ def _run(args: list[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", TamisWarning)
-            warnings.showwarning = _note
+            warnings.showwarning = _note  # type: ignore[assignment]
             result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
             sys.stdout.flush()
         return result if isinstance(result, int) else 0

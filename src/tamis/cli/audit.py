@@ -121,7 +121,7 @@ def _print_figures(out: Console, found: Exposure) -> None:
 
     risk = found.reidentification
     table = rich_table("measure", "value", "in words", numbers=("value",))
-    table.add_row("k-anonymity", str(found.k_anonymity), "people in the smallest class of equals")
+    table.add_row("k-anonymity", str(found.k_anonymity), "people in the smallest group of equals")
     table.add_row("classes", f"{found.classes:,}", "groups of people with equal values")
     table.add_row("prosecutor", percent(risk.prosecutor), "chance to find a person known to be in")
     above = f"people found with a chance above {percent(risk.threshold)}"
@@ -129,17 +129,14 @@ def _print_figures(out: Console, found: Exposure) -> None:
     table.add_row("journalist", percent(risk.journalist), "chance to find somebody, no matter who")
     table.add_row("marketer", percent(risk.marketer), "share of people found by matching them all")
     if found.l_diversity is not None:
-        who = escape(str(found.sensitive))
+        who = escape(repr(found.sensitive))
         spread = found.l_diversity
-        table.add_row(
-            "l-diversity", str(spread.distinct), f"least number of {who} values in a class"
-        )
+        table.add_row("l-diversity", str(spread.distinct), f"values of {who} in the poorest group")
         table.add_row(
             "  entropy", f"{spread.entropy:.2f}", "the same, weighed by how even they are"
         )
-        table.add_row(
-            "t-closeness", f"{found.t_closeness:.2f}", f"how far {who} in a class may lean"
-        )
+        lean = f"how far {who} leans in some group, 0 to 1"
+        table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
     out.print(table)
 
 
@@ -168,13 +165,7 @@ def _print_sizes(out: Console, found: Exposure) -> None:
 def _print_columns(out: Console, found: Exposure) -> None:
     from rich.markup import escape
 
-    table = rich_table(
-        "without",
-        "unique people",
-        "fewer",
-        "k",
-        title="Riskiest columns: what if one were held back",
-    )
+    table = rich_table("held back", "unique people", "change", "k", title="Riskiest columns")
     for column in table.columns[1:]:
         column.justify = "right"
     for effect in found.columns[:_SHOWN]:

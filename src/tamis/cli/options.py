@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-class Names(click.ParamType):
+class Names(click.ParamType[tuple[str, ...]]):
     """Comma-separated names, or a list of them from a configuration file."""
 
     name = "a,b"

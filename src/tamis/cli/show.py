@@ -70,12 +70,13 @@ def bar(share: float, width: int = 40) -> str:
     '████'
     """
     eighths = max(1, round(share * width * 8)) if share > 0 else 0
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def understood(table: Table) -> list[dict[str, Any]]:
     """What each column was taken for, as plain records."""
-    roles = {table.roles.target: "target", **dict.fromkeys(table.roles.identifiers, "identifier")}
+    roles: dict[str | None, str] = dict.fromkeys(table.roles.identifiers, "identifier")
+    roles[table.roles.target] = "target"
     if table.roles.sensitive is not None:
         both = table.roles.sensitive == table.roles.target
         roles[table.roles.sensitive] = "target, sensitive" if both else "sensitive"
