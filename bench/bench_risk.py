@@ -52,13 +52,15 @@ def pycanon_seconds(frame: pl.DataFrame) -> dict[str, float]:
 
 
 def against_pandas(frame: pl.DataFrame) -> list[Ratio]:
+    """The second line pays for turning the pandas frame into a polars one as well."""
     quasi = [c for c in frame.columns if c != SENSITIVE]
     pandas = frame.to_pandas()
-    theirs = seconds(lambda: pandas.groupby(quasi).size())
-    peer = "pandas groupby.size"
+    theirs = seconds(lambda: pandas.groupby(quasi).size(), repeat=7)
+    ours = seconds(lambda: k_anonymity(frame, quasi), repeat=7)
+    converted = seconds(lambda: k_anonymity(pandas, quasi), repeat=7)
     return [
-        Ratio("k of a polars frame", peer, seconds(lambda: k_anonymity(frame, quasi)), theirs, 1),
-        Ratio("k of a pandas frame", peer, seconds(lambda: k_anonymity(pandas, quasi)), theirs, 1),
+        Ratio("k of a polars frame", "pandas groupby.size", ours, theirs, 1),
+        Ratio("k of a pandas frame", "pandas groupby.size", converted, theirs, 1.5),
     ]
 
 
