@@ -46,7 +46,8 @@ def _present(column: pl.Series) -> tuple[pl.Series, int]:
     """Codes of the present values, null where missing, and how many codes there can be."""
     if column.dtype == pl.String:
         # Categories of its own: the shared ones would number the values of other columns too.
-        column = column.cast(pl.Categorical(pl.Categories.random()))
+        text = column.cast(pl.Categorical(pl.Categories.random())).to_physical()
+        return text, _width(text.max())
     if column.dtype.is_float():
         column = column.fill_nan(None)
     whole = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column.to_physical()
@@ -54,10 +55,14 @@ def _present(column: pl.Series) -> tuple[pl.Series, int]:
         least: Any = whole.min()
         most: Any = whole.max()
         if least is not None and most - least < NARROW and max(-least, most) < LARGEST:
-            return whole.cast(pl.Int64) - least, most - least + 1
-    ranks = column.rank("dense")
-    distinct: Any = ranks.max()
-    return ranks - 1, distinct or 0
+            return whole.cast(pl.Int64) - least, _width(most - least)
+    ranks = column.rank("dense") - 1
+    return ranks, _width(ranks.max())
+
+
+def _width(highest: Any) -> int:
+    """The number of codes up to the highest one, none where nothing is present."""
+    return 0 if highest is None else int(highest) + 1
 
 
 def joined(left: Coded, right: Coded) -> Coded:

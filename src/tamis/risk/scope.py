@@ -60,8 +60,9 @@ def scope(data: Any, quasi: Sequence[str] | None = None, sensitive: str | None =
 
 def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:
     columns = table.frame.columns
-    named = [*quasi, *([] if sensitive is None else [sensitive])]
-    if unknown := [c for c in named if c not in columns]:
+    named = [*quasi] if sensitive is None else [*quasi, sensitive]
+    known = set(columns)
+    if unknown := [c for c in named if c not in known]:
         raise InputError(
             f"no column {listed(unknown)} in the table; its columns are {listed(columns, most=30)}"
         )
