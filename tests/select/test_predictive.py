@@ -69,7 +69,8 @@ def test_a_gain_is_the_change_of_the_worth(data, measure, kind):
 @pytest.mark.parametrize("kind", ["linear", "bayes"])
 @pytest.mark.parametrize("on_violation", ["skip", "stop"])
 def test_the_features_that_matter_come_first(data, measure, kind, on_violation):
-    found = greedy(*data, 5, utility=measure, model=kind, on_violation=on_violation)
+    X, y = data
+    found = greedy(X, y, 5, utility=measure, model=kind, on_violation=on_violation)
     assert set(found.features[:2]) == {3, 7}
     assert found.steps[-1].utility == pytest.approx(found.utility)
     assert found.anonymity >= 5

@@ -14,11 +14,13 @@ from tamis.evaluate.separation import differing_pairs
 from tamis.select.predictive import PREDICTIVE, HeldOut, Model, by_prediction, split_rows
 from tamis.select.projection import Privacy, Projection, check_k, check_privacy
 from tamis.select.selection import Selection, Step
-from tamis.select.utility import MODULAR
+from tamis.select.utility import MODULAR, mutual_information
 from tamis.zero_one import Binary, sparse_columns, two_classes, zero_one
 
 if TYPE_CHECKING:
-    from tamis.select.pick import Rule
+    from tamis.select.patterns import Patterns
+    from tamis.select.pick import Path, Rule
+    from tamis.select.source import Source
 
 OnViolation = Literal["skip", "stop"]
 SetUtility = Callable[[Any, Any, Sequence[int]], float]
@@ -36,6 +38,7 @@ def greedy(
     privacy: Privacy = "containment",
     on_violation: OnViolation = "skip",
     drop_rare: bool = False,
+    extend: bool = False,
     max_features: int | None = None,
     min_gain: float = 0.0,
     model: Model = "linear",
@@ -69,6 +72,9 @@ def greedy(
     drop_rare : bool
         Leave out features of fewer than k ones beforehand. They never fit; with
         ``on_violation="stop"`` the search would end at the first of them.
+    extend : bool
+        Where the search ends because nothing gains, go on with what still fits, in the order of
+        mutual information with the label.
     max_features : int, optional
         The most features to choose.
     min_gain : float
@@ -100,7 +106,7 @@ def greedy(
 
     most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
     rule = Rule(int(k), privacy == "equality", on_violation == "stop", most, float(min_gain))
-    task = _Task(table, positive, _labelled(labelled, positive), rule, drop_rare)
+    task = _Task(table, positive, _labelled(labelled, positive), rule, drop_rare, extend)
     if callable(utility):
         return _by_callable(task, utility, privacy)
     if utility in MODULAR:
@@ -117,6 +123,7 @@ class _Task:
     labelled: NDArray[np.bool_] | None
     rule: Rule
     drop_rare: bool
+    extend: bool
 
     @property
     def rows(self) -> int:
@@ -138,25 +145,35 @@ class _Task:
 def _in_turn(task: _Task, utility: str) -> Selection:
     """Modular utilities: one order for all, so each column is looked at once at most."""
     from tamis.select import pick
-    from tamis.select.patterns import widen
     from tamis.select.source import Source
 
     source = Source.of(task.table, task.positive, task.labelled)
     score = MODULAR[utility](source.labelled, source.ones, task.rows, task.positives)
     order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
     g, path = source.start(by_class=False), pick.path(task.rule.most, len(order))
-    done = 0
-    for columns in source.blocks(order, small=task.rule.stop):
-        place, status = 0, pick.WIDEN
-        while status == pick.WIDEN:
-            g = widen(g)
-            place, status = pick.offer_in_turn(columns, place, task.rule, path, done, g)
-        done += len(columns.begin)
-        if status != pick.MORE:
-            break
+    g, _ = _offer(source, order, task.rule, path, 0, g)
     chosen = int(g.state[1])
     features = order[path.item[:chosen]]
     return _selection(features, score[features], path.anonymity[:chosen], len(task.positive))
+
+
+def _offer(
+    source: Source, order: NDArray[np.int64], rule: Rule, path: Path, first: int, g: Patterns
+) -> tuple[Patterns, int]:
+    """Offer columns in this order; on the path they are numbered from `first`."""
+    from tamis.select import pick
+    from tamis.select.patterns import widen
+
+    status = pick.MORE
+    for columns in source.blocks(order, small=rule.stop):
+        place, status = 0, pick.WIDEN
+        while status == pick.WIDEN:
+            g = widen(g)
+            place, status = pick.offer_in_turn(columns, place, rule, path, first, g)
+        first += len(columns.begin)
+        if status != pick.MORE:
+            break
+    return g, status
 
 
 def _by_gain(task: _Task, utility: str) -> Selection:
@@ -173,8 +190,8 @@ def _by_gain(task: _Task, utility: str) -> Selection:
         kernel, unit, order = pick.pick_eagerly, task.rows, np.sort(order)
         base = max(task.positives, task.rows - task.positives) / task.rows
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
-    queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(order))
-    g, columns = source.start(by_class=True), None
+    queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
+    g, columns, status = source.start(by_class=True), None, pick.DONE
     for block in source.blocks(order, small=utility != "cm"):
         columns, status = joined(columns, block), pick.WIDEN
         if utility == "cm" and len(columns.begin) < len(order):
@@ -184,9 +201,21 @@ def _by_gain(task: _Task, utility: str) -> Selection:
             status = kernel(columns, rule, path, queue, g)
         if status != pick.MORE:
             break
+    if task.extend and status == pick.DONE and rule.least_gain == 0:
+        left = _left(task, source, order[path.item[: g.state[1]]])
+        g, _ = _offer(source, left, rule, path, len(order), g)
+        order = np.concatenate([order, left])
     chosen = int(g.state[1])
     features, gains = order[path.item[:chosen]], path.gain[:chosen] / unit
     return _selection(features, gains, path.anonymity[:chosen], len(task.positive), base)
+
+
+def _left(task: _Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The columns not chosen that say something of the label, the most telling first."""
+    score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
+    useful = task.may_fit(source.support) & (score > 0)
+    useful[chosen] = False
+    return _ranked(score, useful)
 
 
 def _by_callable(task: _Task, utility: SetUtility, privacy: Privacy) -> Selection:
@@ -234,6 +263,7 @@ def _by_model(
         stop=rule.stop,
         most=rule.most,
         least_gain=rule.least_gain,
+        extend=task.extend,
     )
 
 

@@ -147,6 +147,7 @@ def by_prediction(
     stop: bool,
     most: int,
     least_gain: float,
+    extend: bool = False,
     patience: int = 30,
 ) -> Selection:
     """Greedy on held-out worth, with a lazy list: old gains say whom to look at first.
@@ -159,13 +160,28 @@ def by_prediction(
     value, steps = model.worth(), list[Step]()
     while last and len(steps) < most:
         best, gain = _best_candidate(model, projection, last, value, stop, patience)
-        if best is None or gain <= least_gain or not projection.offer(best):
+        if best is None or gain <= least_gain:
             break
         del last[best]
-        model.add(best)
-        before, value = value, model.worth()
-        steps.append(Step(best, value - before, value, projection.anonymity))
+        if not projection.offer(best):
+            extend = False
+            break
+        value = _take(model, projection, best, value, steps)
+    if extend and least_gain == 0:
+        for column in sorted(last, key=lambda c: (-model.information[c], c)):
+            if len(steps) < most and model.information[column] > 0 and projection.offer(column):
+                value = _take(model, projection, column, value, steps)
     return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
+
+
+def _take(
+    model: HeldOut, projection: Projection, column: int, value: float, steps: list[Step]
+) -> float:
+    """Add an offered column to the model and note the step; the new worth."""
+    model.add(column)
+    worth = model.worth()
+    steps.append(Step(column, worth - value, worth, projection.anonymity))
+    return worth
 
 
 def _best_candidate(
