@@ -18,8 +18,6 @@ class Distinct(NamedTuple):
 
     mask: NDArray[np.uint64]
     weight: NDArray[np.int64]
-    positive: NDArray[np.int64]
-    """Rows of the true class among the weight."""
     of_row: NDArray[np.int32]
 
 
@@ -42,13 +40,11 @@ def row_masks(table: Binary) -> NDArray[np.uint64]:
     return masks
 
 
-def distinct_masks(masks: NDArray[np.uint64], positive: NDArray[np.bool_]) -> Distinct:
-    """The distinct masks with their weights; `positive` may be empty."""
+def distinct_masks(masks: NDArray[np.uint64]) -> Distinct:
+    """The distinct masks with their weights."""
     of_row = np.empty(len(masks), np.int32)
     found = _number(masks, of_row)
-    weight = np.bincount(of_row, minlength=len(found))
-    true = np.bincount(of_row[positive], minlength=len(found)) if len(positive) else weight[:0]
-    return Distinct(found, weight, true, of_row)
+    return Distinct(found, np.bincount(of_row, minlength=len(found)), of_row)
 
 
 @njit(cache=True)

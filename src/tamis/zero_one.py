@@ -14,13 +14,15 @@ from tamis.errors import InputError, listed
 Binary = NDArray[np.uint8] | sparse.csr_array | sparse.csc_array
 
 
-def zero_one(X: Any) -> Binary:
+def zero_one(X: Any, names: list[str] | None = None) -> Binary:
     """A 0/1 table as an array of bytes, a CSR or a CSC array whose stored values are all 1.
 
     Parameters
     ----------
     X : array, sparse matrix or array, or frame
         Rows are entities, columns features; truth values count as 0 and 1.
+    names : list of str, optional
+        Column names for messages. `None`: those of a frame, else numbers.
 
     Examples
     --------
@@ -31,18 +33,19 @@ def zero_one(X: Any) -> Binary:
     if sparse.issparse(X):
         return _sparse_ones(X)
     values = np.asarray(X)
+    names = _names(X) if names is None else names
     if values.ndim != 2:
         raise InputError(
             f"a 0/1 table has two dimensions, rows and columns; got {values.ndim}; "
             "reshape a single column with .reshape(-1, 1)"
         )
     if values.dtype == object:
-        values = _numbers(values, _names(X))
+        values = _numbers(values, names)
     if values.dtype.kind not in "biuf":
         raise InputError(f"a 0/1 table holds numbers or truth values, got {values.dtype}")
     if values.dtype == np.bool_:
         return np.ascontiguousarray(values).view(np.uint8)
-    return _bytes(values, _names(X))
+    return _bytes(values, names)
 
 
 def sparse_rows(X: Any) -> sparse.csr_array:
@@ -149,6 +152,8 @@ def _bytes(values: NDArray[Any], names: list[str]) -> NDArray[np.uint8]:
 def _what_is_wrong(values: NDArray[Any], names: list[str]) -> str:
     if values.dtype.kind == "f" and np.isnan(values).any():
         return f"{_MISSING}; columns with NaN: {_where(np.isnan(values), names)}"
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        return f"only 0 and 1 are allowed; columns with inf: {_where(np.isinf(values), names)}"
     wrong = (values != 0) & (values != 1)
     return f"{_OTHER}; columns with other values: {_where(wrong, names)}"
 

@@ -1,5 +1,7 @@
 """Anonymity by containment against the definition, row by row."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,9 +23,22 @@ def test_the_papers_table():
     assert entity_anonymity(TABLE_1).tolist() == [4, 4, 2, 4, 1, 1]
     assert containment_anonymity(TABLE_1) == 1
     assert containment_anonymity(TABLE_1[:, [0, 1, 4]]) == 2
-    # Never together in a row, so no frequent itemset, yet feasible: missing from the printed F_2.
-    assert containment_anonymity(TABLE_1[:, [2, 3]]) == 2
     assert containment_anonymity(TABLE_1[:, [2, 3, 4]]) == 2
+
+
+PRINTED_F2 = "1 2 3 4 5 12 13 14 15 25 35 45 125 135 145"
+
+
+def test_feasible_sets_of_the_papers_table_and_what_its_list_lacks():
+    feasible = {
+        S
+        for size in range(1, 6)
+        for S in combinations(range(1, 6), size)
+        if containment_anonymity(TABLE_1[:, [u - 1 for u in S]]) >= 2
+    }
+    printed = {tuple(map(int, S)) for S in PRINTED_F2.split()}
+    assert feasible - printed == {(3, 4), (1, 3, 4), (3, 4, 5), (1, 3, 4, 5)}
+    assert printed < feasible
 
 
 def test_equal_rows_are_not_needed():

@@ -107,6 +107,21 @@ def test_a_callable_is_the_utility():
     assert found.utility == pytest.approx(same.utility)
 
 
+@pytest.mark.parametrize("utility", [*sorted(WORTH), "likelihood", "auc", distcnt])
+@pytest.mark.parametrize("columns", [8, 80])
+def test_hidden_labels_do_not_matter_but_hidden_rows_do(utility, columns):
+    X, y = table(8, 60, columns, 0.3)
+    X[:, 8:] = 0
+    seen = np.arange(60) < 40
+    other = np.where(seen, y, 1 - y)
+    found = greedy(X, y, 2, utility=utility, labelled=seen)
+    assert found == greedy(X, other, 2, utility=utility, labelled=seen)
+    assert ANONYMITY["containment"](X[:, found.features]) == found.anonymity >= 2
+    if utility in ("hamdist", "distcnt"):
+        expected = WORTH[utility](X[seen], y[seen], found.features)
+        assert found.utility == pytest.approx(expected)
+
+
 def test_limits_end_the_path_early():
     X, y = table(5, 40, 10, 0.4)
     whole = greedy(X, y, 2)
@@ -162,6 +177,10 @@ def test_counts_on_pu1_are_those_of_the_paper(dataset, utility, privacy):
         ({"max_features": -1}, "at least 0, got -1"),
         ({"min_gain": -0.5}, "at least 0, got -0.5"),
         ({"k": 0}, "at least 1, got 0"),
+        ({"labelled": [True]}, "each of the 2 rows"),
+        ({"labelled": [True, False]}, "among the labelled rows"),
+        ({"model": "magic"}, "'linear' or 'bayes', got 'magic'"),
+        ({"utility": "auc"}, "two rows of each class"),
     ],
 )
 def test_wrong_choices_are_named(change, message):

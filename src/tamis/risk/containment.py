@@ -101,5 +101,5 @@ def _distinct_narrow(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
     from tamis.distinct import distinct_masks, row_masks
 
-    found = distinct_masks(row_masks(table), np.empty(0, bool))
+    found = distinct_masks(row_masks(table))
     return found.mask, found.weight, found.of_row

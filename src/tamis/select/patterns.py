@@ -23,35 +23,36 @@ class Patterns(NamedTuple):
     of_row: NDArray[np.int32]
     row_weight: NDArray[np.int32]
     """Rows that each row stands for; empty: one each."""
-    row_positive: NDArray[np.int32]
-    """Rows of the true class that each row stands for; empty where no one asks."""
+    row_classes: NDArray[np.int32]
+    """Rows of the false and the true class that each row stands for; empty where not asked."""
     weight: NDArray[np.int64]
-    positive: NDArray[np.int64]
+    classes: NDArray[np.int64]
     mask: NDArray[np.uint64]
     touched: NDArray[np.int32]
     hits: NDArray[np.int64]
-    hits_positive: NDArray[np.int64]
+    hits_classes: NDArray[np.int64]
     child: NDArray[np.int32]
     state: NDArray[np.int64]
     """Patterns in use, columns chosen, anonymity."""
 
 
-def start(rows: int, row_weight: NDArray[np.int32], row_positive: NDArray[np.int32]) -> Patterns:
+def start(rows: int, row_weight: NDArray[np.int32], row_classes: NDArray[np.int32]) -> Patterns:
     """All rows in one empty pattern. Untouched pages of these arrays cost no memory."""
     n = max(rows, 1)
     total = int(row_weight.sum()) if len(row_weight) else rows
-    weight, positive = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    weight[0], positive[0] = total, int(row_positive.sum())
+    asked = n if len(row_classes) else 0
+    weight, classes = np.zeros(n, np.int64), np.zeros((asked, 2), np.int64)
+    weight[0], classes[:1] = total, row_classes.sum(axis=0, dtype=np.int64)
     return Patterns(
         of_row=np.zeros(rows, np.int32),
         row_weight=row_weight,
-        row_positive=row_positive,
+        row_classes=row_classes,
         weight=weight,
-        positive=positive,
+        classes=classes,
         mask=np.zeros((n, 1), np.uint64),
         touched=np.empty(n, np.int32),
         hits=np.zeros(n, np.int64),
-        hits_positive=np.zeros(n, np.int64),
+        hits_classes=np.zeros((asked, 2), np.int64),
         child=np.empty(n, np.int32),
         state=np.array([1, 0, total], np.int64),
     )
@@ -71,7 +72,7 @@ def widen(g: Patterns) -> Patterns:
 def gather(rows: Any, g: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
     touched = 0
-    weighted, labelled = g.row_weight.size > 0, g.row_positive.size > 0
+    weighted, labelled = g.row_weight.size > 0, g.row_classes.size > 0
     for r in rows:
         p = g.of_row[r]
         if g.hits[p] == 0:
@@ -79,7 +80,8 @@ def gather(rows: Any, g: Any) -> int:
             touched += 1
         g.hits[p] += g.row_weight[r] if weighted else 1
         if labelled:
-            g.hits_positive[p] += g.row_positive[r]
+            g.hits_classes[p, 0] += g.row_classes[r, 0]
+            g.hits_classes[p, 1] += g.row_classes[r, 1]
     return touched
 
 
@@ -88,7 +90,10 @@ def clear(touched: int, g: Any) -> None:
     """Forget the counts of the last gather."""
     for i in range(touched):
         g.hits[g.touched[i]] = 0
-        g.hits_positive[g.touched[i]] = 0
+    if g.row_classes.size > 0:
+        for i in range(touched):
+            g.hits_classes[g.touched[i], 0] = 0
+            g.hits_classes[g.touched[i], 1] = 0
 
 
 @njit(cache=True)
@@ -140,8 +145,10 @@ def split(rows: Any, touched: int, anonymity: int, g: Any) -> None:
             g.mask[q, :] = g.mask[p, :]
             g.weight[q] = g.hits[p]
             g.weight[p] -= g.hits[p]
-            g.positive[q] = g.hits_positive[p]
-            g.positive[p] -= g.hits_positive[p]
+            if g.row_classes.size > 0:
+                for c in range(2):
+                    g.classes[q, c] = g.hits_classes[p, c]
+                    g.classes[p, c] -= g.hits_classes[p, c]
         g.mask[q, word] |= flag
         g.child[p] = q
     for r in rows:

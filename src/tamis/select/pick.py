@@ -88,9 +88,8 @@ def pairs_parted(touched: int, g: Any) -> Any:
     pairs = np.int64(0)
     for i in range(touched):
         p = g.touched[i]
-        ones = g.hits_positive[p]
-        others = g.hits[p] - ones
-        pairs += ones * (g.weight[p] - g.positive[p] - others) + others * (g.positive[p] - ones)
+        others, ones = g.hits_classes[p, 0], g.hits_classes[p, 1]
+        pairs += ones * (g.classes[p, 0] - others) + others * (g.classes[p, 1] - ones)
     return pairs
 
 
@@ -100,8 +99,8 @@ def minority_left(touched: int, g: Any) -> Any:
     rows = np.int64(0)
     for i in range(touched):
         p = g.touched[i]
-        ones, all_ones = g.hits_positive[p], g.positive[p]
-        others, all_others = g.hits[p] - ones, g.weight[p] - all_ones
+        others, ones = g.hits_classes[p, 0], g.hits_classes[p, 1]
+        all_others, all_ones = g.classes[p, 0], g.classes[p, 1]
         rows += min(all_ones, all_others)
         rows -= min(ones, others) + min(all_ones - ones, all_others - others)
     return rows

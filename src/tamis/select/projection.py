@@ -46,7 +46,7 @@ class Projection:
         self.features: list[int] = []
         rows = self._table.shape[0]
         each = np.asarray([] if weight is None else weight, dtype=np.int32)
-        self._patterns = patterns.start(rows, each, np.empty(0, np.int32))
+        self._patterns = patterns.start(rows, each, np.empty((0, 2), np.int32))
         check_k(k, self.anonymity)
         check_privacy(privacy)
 

@@ -30,26 +30,43 @@ class Source:
     """
 
     table: sparse.csr_array | sparse.csc_array
-    support: NDArray[np.int64]
-    ones: NDArray[np.int64]
     weight: NDArray[np.int32]
-    positive: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    support: NDArray[np.int64]
+    """Ones of each column in all rows."""
+    labelled: NDArray[np.int64]
+    """Ones of each column in the rows that have a label."""
+    ones: NDArray[np.int64]
+    """Ones of each column in the rows of the true class."""
 
     @classmethod
-    def of(cls, table: Binary, positive: NDArray[np.bool_]) -> Source:
-        """Read a checked table; see `tamis.zero_one`."""
+    def of(
+        cls, table: Binary, positive: NDArray[np.bool_], labelled: NDArray[np.bool_] | None = None
+    ) -> Source:
+        """Read a checked table; rows that are not `labelled` count for anonymity only."""
         support, ones = class_counts(table, positive)
-        if table.shape[1] <= WORD:
-            found = distinct_masks(row_masks(table), positive)
-            weight, true = found.weight.astype(np.int32), found.positive.astype(np.int32)
-            return cls(_columns_of(found.mask, table.shape[1]), support, ones, weight, true)
-        held = sparse_columns(table) if isinstance(table, np.ndarray) else table
-        return cls(held, support, ones, np.empty(0, np.int32), positive.astype(np.int32))
+        counted = support
+        classes = np.column_stack([~positive, positive]).astype(np.int32)
+        if labelled is not None:
+            classes[~labelled] = 0
+            counted, ones = class_counts(table[labelled], positive[labelled])
+        if table.shape[1] > WORD:
+            held = sparse_columns(table) if isinstance(table, np.ndarray) else table
+            return cls(held, np.empty(0, np.int32), classes, support, counted, ones)
+        found = distinct_masks(row_masks(table))
+        joint = [np.bincount(found.of_row, c, len(found.mask)) for c in classes.T]
+        return cls(
+            _columns_of(found.mask, table.shape[1]),
+            found.weight.astype(np.int32),
+            np.column_stack(joint).astype(np.int32),
+            support,
+            counted,
+            ones,
+        )
 
-    def start(self, labelled: bool) -> Patterns:
-        """All rows in one pattern; with `labelled` the classes are counted too."""
-        label = self.positive if labelled else self.positive[:0]
-        return start(self.table.shape[0], self.weight, label)
+    def start(self, by_class: bool) -> Patterns:
+        """All rows in one pattern; `by_class`: the classes are counted too."""
+        return start(self.table.shape[0], self.weight, self.classes[: None if by_class else 0])
 
     def blocks(self, order: NDArray[np.int64], small: bool) -> Iterator[Columns]:
         """The columns in this order, some at a time; `small`: few at first, then more."""
