@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes for numbers and nominal values whose features add up exactly.
 
-    Numbers have a normal density in each class, nominal values Laplace-corrected frequencies; a
-    missing value, and a category that was never declared nor seen, adds nothing. No feature's
+    Numbers are normal in each class, nominal values have Laplace-corrected frequencies; a missing
+    value, and a category that was never declared nor seen, adds nothing. No feature's
     part depends on another feature, so a model on a subset is the sum of the subset's parts:
     `ContributionCache` uses this to score many subsets for the price of additions.
 
@@ -45,11 +45,12 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float, default 1
         Added to the count of each class, and of each category in each class. Categories that a
         type declares (polars Enum, pandas and arrow categories) count although they are not seen.
-    variance_floor : float, default 1e-9
-        The least variance in a class, as a share of that column's own variance.
-    precision : {None, "data"}, default None
-        `None`: normal densities. `"data"`: the probability of the interval to which a number was
-        rounded, as Weka does; see Notes.
+    precision : {"data", None}, default "data"
+        `"data"`: numbers are rounded to the precision that the data shows, and count by the
+        normal probability of that interval. `None`: by the normal density. See Notes.
+    variance_floor : float, default 0.01
+        With ``precision=None``, the least variance in a class as a share of the column's own
+        variance over all rows.
 
     Attributes
     ----------
@@ -66,9 +67,14 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.fixed_point`).
 
     With ``precision="data"`` the width of the intervals of a column is the mean gap between its
-    distinct training values and the deviation is at least a sixth of it. This equals Weka 3.6's
-    NaiveBayes in all 1,350 cross-validation folds that were compared (six tables with numbers,
-    nominal and missing values, two and four classes); plain densities equal it in 887.
+    distinct training values, and the deviation in a class is at least a sixth of it. This is how
+    Weka's NaiveBayes treats numbers, and it equals that program in all of 1,350 cross-validation
+    folds compared (six tables with numbers, nominal and missing values, two and four classes);
+    plain densities equal it in about two thirds. It is also the better default: over 18 public
+    tables the mean accuracy of ten folds is 0.775, against 0.766 for densities with a floor of
+    0.01 and 0.729 with a floor of 1e-9. The gap comes from columns that hardly vary within some
+    class, where a density is very sure of itself; on tables without such columns the two differ
+    by less than 0.005.
 
     Examples
     --------
@@ -84,13 +90,13 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         nominal: Sequence[int | str] | None = None,
         smoothing: float = 1.0,
-        variance_floor: float = 1e-9,
-        precision: Precision = None,
+        precision: Precision = "data",
+        variance_floor: float = 0.01,
     ) -> None:
         self.nominal = nominal
         self.smoothing = smoothing
-        self.variance_floor = variance_floor
         self.precision = precision
+        self.variance_floor = variance_floor
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the part of each feature.
@@ -122,6 +128,8 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, columns: Sequence[Column], y: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Self:
         """Learn from columns that are coded already: the path of those who fit many times."""
+        if len(columns) > MOST_FEATURES:
+            raise InputError(f"at most {MOST_FEATURES:,} features, got {len(columns):,}")
         self.classes_, classes = np.unique(y, return_inverse=True)
         weights = np.ones(len(y)) if weights is None else weights
         rows = Rows(classes, weights, len(self.classes_))
@@ -133,8 +141,8 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 column,
                 rows,
                 smoothing=self.smoothing,
-                variance_floor=self.variance_floor,
                 precision=self.precision,
+                variance_floor=self.variance_floor,
             )
             for column in columns
         ]
@@ -183,8 +191,8 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, *, reset: bool) -> tuple[pl.DataFrame, dict[str, list[str]]]:
         if nw.dependencies.is_into_dataframe(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
             frame, declared = frame_of(X)
+            validate_data(self, frame, reset=reset, skip_check_array=True)
         else:
             # Text can only be in an array of objects, and only where columns are named nominal.
             text = self.nominal is not None and np.asarray(X).dtype == object
@@ -195,7 +203,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         if self.precision not in (None, "data"):
-            raise InputError(f'precision must be None or "data", got {self.precision!r}')
+            raise InputError(f'precision must be "data" or None, got {self.precision!r}')
         for name in ("smoothing", "variance_floor"):
             value = getattr(self, name)
             if not value > 0:
@@ -219,8 +227,6 @@ def log_shares(units: Units) -> NDArray[np.float64]:
 def _sized(frame: pl.DataFrame) -> pl.DataFrame:
     if 0 in frame.shape:
         raise InputError(f"a table with rows and features is needed, got {frame.shape}")
-    if frame.width > MOST_FEATURES:
-        raise InputError(f"at most {MOST_FEATURES:,} features, got {frame.width:,}")
     return frame
 
 

@@ -130,7 +130,7 @@ Part = Frequencies | Gaussians | Intervals
 
 
 def fit_part(
-    column: Column, rows: Rows, *, smoothing: float, variance_floor: float, precision: Precision
+    column: Column, rows: Rows, *, smoothing: float, precision: Precision, variance_floor: float
 ) -> Part:
     """The part of a model that one feature gives."""
     if column.categories is not None:
