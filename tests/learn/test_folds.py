@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit
 
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.folds import Folds
@@ -74,6 +74,8 @@ def test_any_scheme_becomes_folds():
         tests = [test.tolist() for test in Folds.of(scheme, Y).tests]
         assert tests == [test.tolist() for test in given.tests]
     assert len(Folds.of(4, Y)) == 4
+    repeated = Folds.of(RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0), Y)
+    assert (len(repeated), repeated.repeats, given.repeats) == (10, 2, 1)
 
 
 def test_a_splitter_that_forgets_rows_is_refused():

@@ -25,9 +25,6 @@ class Folds:
         The row numbers of each fold, ascending.
     rows : int
         The number of rows of the table.
-    repeats : int
-        How often the whole table was dealt into folds. With more than one the folds of different
-        repeats overlap: compare with `corrected_t_test`.
 
     Examples
     --------
@@ -38,7 +35,6 @@ class Folds:
 
     tests: tuple[RowNumbers, ...]
     rows: int
-    repeats: int = 1
 
     def __len__(self) -> int:
         return len(self.tests)
@@ -53,6 +49,14 @@ class Folds:
     def sizes(self) -> NDArray[np.int64]:
         """The number of rows that each fold tests."""
         return np.array([len(test) for test in self.tests], dtype=np.int64)
+
+    @property
+    def repeats(self) -> int:
+        """How often a row is tested, at most.
+
+        Where it is more than once, folds share rows: compare with `corrected_t_test`.
+        """
+        return int(np.bincount(np.concatenate(self.tests), minlength=1).max())
 
     @property
     def test_ratio(self) -> float:
@@ -83,7 +87,7 @@ class Folds:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class", module="sklearn")
             tests = tuple(test for _, test in dealer.split(np.zeros(len(y)), y))
-        return cls(tests, len(y), repeats)
+        return cls(tests, len(y))
 
     @classmethod
     def predefined(cls, numbers: ArrayLike) -> Folds:
