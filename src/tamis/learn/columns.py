@@ -58,6 +58,15 @@ class Coding:
         forced = {*nominal, *declared}
         return cls(tuple(_categories(s, s.name in forced, declared) for s in frame))
 
+    def declare(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The same frame, each nominal column typed by its known categories.
+
+        Parts of it, such as the training rows of a fold, then agree on the categories.
+        """
+        return frame.with_columns(
+            _enum(series, known) for series, known in zip(frame, self.known) if known is not None
+        )
+
     def columns(self, frame: pl.DataFrame) -> list[Column]:
         """The columns of a frame with the same features in the same order."""
         return [_column(series, known) for series, known in zip(frame, self.known)]
@@ -134,12 +143,14 @@ def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
     if known is None:
         numbers = _numbers(series)
         return Column(numbers)
-    if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == known:
-        coded = series
-    else:
-        coded = _text(series).cast(pl.Enum(known), strict=False)
-    codes = coded.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    codes = _enum(series, known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     return Column(codes, len(known))
+
+
+def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
+    if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == known:
+        return series
+    return _text(series).cast(pl.Enum(known), strict=False)
 
 
 def _numbers(series: pl.Series) -> NDArray[np.float64]:
