@@ -118,11 +118,7 @@ class ContributionCache:
         (a Gray code), so it costs one addition or subtraction a tested row and class.
         """
         features = range(len(self._columns)) if features is None else features
-        if len(features) > MOST_WALKED:
-            raise InputError(
-                f"all subsets of {len(features)} features are too many to walk; name at most "
-                f"{MOST_WALKED} features"
-            )
+        check_walkable(features)
         counts = np.zeros((2 ** len(features), len(self._models)), dtype=np.int64)
         for number, block in enumerate(self._blocks):
             held = self._contributions(number, features)
@@ -181,6 +177,15 @@ class ContributionCache:
             for start in range(0, len(test), size):
                 rows = test[start : start + size]
                 yield Block(fold, rows, _positions(model.classes_, y[rows]))
+
+
+def check_walkable(features: Sequence[int]) -> None:
+    """Refuse to walk all subsets of more features than could end."""
+    if len(features) > MOST_WALKED:
+        raise InputError(
+            f"all subsets of {len(features)} features are too many to walk; name at most "
+            f"{MOST_WALKED} features"
+        )
 
 
 def _positions(classes: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[np.intp]:
