@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer
 
 from tamis.errors import InputError, listed
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.coded_fits import CodedColumns, OnCoded, fits_coded
 from tamis.learn.columns import Coding
 from tamis.learn.contributions import ContributionCache, Counts, check_walkable
 from tamis.learn.encoding import EncodedColumns, Encoding, handles_nominal, ready_for_missing
@@ -116,7 +117,7 @@ class SubsetScores:
         if isinstance(estimator, AdditiveNaiveBayes):
             self._way: SubsetSums | SubsetFits = _sums(estimator, task, self.folds, scorer)
         else:
-            source, estimator = _readable(estimator, task, encode)
+            source, estimator = _readable(estimator, task, encode, scorer)
             self._way = SubsetFits(
                 estimator, source, task.y, self.folds, scorer, n_jobs=n_jobs, progress=progress
             )
@@ -194,8 +195,12 @@ def _sums(
     return SubsetSums(ContributionCache(estimator, columns, task.y, folds), task.y, folds, scorer)
 
 
-def _readable(estimator: Any, task: Task, encode: Encoding) -> tuple[Source, Any]:
+def _readable(
+    estimator: Any, task: Task, encode: Encoding, scorer: Scorer | None
+) -> tuple[Source, Any]:
     """The features as an estimator can read them, and the estimator made ready for them."""
+    if encode == "auto" and scorer is None and fits_coded(estimator):
+        return CodedColumns(estimator.code(task.frame), task.frame.height), OnCoded(estimator)
     if encode == "none" or (encode == "auto" and handles_nominal(estimator)):
         return FrameColumns(task.frame), estimator
     columns = Coding.of(task.frame).columns(task.frame)
