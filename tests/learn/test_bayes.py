@@ -42,8 +42,19 @@ def mixed(rng: np.random.Generator, rows: int = 60) -> pl.DataFrame:
     return frame.with_columns(pl.when(~holes).then(pl.all()))
 
 
-def oracle(train, y, test):
-    """Log-posteriors from the textbook, cell by cell."""
+def number_likelihood(value, own, everyone, precision):
+    """The textbook density, or the probability of the interval that a value is rounded to."""
+    if precision is None:
+        return norm.pdf(value, np.mean(own), np.std(own))
+    distinct = sorted(set(everyone))
+    width = np.mean(np.diff(distinct))
+    value, own = round(value / width) * width, [round(v / width) * width for v in own]
+    normal = norm(np.mean(own), max(np.std(own), width / 6))
+    return max(normal.cdf(value + width / 2) - normal.cdf(value - width / 2), 1e-75)
+
+
+def oracle(train, y, test, precision):
+    """Log-posteriors from the definition, cell by cell."""
     classes = np.unique(y)
     answers = []
     for row in test.iter_rows(named=True):
@@ -52,28 +63,42 @@ def oracle(train, y, test):
             own = train.filter(pl.Series(y == label))
             score = np.log((own.height + 1) / (train.height + len(classes)))
             for name, value in row.items():
-                present = own[name].drop_nulls()
+                present, everyone = own[name].drop_nulls(), train[name].drop_nulls()
                 if value is None:
                     continue
-                if train[name].dtype.is_numeric():
-                    score += norm.logpdf(value, present.mean(), present.to_numpy().std())
+                if everyone.dtype.is_numeric():
+                    likelihood = number_likelihood(value, [*present], [*everyone], precision)
                 else:
-                    categories = max(train[name].drop_nulls().n_unique(), 2)
-                    score += np.log(((present == value).sum() + 1) / (len(present) + categories))
+                    categories = max(everyone.n_unique(), 2)
+                    likelihood = ((present == value).sum() + 1) / (len(present) + categories)
+                score += np.log(likelihood)
             scores.append(score)
         answers.append(scores)
-    logs = np.array(answers)
+    logs: Any = np.array(answers)
     return logs - np.logaddexp.reduce(logs, axis=1)[:, None]
 
 
-@given(st.integers(0, 10_000), st.integers(2, 4))
-@settings(max_examples=15, deadline=None)
-def test_posteriors_are_those_of_the_textbook(seed, n_classes):
+@given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([None, "data"]))
+@settings(max_examples=20, deadline=None)
+def test_posteriors_follow_the_definition(seed, n_classes, precision):
     rng = np.random.default_rng(seed)
     frame, y = mixed(rng), rng.permutation(np.arange(60) % n_classes)
-    test = mixed(rng, 8)
-    model = AdditiveNaiveBayes(precision=None).fit(frame, y)
-    np.testing.assert_allclose(model.predict_log_proba(test), oracle(frame, y, test), atol=1e-7)
+    test = mixed(rng, 6)
+    model = AdditiveNaiveBayes(precision=precision, variance_floor=1e-9).fit(frame, y)
+    expected = oracle(frame, y, test, precision)
+    np.testing.assert_allclose(model.predict_log_proba(test), expected, atol=1e-7)
+
+
+def test_a_class_without_spread_takes_the_floor_of_its_column():
+    x = np.array([[0.0], [0.0], [1.0], [5.0]])
+    y = np.array([0, 0, 1, 1])
+    part: Any = AdditiveNaiveBayes(precision=None, variance_floor=0.1).fit(x, y).parts_[0]
+    np.testing.assert_allclose(part.variances, [0.1 * x.var(), 4.0])
+    part = AdditiveNaiveBayes().fit(x, y).parts_[0]
+    assert part.width == 2.5
+    # 1 and 5 are rounded to 0 and 5: the nearest multiples of the width.
+    np.testing.assert_allclose(part.deviations, [2.5 / 6, 2.5])
+    np.testing.assert_allclose(part.means, [0.0, 2.5])
 
 
 def test_gaussian_part_agrees_with_scikit_learn():

@@ -24,6 +24,12 @@ def test_an_unknown_category_is_missing():
     assert coding.columns(pl.DataFrame({"s": ["b", "zzz"]}))[0].values.tolist() == [1, -1]
 
 
+def test_a_polars_categorical_has_the_categories_that_occur():
+    frame = pl.DataFrame({"c": pl.Series(["v", None, "u"], dtype=pl.Categorical)})
+    assert Coding.of(frame).known == (("u", "v"),)
+    assert Coding.of(frame).columns(frame)[0].values.tolist() == [1, -1, 0]
+
+
 def test_a_column_without_any_value_is_coded():
     frame = pl.DataFrame({"n": pl.Series([None, None], dtype=pl.Null)})
     (column,) = Coding.of(frame).columns(frame)

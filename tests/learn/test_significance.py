@@ -8,7 +8,8 @@ from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 from tamis.errors import InputError
-from tamis.learn.significance import corrected_t_test, holm, paired_t_test
+from tamis.learn.folds import Folds
+from tamis.learn.significance import corrected_t_test, fold_p_value, holm, paired_t_test
 
 
 @given(st.integers(0, 10_000), st.integers(2, 30))
@@ -37,6 +38,15 @@ def test_without_overlap_the_corrected_test_is_the_plain_one():
     first, second = [0.9, 0.7, 0.8], [0.6, 0.7, 0.5]
     assert corrected_t_test(first, second, 0.0) == paired_t_test(first, second)
     assert corrected_t_test(first, second, 1 / 9) > paired_t_test(first, second)
+
+
+def test_the_folds_choose_the_test():
+    y = [0, 1] * 10
+    first, second = np.linspace(0.5, 0.9, 10), np.linspace(0.52, 0.7, 10)
+    once = Folds.predefined(np.arange(20) % 10)
+    assert fold_p_value(first, second, once) == paired_t_test(first, second)
+    repeated = Folds.stratified(y, 5, repeats=2)
+    assert fold_p_value(first, second, repeated) == corrected_t_test(first, second, 4 / 16)
 
 
 def holm_by_definition(p: list[float], level: float) -> list[bool]:

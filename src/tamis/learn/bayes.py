@@ -127,7 +127,10 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit_columns(
         self, columns: Sequence[Column], y: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Self:
-        """Learn from columns that are coded already: the path of those who fit many times."""
+        """Learn from columns that are coded already: the path of those who fit many times.
+
+        Then `parts_` and `prior` answer; `predict` needs a fit on a frame or an array.
+        """
         if len(columns) > MOST_FEATURES:
             raise InputError(f"at most {MOST_FEATURES:,} features, got {len(columns):,}")
         self.classes_, classes = np.unique(y, return_inverse=True)

@@ -2,9 +2,10 @@
 
 ::
 
-    one cross-validation       paired_t_test
-    repeated cross-validation  corrected_t_test   (folds of different repeats share rows)
-    many comparisons           holm               (adjust all p-values together)
+    fold_p_value      which of the two fits the folds:
+      paired_t_test       one cross-validation
+      corrected_t_test    repeated cross-validation, whose folds share tested rows
+    holm              many comparisons: adjust all their p-values together
 """
 
 from __future__ import annotations
@@ -14,6 +15,31 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from tamis.errors import InputError
+from tamis.learn.folds import Folds
+
+
+def fold_p_value(first: ArrayLike, second: ArrayLike, folds: Folds) -> float:
+    """The two-sided p-value of the test that fits how the folds were drawn.
+
+    Parameters
+    ----------
+    first, second : array of float
+        The scores of two sets of features, fold by fold.
+    folds : Folds
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> folds = Folds.predefined([0, 0, 1, 1, 2, 2])
+    >>> round(fold_p_value([0.9, 0.8, 0.9], [0.7, 0.7, 0.6], folds), 4)
+    0.0742
+    """
+    if folds.repeats > 1:
+        return corrected_t_test(first, second, folds.test_ratio)
+    return paired_t_test(first, second)
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> float:
