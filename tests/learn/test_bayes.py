@@ -152,10 +152,14 @@ def test_an_array_with_nominal_columns_gives_the_same_as_a_frame():
     np.testing.assert_array_equal(ours, expected)
 
 
-def test_text_in_an_array_of_objects():
-    array = np.array([["a", "p"], ["a", "q"], ["b", "p"], ["b", None]], dtype=object)
-    model = AdditiveNaiveBayes(nominal=[0, 1]).fit(array, [0, 0, 1, 1])
+@pytest.mark.parametrize("dtype", [object, str])
+def test_text_and_numbers_in_one_array(dtype):
+    array = np.array([["a", 5], ["a", 6], ["b", 5], ["b", 7]], dtype=dtype)
+    model = AdditiveNaiveBayes(nominal=[0]).fit(array, [0, 0, 1, 1])
     assert model.predict(array).tolist() == [0, 0, 1, 1]
+    frame = pl.DataFrame({"s": ["a", "a", "b", "b"], "n": [5, 6, 5, 7]})
+    same = AdditiveNaiveBayes().fit(frame, [0, 0, 1, 1])
+    np.testing.assert_array_equal(model.predict_proba(array), same.predict_proba(frame))
 
 
 def test_declared_categories_enter_the_laplace_correction():

@@ -65,18 +65,26 @@ def test_nominal_numbers_read_the_same_as_integers_and_floats():
     assert coding.columns(pl.DataFrame({"x": [5.0, 3.0]}))[0].values.tolist() == [1, 0]
 
 
-def test_an_array_of_objects_keeps_its_text_and_missing_values():
-    frame = frame_of_array(np.array([["a", 1], [None, 2], [np.nan, 3]], dtype=object))
+def test_an_array_of_objects_keeps_its_text_numbers_and_missing_values():
+    array = np.array([["a", 1], [None, 2], [np.nan, None]], dtype=object)
+    frame = frame_of_array(array, nominal=[0])
     assert frame["x0"].to_list() == ["a", None, None]
+    assert frame["x1"].to_list() == [1.0, 2.0, None]
+
+
+def test_text_that_is_not_named_nominal_is_an_error_without_the_text():
+    with pytest.raises(InputError, match="column 1 of the array") as caught:
+        frame_of_array(np.array([["1", "secret"]]))
+    assert "secret" not in str(caught.value)
 
 
 def test_nominal_columns_by_number_and_name():
-    frame = pl.DataFrame({"a": [1], "b": [1], "c": [1]})
-    assert nominal_names(frame, [0, "c", -2]) == {"a", "b", "c"}
-    with pytest.raises(InputError, match="'a', 'b', 'c'"):
-        nominal_names(frame, ["d"])
-    with pytest.raises(InputError, match="not there"):
-        nominal_names(frame, [3])
+    assert nominal_names(["a", "b", "c"], [0, "c", 1]) == {"a", "b", "c"}
+    assert nominal_names(["a", "b"], np.array([1])) == {"b"}  # type: ignore[arg-type]
+    assert nominal_names(["a"], None) == frozenset()
+    for wrong in (["d"], [3], [-1]):
+        with pytest.raises(InputError, match="'a', 'b', 'c', or by number 0 to 2"):
+            nominal_names(["a", "b", "c"], wrong)
 
 
 def test_text_where_numbers_were_is_an_error_that_names_the_column():

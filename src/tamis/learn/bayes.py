@@ -120,7 +120,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         seen = weights > 0
         frame = frame.filter(seen)
-        coding = Coding.of(frame, nominal_names(frame, self.nominal), declared)
+        coding = Coding.of(frame, nominal_names(frame.columns, self.nominal), declared)
         self._coding = coding
         return self.fit_columns(coding.columns(frame), y[seen], weights[seen])
 
@@ -197,11 +197,10 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             frame, declared = frame_of(X)
             validate_data(self, frame, reset=reset, skip_check_array=True)
         else:
-            # Text can only be in an array of objects, and only where columns are named nominal.
-            text = self.nominal is not None and np.asarray(X).dtype == object
-            dtype = None if text else np.float64
+            # Text is turned into numbers column by column: an error then names the column.
+            dtype = None if np.asarray(X).dtype.kind in "OUS" else np.float64
             array = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
-            frame, declared = frame_of_array(array), {}
+            frame, declared = frame_of_array(array, self.nominal), {}
         return _sized(frame), declared
 
     def _check_parameters(self) -> None:

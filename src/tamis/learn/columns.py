@@ -72,18 +72,17 @@ class Coding:
         return [_column(series, known) for series, known in zip(frame, self.known)]
 
 
-def nominal_names(frame: pl.DataFrame, nominal: Sequence[int | str] | None) -> frozenset[str]:
+def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> frozenset[str]:
     """The columns named, or numbered, as nominal although they hold numbers."""
-    try:
-        return frozenset(
-            frame.columns[c] if isinstance(c, int | np.integer) else frame[c].name
-            for c in (() if nominal is None else nominal)
-        )
-    except (IndexError, pl.exceptions.ColumnNotFoundError):
+    numbered = dict(enumerate(names))
+    given = () if nominal is None else nominal
+    chosen = [c if isinstance(c, str) else numbered.get(c, c) for c in given]
+    if not set(names).issuperset(chosen):
         raise InputError(
             "nominal= names a column that is not there; the columns are "
-            f"{listed(frame.columns, most=30)}"
-        ) from None
+            f"{listed(names, most=30)}, or by number 0 to {len(names) - 1}"
+        )
+    return frozenset(str(name) for name in chosen)
 
 
 def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
@@ -95,18 +94,35 @@ def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     return polars_frame(data), declared
 
 
-def frame_of_array(array: NDArray[Any]) -> pl.DataFrame:
-    """A two-dimensional array as a frame with the columns x0, x1, ..."""
+def frame_of_array(array: NDArray[Any], nominal: Sequence[int | str] | None = None) -> pl.DataFrame:
+    """A two-dimensional array as a frame with the columns x0, x1, ...
+
+    >>> frame_of_array(np.array([[1, "a"], [2, None]], dtype=object), nominal=[1]).schema
+    Schema([('x0', Float64), ('x1', String)])
+    """
     names = [f"x{i}" for i in range(array.shape[1])]
-    columns = (np.ascontiguousarray(array[:, i]) for i in range(array.shape[1]))
-    frame = pl.DataFrame([_series(name, column) for name, column in zip(names, columns)])
-    return frame.with_columns(pl.selectors.float().fill_nan(None))
+    text = nominal_names(names, nominal) if array.dtype.kind in "OUS" else ()
+    return pl.DataFrame(
+        [
+            _text_series(name, column) if name in text else _number_series(name, column)
+            for name, column in zip(names, array.T)
+        ]
+    )
 
 
-def _series(name: str, column: NDArray[Any]) -> pl.Series:
-    if column.dtype != object:
-        return pl.Series(name, column)
-    return pl.Series(name, [None if v is None or v != v else str(v) for v in column.tolist()])
+def _text_series(name: str, column: NDArray[Any]) -> pl.Series:
+    values = [None if v is None or v != v else str(v) for v in column.tolist()]
+    return pl.Series(name, values, dtype=pl.String)
+
+
+def _number_series(name: str, column: NDArray[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, column.astype(np.float64)).fill_nan(None)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"column {name[1:]} of the array holds something that is not a number; if it is "
+            "nominal, name it in nominal=[...]"
+        ) from None
 
 
 def _declared(data: Any) -> dict[Any, Any]:

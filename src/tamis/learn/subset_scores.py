@@ -64,7 +64,8 @@ class SubsetScores:
         As in scikit-learn.
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
         How a classifier sees nominal columns. `"auto"`: as they are, in a polars frame, where it
-        declares that it handles them (see `handles_nominal`), else one-hot. `"none"`: always as
+        declares that it handles them (its input tags `categorical`, `string` and `allow_nan`, or a
+        coded path as in `tamis.learn.coded_fits`), else one-hot. `"none"`: always as
         they are, for a pipeline that encodes them itself. Missing numbers become the median of the
         rows trained on unless the classifier takes NaN.
     n_jobs : int, optional
@@ -105,13 +106,13 @@ class SubsetScores:
         random_state: int = 0,
         progress: bool = False,
     ) -> None:
+        if encode not in get_args(Encoding):
+            raise InputError(f"encode is one of {listed(get_args(Encoding))}, got {encode!r}")
         task = Task.of(table, target, features, getattr(estimator, "nominal", None))
         self.features = tuple(task.frame.columns)
         self.folds = Folds.of(cv, task.y, random_state)
         self._place = {name: i for i, name in enumerate(self.features)}
         self._memory: dict[Key, FoldScores] = {}
-        if encode not in get_args(Encoding):
-            raise InputError(f"encode is one of {listed(get_args(Encoding))}, got {encode!r}")
         scorer = None if scoring == "accuracy" else get_scorer(scoring)
         estimator = _seeded(estimator, random_state)
         if isinstance(estimator, AdditiveNaiveBayes):

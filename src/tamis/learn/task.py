@@ -44,7 +44,7 @@ class Task:
         frame, declared, target = _opened(table, target)
         chosen = frame.select(_features(table, frame, target, features))
         known = {name: values for name, values in declared.items() if name in chosen.columns}
-        coding = Coding.of(chosen, nominal_names(chosen, nominal), known)
+        coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
         return cls(coding.declare(chosen), _labels(frame[target]))
 
 
