@@ -70,11 +70,11 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     distinct training values, and the deviation in a class is at least a sixth of it. This is how
     Weka's NaiveBayes treats numbers, and it equals that program in all of 1,350 cross-validation
     folds compared (six tables with numbers, nominal and missing values, two and four classes);
-    plain densities equal it in about two thirds. It is also the better default: over 18 public
-    tables the mean accuracy of ten folds is 0.775, against 0.766 for densities with a floor of
-    0.01 and 0.729 with a floor of 1e-9. The gap comes from columns that hardly vary within some
-    class, where a density is very sure of itself; on tables without such columns the two differ
-    by less than 0.005.
+    plain densities equal it in 887 of them. It is also the better default: over 18 public tables
+    (at most 12,000 rows of each) the mean accuracy of ten folds is 0.775, against 0.766 for
+    densities with a floor of 0.01 and 0.729 with a floor of 1e-9. The gap comes from columns that
+    hardly vary within some class, where a density is very sure of itself; on tables without such
+    columns the two differ by less than 0.005.
 
     Examples
     --------
