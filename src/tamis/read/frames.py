@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +28,7 @@ def polars_frame(data: Any) -> pl.DataFrame:
             f"{type(data).__module__}.{type(data).__name__}"
         )
     names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise InputError(f"column name {listed(twice)} occurs twice in the frame; rename one")
     try:
         frame: pl.DataFrame = nw.from_native(data, eager_only=True).to_polars()
