@@ -1,14 +1,4 @@
-"""The kernels that grow a C4.5 tree: choose a split, deal the rows to its branches.
-
-A tree is three arrays. `shape` has one line of integers a node: the attribute it splits on (-1
-for a leaf), its first child (children are neighbours) and their number. `cut` has the threshold
-of a split on a number, NaN at all other nodes. `mass` has the weight of each class at each node.
-
-The rows of a node are one span of an arena: the first line of the arena holds them in table
-order, every further line in the order of one numeric column, missing values last. The last
-child is grown first, so all beyond its span is free and the arena is a stack. A row whose value
-is missing goes to every branch with a share of its weight, so each place has its own weight.
-"""
+"""The kernels that grow a C4.5 tree: judge every column at a node, split on the best."""
 
 from __future__ import annotations
 
@@ -16,63 +6,56 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-ATTRIBUTE, FIRST, COUNT = range(3)
+from tamis.learn.c45_arrays import (
+    ATTRIBUTE,
+    COUNT,
+    CUT,
+    FIRST,
+    GAIN,
+    RATIO,
+    SLACK,
+    inner,
+    outer,
+)
+from tamis.learn.c45_deal import deal, move
 
-SLACK = 1e-6  # weights and gains nearer than this are equal: sums of shares are not exact
 NEAR_AVERAGE = 1e-3  # a gain this little below the average still competes
 
 
-@njit(cache=True)
+@inner
 def plogp(x: float) -> float:
     return x * math.log2(x) if x > SLACK else 0.0
 
 
-@njit(cache=True)
-def best_cut(
-    column: Any,
-    y: Any,
-    rows: Any,
-    weight: Any,
-    lo: int,
-    hi: int,
-    total: float,
-    settings: Any,
-    left: Any,
-    right: Any,
-    found: Any,
-) -> float:
-    """The best cut of a numeric column, NaN if none; `found` = gain, ratio."""
-    min_rows, resolution, mdl = settings[0], settings[1], settings[2]
+@inner
+def judge_number(
+    data: Any, column: int, rows: Any, weight: Any, lo: int, hi: int, total: float, room: Any
+) -> None:
+    """Score the best cut of a numeric column; its gain stays -1 if there is none."""
+    values, left, right = data.values[column], room.table[0], room.table[1]
     classes = len(left)
     for c in range(classes):
         left[c] = 0.0
         right[c] = 0.0
-    known = 0.0
-    end = lo
-    while end < hi and not math.isnan(column[rows[end]]):
-        right[y[rows[end]]] += weight[end]
+    known, end = 0.0, lo
+    while end < hi and not math.isnan(values[rows[end]]):
+        right[data.y[rows[end]]] += weight[end]
         known += weight[end]
         end += 1
-    least = max(min_rows, min(25.0, 0.1 * known / classes))
-    if known + SLACK < 2 * least:
-        return np.nan
+    least = max(data.limits[0], min(25.0, 0.1 * known / classes)) - SLACK
     before = plogp(known)
     for c in range(classes):
         before -= plogp(right[c])
-    best, cut, tries, below = 0.0, -1, 0, 0.0
-    best_below = 0.0
+    best, cut, tries, below, best_below = 0.0, -1, 0, 0.0, 0.0
     for i in range(lo, end - 1):
         row = rows[i]
-        left[y[row]] += weight[i]
-        right[y[row]] -= weight[i]
+        left[data.y[row]] += weight[i]
+        right[data.y[row]] -= weight[i]
         below += weight[i]
-        if column[row] + resolution >= column[rows[i + 1]]:
+        if below < least or values[row] + data.limits[1] >= values[rows[i + 1]]:
             continue
-        if below + SLACK < least:
-            continue
-        if known - below + SLACK < least:
+        if known - below < least:
             break
         tries += 1
         after = plogp(below) + plogp(known - below)
@@ -81,43 +64,32 @@ def best_cut(
         gain = (before - after) / total
         if gain > best + SLACK:
             best, cut, best_below = gain, i, below
-    if cut < 0:
-        return np.nan
-    if mdl > 0:
+    if cut >= 0 and data.limits[2] > 0:
         best -= math.log2(tries) / total
-    if best <= SLACK:
-        return np.nan
+    if cut < 0 or best <= SLACK:
+        return
     spread = plogp(total) - plogp(best_below) - plogp(known - best_below) - plogp(total - known)
-    found[0] = best
-    found[1] = best / (spread / total)
-    low, high = column[rows[cut]], column[rows[cut + 1]]
-    middle = low + (high - low) / 2
-    return middle if middle < high else low
+    low, high = values[rows[cut]], values[rows[cut + 1]]
+    middle = (low + high) / 2
+    room.scores[GAIN, column] = best
+    room.scores[RATIO, column] = best * total / spread
+    room.scores[CUT, column] = middle if middle < high else low
 
 
-@njit(cache=True)
-def nominal_gain(
-    column: Any,
-    y: Any,
-    rows: Any,
-    weight: Any,
-    lo: int,
-    hi: int,
-    total: float,
-    min_rows: float,
-    table: Any,
-    levels: int,
-    found: Any,
-) -> bool:
-    """Whether two values have rows enough; `found` = gain, ratio of the multiway split."""
+@inner
+def judge_nominal(
+    data: Any, column: int, rows: Any, weight: Any, lo: int, hi: int, total: float, room: Any
+) -> None:
+    """Score the multiway split of a nominal column; its gain stays -1 if two values lack rows."""
+    values, table, levels = data.values[column], room.table, data.levels[column]
     classes = table.shape[1]
     for v in range(levels):
         for c in range(classes):
             table[v, c] = 0.0
     for i in range(lo, hi):
-        value = column[rows[i]]
+        value = values[rows[i]]
         if not math.isnan(value):
-            table[int(value), y[rows[i]]] += weight[i]
+            table[int(value), data.y[rows[i]]] += weight[i]
     known, after, spread, enough = 0.0, 0.0, plogp(total), 0
     for v in range(levels):
         mass = 0.0
@@ -127,10 +99,10 @@ def nominal_gain(
         after += plogp(mass)
         spread -= plogp(mass)
         known += mass
-        if mass + SLACK >= min_rows:
+        if mass + SLACK >= data.limits[0]:
             enough += 1
     if enough < 2:
-        return False
+        return
     before = plogp(known)
     for c in range(classes):
         mass = 0.0
@@ -138,266 +110,77 @@ def nominal_gain(
             mass += table[v, c]
         before -= plogp(mass)
     spread -= plogp(total - known)
-    found[0] = (before - after) / total
-    found[1] = found[0] / (spread / total) if spread > SLACK else 0.0
-    return True
+    room.scores[GAIN, column] = (before - after) / total
+    room.scores[RATIO, column] = (before - after) / spread
 
 
-@njit(cache=True)
-def best_attribute(gains: Any, ratios: Any, counted: Any) -> int:
+@inner
+def best_column(scores: Any, counted: Any) -> int:
     """The best gain ratio among those whose gain is about average or more; -1 if none."""
     total, number = 0.0, 0
-    for a in range(len(gains)):
-        if gains[a] >= 0 and counted[a]:
-            total += gains[a]
+    for a in range(len(counted)):
+        if scores[GAIN, a] >= 0 and counted[a]:
+            total += scores[GAIN, a]
             number += 1
     average = total / number if number else 0.0
     best, chosen = 0.0, -1
-    for a in range(len(gains)):
-        if gains[a] >= 0 and gains[a] >= average - NEAR_AVERAGE and ratios[a] > best + SLACK:
-            best, chosen = ratios[a], a
+    for a in range(len(counted)):
+        reached = scores[GAIN, a] >= max(0.0, average - NEAR_AVERAGE)
+        if reached and scores[RATIO, a] > best + SLACK:
+            best, chosen = scores[RATIO, a], a
     return chosen
 
 
-@njit(cache=True)
-def deal(
-    values: Any,
-    y: Any,
-    shape: Any,
-    cut: Any,
-    mass: Any,
-    node: int,
-    rows: Any,
-    weight: Any,
-    lo: int,
-    hi: int,
-    branch: Any,
-    share: Any,
-    start: Any,
-) -> int:
-    """Find each row's branch, each branch's share and place, and the children's class weights.
-
-    Returns how many places all children together need.
-    """
-    column = values[shape[node, ATTRIBUTE]]
-    first, count, limit = shape[node, FIRST], shape[node, COUNT], cut[node]
-    nominal = math.isnan(limit)
-    for b in range(count):
-        share[b] = 0.0
-        start[b] = 0
-        for c in range(mass.shape[1]):
-            mass[first + b, c] = 0.0
-    known, unknown = 0.0, 0
-    for i in range(lo, hi):
-        row = rows[i]
-        value = column[row]
-        if math.isnan(value):
-            branch[row] = -1
-            unknown += 1
-            continue
-        b = int(value) if nominal else int(value > limit)
-        branch[row] = b
-        start[b] += 1
-        share[b] += weight[i]
-        known += weight[i]
-        mass[first + b, y[row]] += weight[i]
-    place = 0
-    for b in range(count):
-        share[b] = share[b] / known if known > 0 else 0.0
-        size = start[b] + (unknown if share[b] > 0 else 0)
-        start[b] = place
-        place += size
-    start[count] = place
-    if unknown:
-        for i in range(lo, hi):
-            if branch[rows[i]] < 0:
-                for b in range(count):
-                    mass[first + b, y[rows[i]]] += weight[i] * share[b]
-    return place
-
-
-@njit(cache=True)
-def move(
-    rows: Any,
-    weight: Any,
-    lo: int,
-    hi: int,
-    to: int,
-    branch: Any,
-    share: Any,
-    start: Any,
-    count: int,
-    fill: Any,
-    spare_rows: Any,
-    spare_weight: Any,
-) -> None:
-    """Put the rows of a span branch by branch at `to`, each branch in the order it had."""
-    for b in range(count):
-        fill[b] = start[b]
-    for i in range(lo, hi):
-        row = rows[i]
-        b = branch[row]
-        if b >= 0:
-            spare_rows[fill[b]] = row
-            spare_weight[fill[b]] = weight[i]
-            fill[b] += 1
+@inner
+def choose_split(data: Any, rows: Any, weight: Any, lo: int, hi: int, mass: Any, room: Any) -> int:
+    """The column to split a node on, -1 where it is pure, small, or nothing gains."""
+    total, majority = 0.0, 0.0
+    for c in range(len(mass)):
+        total += mass[c]
+        majority = max(majority, mass[c])
+    if total + SLACK < 2 * data.limits[0] or total - majority < SLACK:
+        return -1
+    for a in range(len(data.levels)):
+        room.scores[GAIN, a] = -1.0
+        room.scores[CUT, a] = np.nan
+        k = data.line[a]
+        if data.levels[a] == 0:
+            judge_number(data, a, rows[k], weight[k], lo, hi, total, room)
         else:
-            for b in range(count):
-                if share[b] > 0:
-                    spare_rows[fill[b]] = row
-                    spare_weight[fill[b]] = weight[i] * share[b]
-                    fill[b] += 1
-    for i in range(start[count]):
-        rows[to + i] = spare_rows[i]
-        weight[to + i] = spare_weight[i]
+            judge_nominal(data, a, rows[k], weight[k], lo, hi, total, room)
+    return int(best_column(room.scores, data.counted))
 
 
-@njit(cache=True)
-def choose_split(
-    values: Any,
-    levels: Any,
-    line: Any,
-    counted: Any,
-    y: Any,
-    rows: Any,
-    weight: Any,
-    lo: int,
-    hi: int,
-    total: float,
-    settings: Any,
-    table: Any,
-    gains: Any,
-    ratios: Any,
-    cuts: Any,
-    found: Any,
-) -> int:
-    """The attribute to split a node on, -1 if none helps; `cuts` = the best cut of each number."""
-    left, right = table[0], table[1]
-    for a in range(len(levels)):
-        gains[a] = -1.0
-        cuts[a] = np.nan
-        if levels[a] == 0:
-            k = line[a]
-            cuts[a] = best_cut(
-                values[a], y, rows[k], weight[k], lo, hi, total, settings, left, right, found
-            )
-            useful = not math.isnan(cuts[a])
-        else:
-            useful = nominal_gain(
-                values[a],
-                y,
-                rows[0],
-                weight[0],
-                lo,
-                hi,
-                total,
-                settings[0],
-                table,
-                levels[a],
-                found,
-            )
-        if useful:
-            gains[a] = found[0]
-            ratios[a] = found[1]
-    return best_attribute(gains, ratios, counted)
-
-
-@njit(cache=True)
-def grow(
-    values: Any,
-    levels: Any,
-    line: Any,
-    counted: Any,
-    y: Any,
-    rows: Any,
-    weight: Any,
-    size: int,
-    settings: Any,
-    shape: Any,
-    cut: Any,
-    mass: Any,
-) -> int:
-    """Grow a tree into the three arrays; the number of nodes, -1 where nodes or arena ran out."""
-    capacity, classes = mass.shape
-    most = 2
-    for a in range(len(levels)):
-        most = max(most, levels[a])
-    branch = np.empty(values.shape[1], np.int32)
-    share, table, found = np.empty(most), np.empty((most, classes)), np.empty(2)
-    start, fill = np.empty(most + 1, np.int32), np.empty(most, np.int32)
-    gains, ratios, cuts = np.empty(len(levels)), np.empty(len(levels)), np.empty(len(levels))
-    spare_rows, spare_weight = np.empty_like(rows[0]), np.empty_like(weight[0])
-    span, stack = np.empty((capacity, 2), np.int32), np.empty(capacity, np.int32)
-    for c in range(classes):
-        mass[0, c] = 0.0
-    for i in range(size):
-        mass[0, y[rows[0, i]]] += weight[0, i]
-    shape[0, ATTRIBUTE] = -1
-    span[0, 0], span[0, 1] = 0, size
-    stack[0], waiting, used = 0, 1, 1
+@outer
+def grow(data: Any, rows: Any, weight: Any, size: int, plan: Any, room: Any) -> int:
+    """Grow a tree from its root line; the number of nodes, -1 where nodes or arena ran out."""
+    span, stack, shape = room.span, room.stack, plan.shape
+    span[0, 0] = 0
+    span[0, 1] = size
+    stack[0] = 0
+    waiting, used = 1, 1
     while waiting:
         waiting -= 1
         node = stack[waiting]
-        lo, hi = span[node]
-        total, majority = 0.0, 0.0
-        for c in range(classes):
-            total += mass[node, c]
-            majority = max(majority, mass[node, c])
-        if total + SLACK < 2 * settings[0] or total - majority < SLACK:
-            continue
-        chosen = choose_split(
-            values,
-            levels,
-            line,
-            counted,
-            y,
-            rows,
-            weight,
-            lo,
-            hi,
-            total,
-            settings,
-            table,
-            gains,
-            ratios,
-            cuts,
-            found,
-        )
+        lo, hi = span[node, 0], span[node, 1]
+        chosen = choose_split(data, rows, weight, lo, hi, plan.mass[node], room)
         if chosen < 0:
             continue
-        count = 2 if levels[chosen] == 0 else levels[chosen]
-        if used + count > capacity:
+        count = max(2, data.levels[chosen])
+        if used + count > len(shape):
             return -1
         shape[node, ATTRIBUTE] = chosen
         shape[node, FIRST] = used
         shape[node, COUNT] = count
-        cut[node] = cuts[chosen]
-        place = deal(
-            values, y, shape, cut, mass, node, rows[0], weight[0], lo, hi, branch, share, start
-        )
-        if lo + place > rows.shape[1]:
+        plan.cut[node] = room.scores[CUT, chosen]
+        end = deal(data, plan, plan.mass, node, rows[0], weight[0], lo, room)
+        if end > rows.shape[1]:
             return -1
         for k in range(len(rows)):
-            move(
-                rows[k],
-                weight[k],
-                lo,
-                hi,
-                lo,
-                branch,
-                share,
-                start,
-                count,
-                fill,
-                spare_rows,
-                spare_weight,
-            )
+            move(rows[k], weight[k], lo, hi, count, end, room)
         for b in range(count):
-            child = used + b
-            shape[child, ATTRIBUTE] = -1
-            span[child, 0], span[child, 1] = lo + start[b], lo + start[b + 1]
-            if share[b] > 0:
-                stack[waiting] = child
+            if room.share[b] > 0:
+                stack[waiting] = used + b
                 waiting += 1
         used += count
     return used
