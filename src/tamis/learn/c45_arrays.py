@@ -18,8 +18,8 @@ GAIN, RATIO, CUT = range(3)
 
 SLACK = 1e-6  # weights and gains nearer than this are equal: sums of shares are not exact
 
-# Python calls only the outer kernels: the entries that nobody uses are not compiled, nor are the
-# checks for division by zero, which shortens a first use.
+# Python may call the outer kernels only: inner ones have no entry for it, and would crash. What
+# is not compiled, nor the checks for division by zero, shortens a first use.
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 outer: Any = njit(**_options)
 inner: Any = njit(**_options | {"no_cpython_wrapper": True})

@@ -18,7 +18,7 @@ NO_WORSE = 0.1  # estimated errors this near count as no worse, so the smaller t
 SAME_ERRORS = 1e-3  # training errors this near count as equal
 
 
-@inner
+@outer
 def upper_limit(n: float, errors: float, confidence: float, z: float) -> float:
     """The upper confidence limit of the errors of a leaf, for at least one error."""
     if errors + 0.5 >= n:
@@ -28,7 +28,7 @@ def upper_limit(n: float, errors: float, confidence: float, z: float) -> float:
     return n * (f + z * z / (2 * n) + z * root) / (1 + z * z / n)
 
 
-@inner
+@outer
 def estimate(mass: Any, confidence: float, z: float) -> float:
     """The pessimistic errors of a node taken as a leaf."""
     n, majority = 0.0, 0.0

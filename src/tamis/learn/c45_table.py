@@ -52,8 +52,15 @@ class Coded:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The rows in the order of each column, missing values last, equals in table order."""
-        return np.argsort(self.values, axis=1, kind="stable").astype(np.int32)
+        """The rows in the order of each number, missing values last, equals in table order.
+
+        The lines of nominal columns are there but say nothing.
+        """
+        order = np.zeros(self.values.shape, np.int32)
+        for line, column, levels in zip(order, self.values, self.schema.levels):
+            if levels is None:
+                line[:] = np.argsort(column, kind="stable")
+        return order
 
     def select(self, columns: Sequence[int]) -> Coded:
         """The same rows with these columns only, by number."""
@@ -197,19 +204,16 @@ def _number(column: nw.Series[Any]) -> np.ndarray:
 
 def _codes(column: nw.Series[Any], levels: Levels) -> np.ndarray:
     series = _plain(column)
-    present = series.drop_nulls().unique().to_list()
-    if levels and present and isinstance(levels[0], str) != isinstance(present[0], str):
-        expected = "text" if isinstance(levels[0], str) else "numbers"
-        raise InputError(f"column {column.name!r} held {expected} at the fit, now {series.dtype}")
-    code = {level: float(i) for i, level in enumerate(levels)}
-    known = [value for value in present if value in code]
-    if not known:
+    if not levels or series.dtype == pl.Null:
         return np.full(len(series), np.nan)
-    codes = series.replace_strict(
-        pl.Series(known, dtype=series.dtype),
-        pl.Series([code[value] for value in known]),
-        default=None,
-        return_dtype=pl.Float64,
-    )
-    found: np.ndarray = codes.fill_null(np.nan).to_numpy()
+    text = isinstance(levels[0], str)
+    if text != (series.dtype == pl.String):
+        expected = "text" if text else "numbers"
+        raise InputError(f"column {column.name!r} held {expected} at the fit, now {series.dtype}")
+    if text:
+        codes = series.cast(pl.Enum(levels), strict=False).to_physical()
+    else:
+        places = pl.Series(range(len(levels)))
+        codes = series.replace_strict(pl.Series(levels), places, default=None)
+    found: np.ndarray = codes.cast(pl.Float64).fill_null(np.nan).to_numpy()
     return found
