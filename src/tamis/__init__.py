@@ -23,6 +23,7 @@ _HOME = {
     "holm": "tamis.learn.significance",
     "paired_t_test": "tamis.learn.significance",
     "BinaryTable": "tamis.binary",
+    "C45Classifier": "tamis.learn.c45",
     "ContainmentSelector": "tamis.select.containment",
     "Roles": "tamis.table",
     "Table": "tamis.table",
