@@ -15,8 +15,12 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinaryTable": "tamis.binary",
     "Roles": "tamis.table",
     "Table": "tamis.table",
+    "binarise": "tamis.binary",
+    "read_binary": "tamis.read",
+    "read_table": "tamis.read",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605

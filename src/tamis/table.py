@@ -100,6 +100,7 @@ class Table:
 
     frame: pl.DataFrame
     roles: Roles = field(default_factory=Roles)
+    library: str = "polars"
 
     def __post_init__(self) -> None:
         unknown = [c for c in self.roles.named() if c not in self.frame.columns]
@@ -141,6 +142,12 @@ class Table:
     def kind(self, column: str) -> Kind:
         """`"number"` or `"nominal"`."""
         return "number" if self.frame.schema[column].is_numeric() else "nominal"
+
+    def native(self) -> Any:
+        """The frame in the library it came from: what went in as pandas comes out as pandas."""
+        if self.library == "pandas":
+            return self.frame.to_pandas()
+        return self.frame.to_arrow() if self.library == "pyarrow" else self.frame
 
     def with_roles(self, **changes: Any) -> Self:
         """The same rows with other roles."""

@@ -1,0 +1,233 @@
+"""Sparse 0/1 records: who has what.
+
+A `BinaryTable` is a scipy CSR matrix with the names of its columns and a label a row. It comes
+from a sparse file (`tamis.read_binary`), from a table whose features are already 0/1
+(`from_wide`), or from any table by a stated encoding (`binarise`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tamis.errors import InputError, listed
+from tamis.table import Table
+
+if TYPE_CHECKING:
+    from typing import Self
+
+QUANTILES = 4
+"""The number of intervals that a column of numbers is cut into where nothing is stated."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How one column becomes 0/1 columns: exactly one of the three, or none for every value."""
+
+    cuts: tuple[float, ...] | None = None
+    quantiles: int | None = None
+    value: Any = None
+
+    def __post_init__(self) -> None:
+        if sum(x is not None for x in (self.cuts, self.quantiles, self.value)) > 1:
+            raise InputError("give one of cuts, quantiles and value, not several")
+        if self.cuts is not None and list(self.cuts) != sorted(set(self.cuts)):
+            raise InputError("cuts must be numbers in rising order, each once")
+        if self.quantiles is not None and self.quantiles < 2:
+            raise InputError(f"quantiles must be 2 or more, got {self.quantiles}")
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryTable:
+    """0/1 records: `matrix` has a row an entity and a column a feature.
+
+    Examples
+    --------
+    >>> table = from_matrix([[1, 0], [1, 1]], ["bread", "milk"], labels=["a", "b"])
+    >>> table.rows, table.features, table.matrix.nnz
+    (2, ('bread', 'milk'), 3)
+    """
+
+    matrix: sparse.csr_array
+    features: tuple[str, ...]
+    labels: NDArray[np.str_] | None = None
+    target: str = "label"
+
+    @property
+    def rows(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def select(self, columns: Sequence[int]) -> Self:
+        """The same rows with these columns only, by number."""
+        names = tuple(self.features[c] for c in columns)
+        return replace(self, matrix=self.matrix[:, list(columns)], features=names)
+
+    def frame(self) -> pl.DataFrame:
+        """A wide frame of 0/1 columns, the label last."""
+        dense = self.matrix.toarray()
+        columns: dict[str, Any] = {name: dense[:, i] for i, name in enumerate(self.features)}
+        if self.labels is not None:
+            columns[self.target] = self.labels
+        return pl.DataFrame(columns)
+
+
+def from_matrix(
+    matrix: Any,
+    features: Sequence[str] | None = None,
+    labels: Sequence[Any] | None = None,
+    target: str = "label",
+) -> BinaryTable:
+    """A dense or scipy sparse 0/1 matrix with names and labels."""
+    csr = sparse.csr_array(matrix)
+    if csr.nnz and not np.isin(csr.data, (0, 1)).all():
+        raise InputError("a 0/1 matrix holds 0 and 1 only; other values were found")
+    csr.eliminate_zeros()
+    rows, columns = csr.shape
+    names = tuple(f"x{i}" for i in range(columns)) if features is None else tuple(features)
+    if len(names) != columns:
+        raise InputError(f"{columns} columns need {columns} names, got {len(names)}")
+    if len(set(names)) < columns:
+        raise InputError("two columns of the 0/1 table have the same name")
+    texts = None if labels is None else np.asarray([str(label) for label in labels])
+    if texts is not None and len(texts) != rows:
+        raise InputError(f"{rows} rows need {rows} labels, got {len(texts)}")
+    return BinaryTable(_ones(csr), names, texts, target)
+
+
+def _ones(csr: sparse.csr_array) -> sparse.csr_array:
+    """The same pattern, stored as small ones with sorted indices."""
+    pattern = (np.ones(csr.nnz, np.uint8), csr.indices.copy(), csr.indptr)
+    ones = sparse.csr_array(pattern, shape=csr.shape)
+    ones.sort_indices()
+    return ones
+
+
+def is_binary(table: Table) -> bool:
+    """Whether every feature is already 0/1, none missing."""
+    columns = [table.frame[c] for c in table.features]
+    return bool(columns) and all(_is_zero_one(column) for column in columns)
+
+
+def _is_zero_one(column: pl.Series) -> bool:
+    if column.null_count():
+        return False
+    if column.dtype == pl.Boolean:
+        return True
+    return column.dtype.is_numeric() and bool(column.is_in([0, 1]).all())
+
+
+def from_wide(table: Table) -> BinaryTable:
+    """A table whose features are 0/1 columns, as it is."""
+    if not is_binary(table):
+        odd = [c for c in table.features if not _is_zero_one(table.frame[c])]
+        raise InputError(
+            f"column {listed(odd)} is not 0/1 in every row; state in a schema how to make it so "
+            "([binary])"
+        )
+    columns = [_column(table.frame[c].cast(pl.Boolean)) for c in table.features]
+    return _assemble(columns, list(table.features), table)
+
+
+def binarise(table: Table, how: Mapping[str, Cut] | None = None) -> BinaryTable:
+    """Make a table 0/1, with names that say what each column is.
+
+    Parameters
+    ----------
+    table : Table
+    how : mapping of column to `Cut`, optional
+        The columns to encode; others are left out. Without it every feature is taken: text by
+        its values, numbers by quartiles, numbers with few values by their values.
+
+    Notes
+    -----
+    A missing cell has none of its column's features: nothing is known that a person could have.
+
+    Examples
+    --------
+    >>> table = Table(pl.DataFrame({"age": [20, 30, 50], "sex": ["f", "m", "f"]}))
+    >>> binarise(table, {"age": Cut(cuts=(25, 35)), "sex": Cut(value="f")}).features
+    ('age <= 25', 'age in (25, 35]', 'age > 35', 'sex = f')
+    """
+    if how is None:
+        how = dict.fromkeys(table.features, Cut())
+    unknown = [c for c in how if c not in table.features]
+    if unknown:
+        raise InputError(f"no feature {listed(unknown)} to make 0/1 in the table")
+    names: list[str] = []
+    columns: list[NDArray[np.bool_]] = []
+    for column, cut in how.items():
+        for name, ones in _encoded(table.frame[column], cut):
+            names.append(name)
+            columns.append(_column(ones))
+    return _assemble(columns, names, table)
+
+
+def _encoded(column: pl.Series, cut: Cut) -> list[tuple[str, pl.Series]]:
+    number = column.dtype.is_numeric()
+    if cut.value is not None:
+        return [_against_rest(column, cut.value)]
+    if (cut.cuts or cut.quantiles) and not number:
+        raise InputError(
+            f"column {column.name!r} is text, so it has no intervals; use its values, or a value"
+        )
+    if cut.cuts is not None:
+        return _intervals(column, list(cut.cuts))
+    if number and (cut.quantiles or column.drop_nulls().n_unique() > QUANTILES):
+        return _intervals(column, _quantile_cuts(column, cut.quantiles or QUANTILES))
+    values = column.drop_nulls().unique().sort()
+    return [(f"{column.name} = {_shown(v)}", column == v) for v in values]
+
+
+def _against_rest(column: pl.Series, value: Any) -> tuple[str, pl.Series]:
+    texts = column.cast(pl.String) if isinstance(value, str) else column
+    ones = texts == value
+    if not ones.any():
+        raise InputError(
+            f"no row of column {column.name!r} has the value that the schema chooses; check its "
+            "spelling"
+        )
+    return f"{column.name} = {_shown(value)}", ones
+
+
+def _quantile_cuts(column: pl.Series, intervals: int) -> list[float]:
+    present = column.drop_nulls().to_numpy()
+    shares = np.arange(1, intervals) / intervals
+    cuts = np.unique(np.quantile(present, shares, method="inverted_cdf"))
+    return [float(c) for c in cuts if c < present.max()]
+
+
+def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Series]]:
+    """Half-open intervals that end at each cut and include it."""
+    if not cuts:
+        return []
+    parts = [(f"{column.name} <= {_shown(cuts[0])}", column <= cuts[0])]
+    for low, high in pairwise(cuts):
+        inside = (column > low) & (column <= high)
+        parts.append((f"{column.name} in ({_shown(low)}, {_shown(high)}]", inside))
+    return [*parts, (f"{column.name} > {_shown(cuts[-1])}", column > cuts[-1])]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return format(value, ".12g") if isinstance(value, int | float) else str(value)
+
+
+def _column(ones: pl.Series) -> NDArray[np.bool_]:
+    return ones.fill_null(False).to_numpy().astype(bool)
+
+
+def _assemble(columns: list[NDArray[np.bool_]], names: list[str], table: Table) -> BinaryTable:
+    if not columns:
+        raise InputError("no column is left to make 0/1; name some in the schema ([binary])")
+    dense = sparse.csc_array(np.column_stack(columns))
+    target = table.roles.target
+    labels = None if target is None else table.frame[target].cast(pl.String).to_list()
+    return from_matrix(dense, names, labels, target or "label")

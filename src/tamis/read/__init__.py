@@ -1,0 +1,252 @@
+"""The only door: files and frames become a `Table`, sparse files a `BinaryTable`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tamis.binary import BinaryTable
+from tamis.errors import InputError, listed
+from tamis.read.columns import typed
+from tamis.read.delimited import delimited_frame
+from tamis.read.frames import (
+    arrow_frame,
+    duckdb_frame,
+    native_kind,
+    parquet_frame,
+    polars_frame,
+)
+from tamis.read.schema import Schema, load_schema
+from tamis.read.sparse import basket_table, long_table, svm_table
+from tamis.read.text import file_at
+from tamis.table import Roles, Table
+
+__all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".svm": "svm",
+    ".libsvm": "svm",
+    ".svmlight": "svm",
+    ".basket": "basket",
+}
+"""File endings and the format that each stands for; csv, tsv, svm and basket may be gzipped."""
+
+
+def read_table(
+    source: Any,
+    *,
+    target: str | None = None,
+    sensitive: str | None = None,
+    quasi: Sequence[str] | None = None,
+    identifier: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    missing: str | Iterable[str] = (),
+    schema: str | Path | Schema | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> Table:
+    """Read a table and say what each column is for.
+
+    Parameters
+    ----------
+    source : path, or pandas, polars or pyarrow frame
+        csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
+        ``"file.duckdb::table"``.
+    target, sensitive, quasi, identifier, drop
+        The roles, see `Roles`.
+    missing : text or texts
+        What stands for a missing value, besides an empty cell.
+    schema : path of a TOML file, optional
+        Types, roles and markers of missing values; arguments win over it.
+    format : str, optional
+        One of csv, tsv, parquet, arrow, where the file name does not tell.
+    encoding, separator : str
+        Of text files.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [31, 47, 52], "ill": ["no", "yes", "no"]})
+    >>> read_table(frame, target="ill").features
+    ('age',)
+    """
+    rules = load_schema(schema)
+    given = {
+        "target": target,
+        "sensitive": sensitive,
+        "quasi": quasi,
+        "identifier": tuple(identifier),
+        "drop": tuple(drop),
+    }
+    roles = _roles({**rules.roles, **{name: value for name, value in given.items() if value}})
+    markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
+    frame = _frame(source, format, encoding, separator, markers, rules.columns, roles)
+    if not frame.width or not frame.height:
+        raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
+    rules.check_columns(frame.columns)
+    library = "polars" if isinstance(source, str | Path) else native_kind(source)
+    table = Table(frame, roles, library)
+    check_table(table)
+    return table
+
+
+def format_of(source: str | Path) -> str:
+    """The format that a file name stands for."""
+    if "::" in str(source):
+        return "duckdb"
+    suffixes = [s for s in Path(source).suffixes if s != ".gz"]
+    kind = FORMATS.get(suffixes[-1].lower()) if suffixes else None
+    if kind is None:
+        raise InputError(
+            f"cannot tell the format of {source} by its name; pass --format with one of "
+            f"{', '.join(dict.fromkeys(FORMATS.values()))}, or file.duckdb::table for DuckDB"
+        )
+    return kind
+
+
+def _frame(
+    source: Any,
+    format: str | None,
+    encoding: str,
+    separator: str | None,
+    missing: list[str],
+    declared: Mapping[str, str],
+    roles: Roles,
+) -> pl.DataFrame:
+    untouched = (*roles.identifiers, *roles.dropped)
+    kind = (format or format_of(source)) if isinstance(source, str | Path) else "frame"
+    if kind in ("csv", "tsv"):
+        return delimited_frame(
+            Path(source),
+            separator or {"csv": ",", "tsv": "\t"}[kind],
+            encoding,
+            missing=missing,
+            declared=declared,
+            untouched=untouched,
+        )
+    readers: dict[str, Callable[[Any], pl.DataFrame]] = {
+        "frame": polars_frame,
+        "duckdb": duckdb_frame,
+        "parquet": parquet_frame,
+        "arrow": arrow_frame,
+    }
+    if kind not in readers:
+        raise InputError(f"{kind} holds sparse 0/1 records; read it with tamis.read_binary")
+    frame = readers[kind](source)
+    return typed(frame, missing=missing, declared=declared, untouched=untouched, infer=False)
+
+
+def _roles(given: dict[str, Any]) -> Roles:
+    quasi = given.get("quasi")
+    return Roles(
+        target=given.get("target"),
+        sensitive=given.get("sensitive"),
+        quasi=tuple(quasi) if quasi else None,
+        identifiers=tuple(given.get("identifier", ())),
+        dropped=tuple(given.get("drop", ())),
+    )
+
+
+def check_table(table: Table) -> None:
+    """Refuse what no later step could use: empty columns, infinite numbers, a useless target."""
+    frame = table.frame
+    empty = [c for c in frame.columns if frame[c].null_count() == frame.height]
+    if empty:
+        raise InputError(
+            f"column {listed(empty)} has no value in any row; leave it out with --drop "
+            f"{','.join(empty)}"
+        )
+    infinite = frame.select(pl.selectors.float().is_infinite().sum())
+    if bad := [c for c in infinite.columns if infinite[c].item()]:
+        raise InputError(
+            f"column {listed(bad)} holds infinite numbers in {infinite[bad[0]].item()} rows; "
+            "replace them or make them missing"
+        )
+    if table.roles.target is not None:
+        check_target(frame[table.roles.target])
+
+
+def check_target(target: pl.Series) -> None:
+    """A target needs a value in every row, and at least two different ones."""
+    if count := target.null_count():
+        raise InputError(
+            f"the target {target.name!r} is missing in {count} of {target.len()} rows; give these "
+            "rows a label or remove them first"
+        )
+    if target.n_unique() < 2:
+        raise InputError(
+            f"the target {target.name!r} has one value only, so there is nothing to learn; choose "
+            "another --target, or a table with both kinds of rows"
+        )
+
+
+def read_binary(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    labels: str | Path | None = None,
+    label_items: Sequence[str] = (),
+    long: tuple[str, str] | None = None,
+    target: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> BinaryTable:
+    """Read sparse 0/1 records.
+
+    Parameters
+    ----------
+    source : path
+        ``.svm`` or ``.libsvm`` (a label, then ``index:1`` words), ``.basket`` (one row of items
+        a line), or any table that `read_table` reads, with `long`.
+    labels : path, optional
+        For baskets a file of one label a line; for a long table a table of entities and labels.
+    label_items : texts
+        For baskets: the item or items that are the label.
+    long : (entity, feature), optional
+        The two columns of a long table.
+    target : str, optional
+        The label column of a long table or of its label table.
+
+    Returns
+    -------
+    BinaryTable
+    """
+    kind = format or format_of(source)
+    if long is not None:
+        options: dict[str, Any] = {"encoding": encoding, "separator": separator}
+        pairs = read_table(source, format=format, **options).frame
+        known = None if labels is None else read_table(labels, **options).frame
+        table = long_table(pairs, *long, labels=known, target=target)
+    elif kind == "svm":
+        table = svm_table(file_at(source), encoding)
+    elif kind == "basket":
+        table = basket_table(
+            file_at(source),
+            labels=labels,
+            label_items=label_items,
+            encoding=encoding,
+            separator=separator,
+        )
+    else:
+        raise InputError(
+            f"{kind} is no sparse format; give .svm or .basket files, or name the two columns of a "
+            "long table with --long ENTITY,FEATURE"
+        )
+    if table.labels is not None and len(set(table.labels)) < 2:
+        raise InputError("the label has one value only, so there is nothing to learn")
+    return table

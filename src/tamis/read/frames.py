@@ -1,0 +1,110 @@
+"""Typed sources: frames in memory, parquet, arrow and DuckDB files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from tamis.errors import InputError, MissingExtra, listed
+from tamis.read.text import file_at
+
+
+def polars_frame(data: Any) -> pl.DataFrame:
+    """A pandas, polars or pyarrow frame as a polars frame, NaN read as missing.
+
+    A pandas index is left behind: it is no column, and it must not reach a release.
+
+    >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
+    [1.0, None]
+    """
+    try:
+        frame: pl.DataFrame = nw.from_native(data, eager_only=True).to_polars()
+    except ModuleNotFoundError:
+        raise MissingExtra("reading a pandas frame needs pyarrow; pip install pyarrow") from None
+    except TypeError as error:
+        if nw.dependencies.is_into_dataframe(data):
+            raise InputError(
+                "a column of the frame holds values of several types; make each column one type "
+                f"({type(error).__name__})"
+            ) from None
+        raise InputError(
+            "expected a path or a pandas, polars or pyarrow frame, got "
+            f"{type(data).__module__}.{type(data).__name__}"
+        ) from None
+    return plain(frame)
+
+
+def native_kind(data: Any) -> str:
+    """The library that a frame in memory belongs to."""
+    return str(nw.get_native_namespace(nw.from_native(data, eager_only=True)).__name__)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Only column types that a table can have: numbers, text, categories, booleans and dates."""
+    odd = [c for c, t in frame.schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
+    if odd:
+        raise InputError(
+            f"column {listed(odd)} holds lists, records, bytes or objects; a table has one number "
+            "or text a cell: unpack or drop such columns first"
+        )
+    return frame.with_columns(
+        pl.selectors.decimal().cast(pl.Float64), pl.selectors.float().fill_nan(None)
+    )
+
+
+def parquet_frame(path: str | Path) -> pl.DataFrame:
+    return _typed_file(path, "parquet", pl.read_parquet)
+
+
+def arrow_frame(path: str | Path) -> pl.DataFrame:
+    return _typed_file(path, "feather (arrow) file", pl.read_ipc)
+
+
+def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
+    path = file_at(source)
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+    try:
+        frame: pl.DataFrame = reader(path.read_bytes())
+    except (pl.exceptions.PolarsError, OSError, ValueError):
+        raise InputError(f"{path} is not a {kind}, or is damaged; write it again") from None
+    return plain(frame)
+
+
+def duckdb_frame(source: str) -> pl.DataFrame:
+    """A table of a DuckDB file, named `file.duckdb::table`."""
+    import duckdb
+
+    file, _, name = source.partition("::")
+    path = file_at(file)
+    try:
+        with duckdb.connect(str(path), read_only=True) as database:
+            names = [row[0] for row in database.execute(_TABLES).fetchall()]
+            if name not in names:
+                raise InputError(f"no table {name!r} in {path}; it has {listed(names) or 'none'}")
+            quoted = ".".join(f'"{part}"' for part in name.replace('"', '""').split("."))
+            frame = _through_parquet(database, quoted)
+    except duckdb.Error:
+        raise InputError(
+            f"{path} is not a DuckDB file that can be opened for reading; close the program that "
+            "writes to it, or check the name"
+        ) from None
+    return plain(frame)
+
+
+def _through_parquet(database: Any, table: str) -> pl.DataFrame:
+    """DuckDB hands over frames through pyarrow only, which tamis does not need otherwise."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "table.parquet"
+        database.execute(f"COPY (SELECT * FROM {table}) TO '{file}' (FORMAT parquet)")
+        return pl.read_parquet(file.read_bytes())
+
+
+_TABLES = """
+SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END
+FROM information_schema.tables ORDER BY 1
+"""

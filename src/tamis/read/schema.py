@@ -1,0 +1,106 @@
+"""A schema file: what the columns are, what they are for, and how to make them 0/1.
+
+::
+
+    missing = ["?"]              # texts that mean missing
+
+    [columns]                    # overrides of the type rule
+    zip = "text"                 # or "number"
+
+    [roles]
+    target = "income"
+    sensitive = "disease"
+    quasi = ["age", "zip"]
+    identifier = ["name"]
+    drop = ["fnlwgt"]
+
+    [binary]                     # the columns to make 0/1; those not named are left out
+    age = { cuts = [25, 35, 45, 55] }
+    hours = { quantiles = 4 }
+    marital = { value = "Never-married" }
+    job = "values"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tamis.binary import Cut
+from tamis.errors import InputError, listed
+from tamis.read.text import file_at
+
+_ROLES = ("target", "sensitive", "quasi", "identifier", "drop")
+_PARTS = ("missing", "columns", "roles", "binary")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The content of a schema file."""
+
+    missing: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    binary: Mapping[str, Cut] | None = None
+
+    def check_columns(self, present: list[str]) -> None:
+        """Refuse a schema that names a column which the table does not have."""
+        unknown = [c for c in [*self.columns, *(self.binary or {})] if c not in present]
+        if unknown:
+            raise InputError(
+                f"the schema names {listed(unknown)}, which the table does not have; its columns "
+                f"are {listed(present, most=30)}"
+            )
+
+
+def load_schema(source: str | Path | Schema | None) -> Schema:
+    """A schema from a TOML file; `None` gives the empty one."""
+    if source is None:
+        return Schema()
+    if isinstance(source, Schema):
+        return source
+    path = file_at(source)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a TOML file: {error}") from None
+    return _schema(path, content)
+
+
+def _schema(path: Path, content: dict[str, Any]) -> Schema:
+    _only(path, "", content, _PARTS)
+    columns, roles = content.get("columns", {}), content.get("roles", {})
+    _only(path, "roles.", roles, _ROLES)
+    for name, kind in columns.items():
+        if kind not in ("text", "number"):
+            raise InputError(f'{path}: columns.{name} is "text" or "number", got {kind!r}')
+    missing = content.get("missing", [])
+    markers = (missing,) if isinstance(missing, str) else tuple(missing)
+    binary = {name: _cut(path, name, how) for name, how in content.get("binary", {}).items()}
+    return Schema(markers, columns, roles, binary or None)
+
+
+def _cut(path: Path, name: str, how: Any) -> Cut:
+    if how == "values":
+        return Cut()
+    if not isinstance(how, dict) or len(how) != 1:
+        raise InputError(
+            f'{path}: binary.{name} is "values", or one of {{ cuts = [...] }}, '
+            "{ quantiles = N } and { value = ... }"
+        )
+    _only(path, f"binary.{name}.", how, ("cuts", "quantiles", "value"))
+    try:
+        cuts = tuple(float(c) for c in how["cuts"]) if "cuts" in how else None
+        return Cut(cuts, how.get("quantiles"), how.get("value"))
+    except (InputError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: binary.{name}: {error}") from None
+
+
+def _only(path: Path, where: str, content: Any, allowed: tuple[str, ...]) -> None:
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: [{where.rstrip('.')}] must be a table of names and values")
+    if unknown := [key for key in content if key not in allowed]:
+        raise InputError(f"{path}: no entry {where}{unknown[0]}; allowed: {', '.join(allowed)}")

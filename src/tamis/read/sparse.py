@@ -1,0 +1,234 @@
+"""Sparse 0/1 files: libsvm lines, baskets of items, and long tables of (entity, feature)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tamis.binary import BinaryTable
+from tamis.errors import InputError, listed
+from tamis.read.text import read_utf8
+
+_CHUNK = 1 << 25
+
+
+def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
+    """A libsvm (svmlight) file: a label, then `index:1` for each feature that a row has."""
+    indices, counts, labels = [], [], []
+    for first, lines in _lines(path, encoding):
+        if lines.str.contains("#", literal=True).any():
+            lines = lines.str.replace("#.*$", "")
+        words = lines.str.strip_chars_end().str.split(" ")
+        label = words.list.first()
+        if (label == "").any():
+            line = first + int(np.flatnonzero((label == "").to_numpy())[0])
+            raise InputError(f"{path}: line {line} has no label; a line begins with one")
+        items = words.list.slice(1)
+        indices.append(_svm_indices(path, first, items))
+        counts.append(items.list.len().to_numpy())
+        labels.append(label)
+    columns = np.concatenate(indices)
+    start = 0 if (columns == 0).any() else 1  # libsvm counts from 1; some writers from 0
+    width = int(columns.max(initial=0)) + 1 - start
+    matrix = _csr(columns - np.int32(start), np.concatenate(counts), width)
+    names = tuple(str(i + start) for i in range(width))
+    return BinaryTable(matrix, names, pl.concat(labels).to_numpy().astype(str))
+
+
+def _svm_indices(path: Path, first: int, items: pl.Series) -> NDArray[np.int32]:
+    words = items.list.explode(empty_as_null=False)
+    plain = words.str.strip_suffix(":1")
+    numbers = plain.cast(pl.Int32, strict=False)
+    good = (numbers >= 0) & (plain.str.len_bytes() + 2 == words.str.len_bytes())
+    if not good.fill_null(False).all():
+        numbers = _svm_careful(path, first, items, words)
+    return numbers.to_numpy().astype(np.int32)
+
+
+def _svm_careful(path: Path, first: int, items: pl.Series, words: pl.Series) -> pl.Series:
+    """Values written as 1.0 are ones; anything else is refused with its line."""
+    parts = words.str.split_exact(":", 1).struct.unnest()
+    index = parts["field_0"].cast(pl.Int64, strict=False)
+    value = parts["field_1"].cast(pl.Float64, strict=False)
+    for bad, said in (
+        (words == "", "two blanks in a row; put one blank between words"),
+        (index.is_null(), "an index that is not a whole number; write index:1"),
+        (index < 0, "a negative index; indices count from 1"),
+        (index >= 2**31 - 1, "an index of more than 31 bits; number the features anew"),
+        (value.is_null(), "an index without a value; write index:1"),
+        (value != 1, "a value other than 1; leave zeros out, and binarise other values first"),
+    ):
+        at = np.flatnonzero(bad.fill_null(False).to_numpy())
+        if at.size:
+            ends = np.cumsum(items.list.len().to_numpy())
+            line = first + int(np.searchsorted(ends, at[0], side="right"))
+            raise InputError(f"{path}: line {line} has {said}")
+    return index
+
+
+def basket_table(
+    path: Path,
+    *,
+    labels: str | Path | None = None,
+    label_items: Sequence[str] = (),
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> BinaryTable:
+    """Baskets: one row of items a line; labels from a second file, or from given items.
+
+    With one label item the classes are having it and not having it; with several, every row has
+    exactly one of them. Label items are no features.
+    """
+    known: dict[str, int] = {}
+    indices, counts = [], []
+    for _, lines in _lines(path, encoding):
+        words = lines.str.strip_chars().str.split(separator or " ")
+        words = words.list.eval(pl.element().str.strip_chars()).list.eval(
+            pl.element().filter(pl.element() != "")
+        )
+        items = words.list.explode(empty_as_null=False)
+        fresh = [item for item in items.unique(maintain_order=True) if item not in known]
+        known.update(zip(fresh, range(len(known), len(known) + len(fresh))))
+        codes = items.replace_strict(known, return_dtype=pl.Int32) if items.len() else items
+        indices.append(codes.to_numpy().astype(np.int32))
+        counts.append(words.list.len().to_numpy())
+    names = _in_order(known)
+    rank = np.empty(len(names), np.int32)
+    rank[[known[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+    matrix = _csr(rank[np.concatenate(indices)], np.concatenate(counts), len(names))
+    if label_items:
+        return _labelled_by_item(path, matrix, names, [str(item) for item in label_items])
+    given = None if labels is None else _label_lines(Path(labels), matrix.shape[0], encoding)
+    return BinaryTable(matrix, tuple(names), given)
+
+
+def _in_order(items: dict[str, int]) -> list[str]:
+    """By number where all are numbers, else by text: independent of the order of the rows."""
+    return sorted(items, key=int) if all(i.isdecimal() for i in items) else sorted(items)
+
+
+def _labelled_by_item(
+    path: Path, matrix: sparse.csr_array, names: list[str], items: list[str]
+) -> BinaryTable:
+    if absent := [item for item in items if item not in names]:
+        raise InputError(f"{path}: no row has the label item {listed(absent)}")
+    has = matrix[:, [names.index(item) for item in items]].toarray().astype(bool)
+    if len(items) == 1:
+        labels = np.where(has[:, 0], items[0], f"not {items[0]}")
+    elif (wrong := int((has.sum(axis=1) != 1).sum())) == 0:
+        labels = np.asarray(items)[has.argmax(axis=1)]
+    else:
+        raise InputError(
+            f"{path}: {wrong} rows do not have exactly one of the label items; name one item, or "
+            "items that exclude each other"
+        )
+    keep = [i for i, name in enumerate(names) if name not in items]
+    return BinaryTable(matrix[:, keep], tuple(names[i] for i in keep), labels)
+
+
+def _label_lines(path: Path, rows: int, encoding: str) -> NDArray[np.str_]:
+    lines = read_utf8(path, encoding).decode().splitlines()
+    if len(lines) != rows:
+        raise InputError(f"{path} has {len(lines)} labels for {rows} rows; give one label a line")
+    return np.asarray(lines)
+
+
+def long_table(
+    pairs: pl.DataFrame,
+    entity: str,
+    feature: str,
+    labels: pl.DataFrame | None = None,
+    target: str | None = None,
+) -> BinaryTable:
+    """A long table, one line for each feature that an entity has, with a table of labels.
+
+    Entities of the label table that have no line have no feature. Without a label table the
+    target, if any, is a column of the long table that has one value an entity.
+    """
+    _need(pairs, [entity, feature], "the long table")
+    if pairs[entity].null_count() or pairs[feature].null_count():
+        raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
+    if labels is None and target is not None:
+        labels = _labels_within(pairs, entity, target)
+    entities, classes = _entities(pairs, entity, labels, target)
+    names = pairs[feature].cast(pl.String).unique().sort()
+    row = (
+        pairs[entity]
+        .cast(pl.String)
+        .replace_strict(entities, np.arange(len(entities)), default=None, return_dtype=pl.Int32)
+    )
+    if unlabelled := row.null_count():
+        raise InputError(
+            f"{unlabelled} lines of the long table are of entities without a label; label these "
+            "entities or remove their lines"
+        )
+    column = (
+        pairs[feature]
+        .cast(pl.String)
+        .replace_strict(names, np.arange(len(names)), return_dtype=pl.Int32)
+    )
+    order = np.argsort(row.to_numpy(), kind="stable")
+    counts = np.bincount(row.to_numpy(), minlength=len(entities))
+    matrix = _csr(column.to_numpy()[order], counts, len(names))
+    return BinaryTable(matrix, tuple(names), classes, target or "label")
+
+
+def _labels_within(pairs: pl.DataFrame, entity: str, target: str) -> pl.DataFrame:
+    _need(pairs, [target], "the long table")
+    labels = pairs.select(entity, target).unique(maintain_order=True)
+    if labels[entity].n_unique() < labels.height:
+        raise InputError(f"some entities have several values of {target!r}; give them one")
+    return labels
+
+
+def _entities(
+    pairs: pl.DataFrame, entity: str, labels: pl.DataFrame | None, target: str | None
+) -> tuple[pl.Series, NDArray[np.str_] | None]:
+    if labels is None:
+        return pairs[entity].cast(pl.String).unique(maintain_order=True), None
+    if target is None:
+        raise InputError("a label table needs the name of its label column; pass --target COL")
+    _need(labels, [entity, target], "the label table")
+    names = labels[entity].cast(pl.String)
+    if twice := names.len() - names.n_unique():
+        raise InputError(f"{twice} entities occur twice in the label table; keep one line each")
+    if missing := labels[target].null_count():
+        raise InputError(f"the target {target!r} is missing in {missing} rows of the label table")
+    return names, labels[target].cast(pl.String).to_numpy().astype(str)
+
+
+def _need(frame: pl.DataFrame, columns: list[str], what: str) -> None:
+    if absent := [c for c in columns if c not in frame.columns]:
+        raise InputError(
+            f"no column {listed(absent)} in {what}; its columns are {listed(frame.columns)}"
+        )
+
+
+def _lines(path: Path, encoding: str) -> Iterator[tuple[int, pl.Series]]:
+    """Lines in chunks, each with the number of its first line."""
+    data = read_utf8(path, encoding)
+    start, first = 0, 1
+    while start < len(data):
+        stop = data.find(b"\n", min(start + _CHUNK, len(data) - 1))
+        stop = len(data) if stop < 0 else stop + 1
+        lines = pl.Series(data[start:stop].decode().removesuffix("\n").split("\n"))
+        yield first, lines
+        start, first = stop, first + lines.len()
+
+
+def _csr(indices: NDArray[Any], counts: NDArray[Any], width: int) -> sparse.csr_array:
+    """Rows of column numbers as a 0/1 matrix; a feature named twice in a row counts once."""
+    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    if starts[-1] < 2**31:
+        starts = starts.astype(np.int32)
+    ones = np.ones(len(indices), np.uint8)
+    matrix = sparse.csr_array((ones, indices, starts), shape=(len(counts), width))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix

@@ -1,0 +1,92 @@
+"""Bytes of a text file, checked: present, not empty, whole gzip, no NUL, the right encoding."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+from tamis.errors import InputError
+
+_GZIP = b"\x1f\x8b"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BOM = b"\xef\xbb\xbf"
+
+
+def file_at(source: str | Path) -> Path:
+    """The path of a file that is there and can be read."""
+    path = Path(source)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it")
+    if not path.exists():
+        raise InputError(f"no file {path}; check the name and the folder")
+    return path
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, unpacked if it is gzip."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    if data.startswith(_GZIP):
+        return _unpack(path, data)
+    if path.suffix == ".gz" and data:
+        raise InputError(f"{path} ends in .gz but is not gzip data; rename it or pack it again")
+    return data
+
+
+def _unpack(path: Path, data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except EOFError:
+        raise InputError(f"{path} is gzip data that ends too early; copy it again") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is damaged gzip data; copy it again") from None
+
+
+def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
+    """The text of a file as UTF-8 bytes with `\\n` line ends, without a byte-order mark.
+
+    Trailing blank lines are cut. Raises where the file is empty, holds NUL bytes or is not in
+    the given encoding.
+    """
+    path = file_at(source)
+    data = read_bytes(path)
+    data = _recode(path, data, encoding)
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(
+            f"{path} holds a NUL byte in line {line}, so it is not a text table; export it again, "
+            "or pass --encoding utf-16 if a program wrote it as Unicode text"
+        )
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not data or data.isspace():
+        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+    return data if data[-2:-1] != b"\n" else data.rstrip(b"\n") + b"\n"
+
+
+def _recode(path: Path, data: bytes, encoding: str) -> bytes:
+    plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    if plain and data.startswith(_UTF16):
+        raise InputError(f"{path} is UTF-16 text; pass --encoding utf-16")
+    try:
+        if plain:
+            # Validation alone: decoding a pure-ASCII file again would cost a copy of it.
+            if not data.isascii():
+                data.decode("utf-8")
+            return data.removeprefix(_BOM)
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except LookupError:
+        raise InputError(
+            f"no encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
+        ) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = (
+            "pass --encoding windows-1252 (Excel in Western Europe) or another encoding"
+            if plain
+            else "pass another --encoding"
+        )
+        raise InputError(f"{path} is not {encoding} text (line {line}); {hint}") from None

@@ -1,0 +1,257 @@
+"""The door: what comes in, what is refused, and how it is said."""
+
+import gzip
+import io
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis import read_table
+from tamis.errors import InputError, TamisWarning
+from tamis.read.columns import typed
+from tamis.read.delimited import _text_frame
+from tamis.read.direct import direct_frame
+
+GOOD = b"zip,age,glad,pay\n01000,31,yes,1.5\n75011,47,no,2\n75011,,no,3e2\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content: bytes, name: str = "table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def test_types_follow_the_rule(file):
+    frame = read_table(file(GOOD)).frame
+    assert frame["zip"].to_list() == ["01000", "75011", "75011"]
+    assert frame["age"].to_list() == [31, 47, None]
+    assert frame["glad"].to_list() == ["yes", "no", "no"]
+    assert frame["pay"].to_list() == [1.5, 2.0, 300.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["1", "2"], [1, 2]),
+        (["-1", "0", "-0"], [-1, 0, 0]),
+        (["1.", ".5", "-2.5e-3"], [1.0, 0.5, -0.0025]),
+        ([" 1", "2 "], [1, 2]),
+        (["9223372036854775807"], [2**63 - 1]),
+        (["00", "1"], None),
+        (["-07", "1"], None),
+        (["+33", "34"], None),
+        (["0x10", "2"], None),
+        (["1_000", "2"], None),
+        (["1,5", "2"], None),
+        (["true", "1"], None),
+        (["01.5", "2.5"], None),
+        (["٣", "٤"], None),
+    ],
+)
+def test_what_is_a_number(values, numbers):
+    column = typed(pl.DataFrame({"x": values}))["x"]
+    assert column.to_list() == (values if numbers is None else numbers)
+
+
+def test_a_marker_of_missing_values_that_is_not_named_is_told():
+    values = [str(i) for i in range(20)] + ["NA"]
+    with pytest.warns(TamisWarning, match=r"'x' is read as text: 1 of its 21 values.*--missing"):
+        typed(pl.DataFrame({"x": values}))
+
+
+def test_markers_of_missing_values(file):
+    path = file(b"age,job\n31,cook\n ?,?\n47,judge\n")
+    frame = read_table(path, missing="?").frame
+    assert frame["age"].to_list() == [31, None, 47]
+    assert frame["job"].to_list() == ["cook", None, "judge"]
+
+
+def test_schema_overrides_the_rule_and_arguments_override_the_schema(file):
+    schema = file(
+        b'missing = ["?"]\n[columns]\nage = "text"\nzip = "number"\n'
+        b'[roles]\ntarget = "glad"\ndrop = ["pay"]\n',
+        "schema.toml",
+    )
+    table = read_table(file(GOOD), schema=schema)
+    assert table.frame["age"].to_list() == ["31", "47", None]
+    assert table.frame["zip"].to_list() == [1000, 75011, 75011]
+    assert table.features == ("zip", "age")
+    assert read_table(file(GOOD), schema=schema, target="zip").target == "zip"
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        (b"nonsense", "not a TOML file"),
+        (b"[colums]\nage = 'text'", r"no entry colums; allowed: missing, columns"),
+        (b"[columns]\nage = 'date'", "columns.age is"),
+        (b"[roles]\ntarjet = 'x'", r"no entry roles\.tarjet"),
+        (b"[columns]\nagee = 'text'", "'agee', which the table does not have"),
+        (b"[columns]\nglad = 'number'", "declared a number, but 3 rows"),
+        (b"[binary]\nage = {cuts = [3, 1]}", "rising order"),
+        (b"[binary]\nage = {quantiles = 1}", "2 or more, got 1"),
+        (b"[binary]\nage = 7", "binary.age is"),
+    ],
+)
+def test_a_wrong_schema_is_refused(file, toml, said):
+    with pytest.raises(InputError, match=said):
+        read_table(file(GOOD), schema=file(toml, "schema.toml"))
+
+
+def test_gzip_tsv_encodings_and_line_ends(file):
+    tsv = GOOD.replace(b",", b"\t")
+    expected = read_table(file(GOOD)).frame
+    assert read_table(file(gzip.compress(GOOD), "t.csv.gz")).frame.equals(expected)
+    assert read_table(file(tsv, "t.tsv")).frame.equals(expected)
+    assert read_table(file(GOOD.replace(b"\n", b"\r\n"), "dos.csv")).frame.equals(expected)
+    assert read_table(file(GOOD.replace(b"\n", b"\r"), "mac.csv")).frame.equals(expected)
+    assert read_table(file(b"\xef\xbb\xbf" + GOOD, "bom.csv")).frame.equals(expected)
+    assert read_table(file(GOOD + b"\n\n", "trailing.csv")).frame.equals(expected)
+    utf16 = file(GOOD.decode().encode("utf-16"), "wide.csv")
+    assert read_table(utf16, encoding="utf-16").frame.equals(expected)
+    latin = file("nom,âge\nZoé,3\n".encode("latin-1"), "latin.csv")
+    assert read_table(latin, encoding="latin-1").frame.columns == ["nom", "âge"]
+
+
+def test_quotes_and_blank_lines(file):
+    path = file(b'a,b\n"x,1",2\n\n"say ""hi""",3\n"two\nlines",4\n')
+    assert read_table(path).frame["a"].to_list() == ["x,1", 'say "hi"', "two\nlines"]
+
+
+def test_parquet_arrow_and_duckdb(file, tmp_path):
+    expected = read_table(file(GOOD)).frame
+    for name in ("t.parquet", "t.arrow", "t.feather"):
+        sink = io.BytesIO()
+        (expected.write_parquet if name.endswith("parquet") else expected.write_ipc)(sink)
+        assert read_table(file(sink.getvalue(), name)).frame.equals(expected)
+    parquet = tmp_path / "t.parquet"
+    base = tmp_path / "t.duckdb"
+    with duckdb.connect(str(base)) as database:
+        database.execute(f"CREATE TABLE people AS SELECT * FROM '{parquet}'")
+    assert read_table(f"{base}::people").frame.equals(expected)
+    with pytest.raises(InputError, match=r"no table 'persons'.*'people'"):
+        read_table(f"{base}::persons")
+
+
+def test_text_in_a_typed_source_stays_text():
+    assert read_table(pl.DataFrame({"x": ["1", "2"]})).frame["x"].to_list() == ["1", "2"]
+
+
+def test_what_goes_in_as_pandas_comes_out_as_pandas():
+    frame = pd.DataFrame({"age": [31.0, None], "job": ["cook", "judge"]}, index=[7, 9])
+    table = read_table(frame)
+    assert table.frame["age"].to_list() == [31.0, None]
+    out = table.native()
+    assert isinstance(out, pd.DataFrame)
+    assert list(out.columns) == ["age", "job"]
+    assert list(out.index) == [0, 1]
+    assert isinstance(read_table(pa.table({"x": [1, 2]})).native(), pa.Table)
+    assert isinstance(read_table(pl.DataFrame({"x": [1, 2]})).native(), pl.DataFrame)
+
+
+SECRET = b"S3CRET"
+BAD = {
+    "empty.csv": (b"", "is empty"),
+    "blank.csv": (b" \n\n", "is empty"),
+    "header.csv": (b"a,b\n", "header but no rows"),
+    "short.csv": (b"a,b,c\n1,2,3\n4,S3CRET\n", "line 3 has 2 fields where the header has 3"),
+    "long.csv": (b"a,b\n1,2\n4,5,S3CRET\n6,7,8\n", r"line 3 has 3 fields.*2 such lines"),
+    "twice.csv": (b"a,b,a\n1,2,3\n", "'a' occurs twice"),
+    "unnamed.csv": (b",b\n1,2\n", "column 1 has no name"),
+    "quote.csv": (b'a,b\n1,"S3CRET\n', "does not end properly"),
+    "plain.csv.gz": (GOOD, "is not gzip data"),
+    "cut.csv.gz": (gzip.compress(GOOD)[:-9], "ends too early"),
+    "bad.csv.gz": (gzip.compress(GOOD)[:12] + b"\xff" * 30, "damaged gzip|ends too early"),
+    "fake.parquet": (GOOD, "is not a parquet"),
+    "fake.arrow": (GOOD, "is not a feather"),
+    "nul.csv": (b"a,b\n1,S3CRET\0\n", "NUL byte in line 2"),
+    "latin.csv": ("a,b\n1,Zoé S3CRET\n".encode("latin-1"), "not utf-8.*--encoding"),
+    "utf16.csv": ("a,b\n1,2\n".encode("utf-16"), "pass --encoding utf-16"),
+    "hollow.csv": (b"a,b\n1,\n2,\n", "'b' has no value in any row.*--drop b"),
+    "infinite.csv": (b"a,b\n1,inf\n2,3\n", "'b' holds infinite numbers in 1 rows"),
+    "huge.csv": (b"a,b\n1,1e999\n2,3\n", "too large to be kept in 1 rows"),
+    "digits.csv": (b"a,b\n1,123456789012345678901\n2,3\n", "too long to be kept exactly in 1 rows"),
+    "table.xls": (GOOD, "cannot tell the format.*--format"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_with_their_own_message(file, name):
+    content, said = BAD[name]
+    with pytest.raises(InputError, match=said) as caught:
+        read_table(file(content, name))
+    assert SECRET.decode() not in str(caught.value)
+
+
+def test_numbers_that_are_too_long_may_be_identifiers_or_text(file):
+    path = file(b"id,x\n123456789012345678901,1\n123456789012345678902,2\n")
+    assert read_table(path, identifier=["id"]).frame["id"][0] == "123456789012345678901"
+    assert read_table(path, drop=["id"]).frame.columns == ["x"]
+
+
+def test_absent_files_and_folders(tmp_path):
+    with pytest.raises(InputError, match="no file"):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path, format="csv")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("none", r"no column 'none'.*'zip', 'age'"),
+        ("age", "missing in 1 of 3 rows"),
+    ],
+)
+def test_bad_targets(file, target, said):
+    with pytest.raises(InputError, match=said):
+        read_table(file(GOOD), target=target)
+
+
+def test_a_target_of_one_class(file):
+    with pytest.raises(InputError, match="one value only"):
+        read_table(file(b"a,b\n1,x\n2,x\n"), target="b")
+
+
+def test_frames_that_hold_no_table():
+    with pytest.raises(InputError, match="no rows"):
+        read_table(pl.DataFrame({"x": []}))
+    with pytest.raises(InputError, match="lists, records"):
+        read_table(pl.DataFrame({"x": [[1], [2]]}))
+    with pytest.raises(InputError, match="infinite numbers in 1 rows"):
+        read_table(pl.DataFrame({"x": [1.0, float("inf")]}))
+    with pytest.raises(InputError, match=r"got builtins\.int"):
+        read_table(7)
+
+
+CELL = st.sampled_from(
+    ["", "0", "-0", "7", "42", "007", "-05", "1.5", "0.5", "-0.25", "1e3", "x", "01a", " 3", "?"]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8))
+def test_the_quick_way_agrees_with_the_slow_way(rows):
+    data = "\n".join(["a,b,c", *(",".join(row) for row in rows)]).encode() + b"\n"
+    quick = direct_frame(data, ",", missing=["?"])
+    if quick is not None:
+        slow = typed(_text_frame(Path("t.csv"), data, ["a", "b", "c"], ","), missing=["?"])
+        assert quick.schema == slow.schema
+        assert quick.equals(slow)
+
+
+def test_the_quick_way_is_taken_for_a_plain_file_and_not_for_a_late_zero():
+    rows = [b"%d,%d" % (i, i) for i in range(1, 3000)]
+    plain = b"\n".join([b"a,b", *rows]) + b"\n"
+    assert direct_frame(plain, ",") is not None
+    assert direct_frame(plain + b"5,007\n", ",") is None
