@@ -7,11 +7,14 @@ peers can answer the same question. `query` is timed on a sample of the rules an
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from bench.ratio import Ratio, seconds, show
 from tamis.rules import Between, Rule, RuleSet
@@ -30,7 +33,7 @@ def main() -> None:
     rules = RuleSet([rule for one in sets for rule in one])
     frame = pl.DataFrame(values, schema=names).with_columns(y=pl.Series(labels))
     ours = seconds(lambda: count(rules, frame, "y", memory=LIMIT), repeat=2)
-    apply = seconds(lambda: _by_apply(forest, values, labels), repeat=1)
+    apply = seconds(lambda: _by_apply(forest.estimators_, values, labels), repeat=1)
     pandas = frame.to_pandas()
     step = max(1, len(rules) // SAMPLE)
     some = [rules[i] for i in range(0, len(rules), step)]
@@ -59,14 +62,14 @@ def _forest(values: np.ndarray, labels: np.ndarray) -> RandomForestClassifier:
     """About 35 leaves a tree, as the paper's settings give."""
     few = slice(0, 10_000)
     trees = RandomForestClassifier(
-        RULES // 30, min_samples_leaf=0.02, max_depth=12, max_features=None, random_state=0
+        RULES // 24, min_samples_leaf=0.02, max_depth=12, max_features=None, random_state=0
     )
     return trees.fit(values[few], labels[few])
 
 
-def _by_apply(forest: RandomForestClassifier, values: np.ndarray, labels: np.ndarray) -> None:
+def _by_apply(trees: list[Any], values: np.ndarray, labels: np.ndarray) -> None:
     """The same matrix by way of leaf numbers, tree by tree to spare memory."""
-    for tree in forest.estimators_:
+    for tree in trees:
         leaves = tree.apply(values)
         np.bincount(leaves * 2 + labels, minlength=2 * tree.tree_.node_count)
 
@@ -88,15 +91,13 @@ def _agree(rules: RuleSet, some: list[Rule], frame: pl.DataFrame, pandas: pd.Dat
 
 def _show_one_tree(values, labels, names, frame) -> None:
     """One single tree: there `apply` walks each row once, whatever the number of leaves."""
-    from sklearn.tree import DecisionTreeClassifier
-
     lines = []
     for leaf, aim in ((0.02, 1.0), (0.0001, 100.0)):
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
         tree.fit(values[:200_000], labels[:200_000])
         rules = RuleSet.from_tree(tree, features=names)
-        ours = seconds(lambda rules=rules: count(rules, frame, "y", memory=LIMIT))
-        theirs = seconds(lambda tree=tree: np.bincount(tree.apply(values) * 2 + labels))
+        ours = seconds(partial(count, rules, frame, "y", memory=LIMIT))
+        theirs = seconds(partial(_by_apply, [tree], values, labels))
         what = f"one tree, {len(rules):,} rules"
         lines.append(Ratio(what, "scikit-learn apply", ours, theirs, aim))
     show("one tree", lines)

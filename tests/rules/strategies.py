@@ -65,7 +65,7 @@ def frames(draw, most=150):
     return pl.DataFrame(columns)
 
 
-def meets(rule: Rule, row: dict) -> bool:
+def meets(rule: Rule, row: dict[str, object]) -> bool:
     """The definition, cell by cell."""
     return all(_holds(c, row[c.column]) for c in rule.conditions)
 
