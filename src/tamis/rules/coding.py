@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tamis.errors import InputError
 from tamis.rules.condition import Between, Condition, OneOf
 
 
@@ -40,6 +41,12 @@ def split(feature: str, threshold: float, coding: Coding | None) -> tuple[Condit
     """
     if coding is None:
         return Between(feature, high=threshold, high_closed=True), Between(feature, low=threshold)
+    last = 1 if isinstance(coding, Indicator) else len(coding.values) - 1
+    if not 0 <= threshold < last:
+        raise InputError(
+            f"the tree splits feature {feature!r} outside the codes 0 to {last} that its coding "
+            "lists; check the coding"
+        )
     if isinstance(coding, Indicator):
         value = (coding.value,)
         return OneOf(coding.column, value, negated=True), OneOf(coding.column, value)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tamis.errors import InputError, listed
+from tamis.rules.bind import value_text
 from tamis.rules.coding import Coding, split
-from tamis.rules.condition import Condition, merged
+from tamis.rules.condition import Condition, OneOf, merged
 from tamis.rules.rule import Rule
 
 Leaf = tuple[tuple[Condition, ...], Sequence[float]]
@@ -18,26 +19,26 @@ Leaf = tuple[tuple[Condition, ...], Sequence[float]]
 def tree_rules(
     tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding], shares: bool
 ) -> list[Rule]:
-    """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right."""
-    if not hasattr(tree, "classes_"):
+    """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right.
+
+    Leaves of C4.5 that no training row came to are left out.
+    """
+    if not hasattr(tree, "classes_") or not hasattr(tree, "tree_"):
         raise InputError(
-            f"rules need a fitted classification tree, got {type(tree).__name__}; fit it first"
+            f"rules need one fitted classification tree, got {type(tree).__name__}; fit it first, "
+            "or give the trees of a forest one by one"
         )
-    labels = [_label(c) for c in tree.classes_]
-    return [_rule(leaf, labels, shares) for leaf in _leaves(tree, features, coding)]
+    labels = [value_text(c) for c in tree.classes_]
+    walk = _c45_leaves if hasattr(tree.tree_, "root") else _cart_leaves
+    return [_rule(leaf, labels, shares) for leaf in walk(tree, features, coding)]
 
 
-def _leaves(
+def _cart_leaves(
     tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding]
 ) -> Iterator[Leaf]:
     inner = tree.tree_
-    names = _names(tree, features, inner.n_features)
-    unknown = [name for name in coding if name not in names]
-    if unknown:
-        raise InputError(
-            f"the coding names {listed(unknown)}, which the tree was not fitted on; its features "
-            f"are {listed(names, most=30)}"
-        )
+    names = _names(features, getattr(tree, "feature_names_in_", None), inner.n_features)
+    _refuse_unknown(coding, names)
     # A walk by hand: a tree may be deeper than Python's stack.
     waiting: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
     while waiting:
@@ -52,8 +53,44 @@ def _leaves(
         waiting.append((left, (*path, below)))
 
 
-def _names(tree: Any, features: Sequence[str] | None, count: int) -> list[str]:
-    given = features if features is not None else getattr(tree, "feature_names_in_", None)
+def _c45_leaves(
+    tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding]
+) -> Iterator[Leaf]:
+    schema = tree.tree_.schema
+    names = _names(features, schema.names, len(schema.names))
+    _refuse_unknown(coding, names)
+    levels = dict(zip(schema.names, schema.levels))
+    shown = dict(zip(schema.names, names))
+    waiting: list[tuple[Any, tuple[Condition, ...]]] = [(tree.tree_.root, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if not node.children:
+            if sum(node.weights) > 0:
+                yield path, node.weights
+            continue
+        name = shown[node.feature]
+        if node.threshold is None:
+            values = [value_text(level) for level in levels[node.feature]]
+            sides: Sequence[Condition] = [OneOf(name, (value,)) for value in values]
+        else:
+            sides = split(name, node.threshold, coding.get(name))
+        ways = [(child, (*path, side)) for child, side in zip(node.children, sides)]
+        waiting += reversed(ways)
+
+
+def _refuse_unknown(coding: Mapping[str, Coding], names: Sequence[str]) -> None:
+    unknown = [name for name in coding if name not in names]
+    if unknown:
+        raise InputError(
+            f"the coding names {listed(unknown)}, which the tree was not fitted on; its features "
+            f"are {listed(names, most=30)}"
+        )
+
+
+def _names(
+    features: Sequence[str] | None, remembered: Sequence[str] | None, count: int
+) -> list[str]:
+    given = features if features is not None else remembered
     if given is None:
         raise InputError("the tree remembers no feature names; give them with features=[...]")
     names = [str(name) for name in given]
@@ -69,10 +106,3 @@ def _rule(leaf: Leaf, labels: Sequence[str], shares: bool) -> Rule:
         return Rule(conditions, label=labels[int(np.argmax(weights))])
     total = float(np.sum(weights))
     return Rule(conditions, distribution={c: float(w) / total for c, w in zip(labels, weights)})
-
-
-def _label(value: Any) -> str:
-    """A class of a model as the text that a column of a table would show."""
-    from tamis.rules.bind import value_text
-
-    return value_text(value)
