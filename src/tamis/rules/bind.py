@@ -88,7 +88,10 @@ def refuse_unfit(rules: RuleSet, frame: pl.DataFrame, where: str) -> None:
 
 
 def refuse_other_types(
-    columns: tuple[str, ...], original: pl.DataFrame, released: pl.DataFrame
+    columns: tuple[str, ...],
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    where: str = "the release",
 ) -> None:
     """An error where a column of both tables holds numbers in one and texts in the other."""
     for column in columns:
@@ -97,7 +100,7 @@ def refuse_other_types(
         before, after = holds(original.schema[column]), holds(released.schema[column])
         if before != after and "nothing" not in (before, after):
             raise InputError(
-                f"column {column!r} holds {before} in the original and {after} in the release; "
+                f"column {column!r} holds {before} in the original and {after} in {where}; "
                 "read both tables with the same types, or leave out the rules on it"
             )
 
