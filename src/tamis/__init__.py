@@ -19,8 +19,16 @@ _HOME = {
     "Roles": "tamis.table",
     "Table": "tamis.table",
     "binarise": "tamis.binary",
+    "containment_anonymity": "tamis.risk.containment",
+    "entity_anonymity": "tamis.risk.containment",
+    "exposure": "tamis.risk.exposure",
+    "k_anonymity": "tamis.risk.classes",
+    "l_diversity": "tamis.risk.diversity",
     "read_binary": "tamis.read",
     "read_table": "tamis.read",
+    "reidentification": "tamis.risk.reidentification",
+    "riskiest_columns": "tamis.risk.columns",
+    "t_closeness": "tamis.risk.closeness",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 
 import click
 
 from tamis import __version__
-from tamis.errors import TamisError
+from tamis.errors import TamisError, TamisWarning
 
-COMMANDS: dict[str, str] = {}
+COMMANDS = {
+    "demo": "tamis.cli.demo:demo",
+    "audit": "tamis.cli.audit:audit",
+}
 
 
 class _Lazy(click.Group):
@@ -48,7 +52,12 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> int:
     try:
-        result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", TamisWarning)
+            warnings.showwarning = _note  # type: ignore[assignment]
+            result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+            sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
@@ -69,6 +78,10 @@ def _run(args: list[str] | None) -> int:
             "where, and please report it",
             2,
         )
+
+
+def _note(message: Warning | str, *_: object) -> None:
+    _say(f"note: {message}", 0)
 
 
 def _say(message: str, code: int) -> int:

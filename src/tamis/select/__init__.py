@@ -1,1 +1,1 @@
-
+"""Searches for the set of columns to release."""

@@ -1,0 +1,174 @@
+"""`tamis audit`: how exposed is this table as it is?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import Source, table_options
+from tamis.cli.show import (
+    bar,
+    console,
+    percent,
+    print_json,
+    print_understood,
+    rich_table,
+    understood,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tamis.binary import BinaryTable
+    from tamis.risk.exposure import Exposure
+    from tamis.table import Table
+
+_BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
+_SHOWN = 10
+
+
+@click.command()
+@table_options
+def audit(source: Source, as_json: bool, quiet: bool) -> None:
+    """How exposed is TABLE as it is?
+
+    Measured over the quasi-identifiers (default: all features), a missing value being a value
+    of its own.
+    """
+    if source.sparse:
+        _audit_records(source.read_binary(), as_json)
+        return
+    table = source.read()
+    if not (quiet or as_json):
+        print_understood(table)
+    result = audit_table(table, source.rules().binary)
+    if as_json:
+        exposed = result["exposure"].to_dict()
+        print_json({"table": understood(table), **exposed, **result["containment"]})
+    else:
+        print_audit(result["exposure"], result["containment"])
+
+
+def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
+    """The exposure of a table, and of its 0/1 form where it has one."""
+    from tamis.binary import binarise, from_wide, is_binary
+    from tamis.risk.exposure import exposure
+
+    found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
+    if encoding is not None:
+        found["containment"] = _containment(binarise(table, encoding))
+    elif is_binary(table):
+        found["containment"] = _containment(from_wide(table))
+    return found
+
+
+def _containment(records: BinaryTable) -> dict[str, Any]:
+    from tamis.risk.containment import entity_anonymity
+
+    each = entity_anonymity(records.matrix)
+    weakest = each.argsort(kind="stable")[:_SHOWN]
+    return {
+        "containment_anonymity": int(each.min()),
+        "below_5": int((each < 5).sum()),
+        "weakest": [{"row": int(row) + 1, "anonymity": int(each[row])} for row in weakest.tolist()],
+    }
+
+
+def _audit_records(records: BinaryTable, as_json: bool) -> None:
+    found = {
+        "rows": records.rows,
+        "features": len(records.features),
+        "ones": int(records.matrix.nnz),
+        **_containment(records),
+    }
+    if as_json:
+        print_json(found)
+        return
+    out = console()
+    out.print(
+        f"{records.rows:,} rows, {len(records.features):,} features, "
+        f"{found['ones'] / records.rows:.1f} ones a row"
+    )
+    _print_containment(out, found, records.rows)
+
+
+def print_audit(found: Exposure, containment: dict[str, Any]) -> None:
+    """The audit in words, then in figures, then as a picture."""
+    out = console()
+    out.print(
+        f"\n[bold]{found.unique_rows:,} of {found.rows:,} people ({percent(found.unique_share)}) "
+        f"are the only one[/bold] with their values of {_joined(found.quasi)}."
+    )
+    out.print("Whoever knows these values of a person finds that person's row.\n")
+    _print_figures(out, found)
+    if containment:
+        _print_containment(out, containment, found.rows)
+    _print_sizes(out, found)
+    _print_columns(out, found)
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    from rich.markup import escape
+
+    shown = [escape(name) for name in names[:6]]
+    rest = f" and {len(names) - 6} more columns" if len(names) > 6 else ""
+    return ", ".join(shown) + rest
+
+
+def _print_figures(out: Console, found: Exposure) -> None:
+    from rich.markup import escape
+
+    risk = found.reidentification
+    table = rich_table("measure", "value", "in words", numbers=("value",))
+    table.add_row("k-anonymity", str(found.k_anonymity), "people in the smallest group of equals")
+    table.add_row("classes", f"{found.classes:,}", "groups of people with equal values")
+    table.add_row("prosecutor", percent(risk.prosecutor), "chance to find a person known to be in")
+    above = f"people found with a chance above {percent(risk.threshold)}"
+    table.add_row("  at risk", percent(risk.prosecutor_above), above)
+    table.add_row("journalist", percent(risk.journalist), "chance to find somebody, no matter who")
+    table.add_row("marketer", percent(risk.marketer), "share of people found by matching them all")
+    if found.l_diversity is not None:
+        who = escape(repr(found.sensitive))
+        spread = found.l_diversity
+        table.add_row("l-diversity", str(spread.distinct), f"values of {who} in the poorest group")
+        table.add_row(
+            "  entropy", f"{spread.entropy:.2f}", "the same, weighed by how even they are"
+        )
+        lean = f"how far {who} leans in some group, 0 to 1"
+        table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
+    out.print(table)
+
+
+def _print_containment(out: Console, found: dict[str, Any], rows: int) -> None:
+    out.print(
+        f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: so many people, "
+        "at least, have all that some person has."
+    )
+    out.print(f"{found['below_5']:,} of {rows:,} people hide among fewer than five.")
+    weakest = ", ".join(f"{w['row']:,} ({w['anonymity']:,})" for w in found["weakest"])
+    out.print(f"Weakest rows, with the number that have all they have: {weakest}.\n")
+
+
+def _print_sizes(out: Console, found: Exposure) -> None:
+    table = rich_table("people alike", "people", "", title="How many share a person's values")
+    table.columns[1].justify = "right"
+    for low, high in zip(_BINS, (*_BINS[1:], float("inf"))):
+        rows = sum(c.rows for c in found.class_sizes if low <= c.size < high)
+        if rows or low == 1:
+            name = str(low) if high == low + 1 else f"{low} to {high - 1:.0f}"
+            name = f"{low} or more" if high == float("inf") else name
+            table.add_row(name, f"{rows:,}", bar(rows / found.rows))
+    out.print(table)
+
+
+def _print_columns(out: Console, found: Exposure) -> None:
+    from rich.markup import escape
+
+    table = rich_table("held back", "unique people", "change", "k", title="Riskiest columns")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for effect in found.columns[:_SHOWN]:
+        cells = (effect.unique_rows, -effect.fewer_unique, effect.k_anonymity)
+        table.add_row(escape(effect.column), *(f"{c:,}" for c in cells))
+    out.print(table)

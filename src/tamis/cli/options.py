@@ -1,0 +1,197 @@
+"""The options that commands share, and the table they stand for.
+
+Nothing heavy is imported here: `tamis --help` must stay light.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.errors import InputError, TamisWarning, listed
+
+if TYPE_CHECKING:
+    from tamis.binary import BinaryTable
+    from tamis.read.schema import Schema
+    from tamis.table import Table
+
+Command = Callable[..., Any]
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Comma-separated names, or a list of them from a configuration file."""
+
+    name = "a,b"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
+            raise InputError(f"--{param.name.replace('_', '-')} takes names separated by commas")
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as named at the command line."""
+
+    table: str
+    target: str | None
+    sensitive: str | None
+    quasi: tuple[str, ...]
+    identifier: tuple[str, ...]
+    drop: tuple[str, ...]
+    missing: tuple[str, ...]
+    schema: str | None
+    format: str | None
+    encoding: str
+    separator: str | None
+    long: tuple[str, ...]
+    labels: str | None
+    label_item: tuple[str, ...]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the source holds sparse 0/1 records."""
+        from tamis.read import format_of
+
+        return bool(self.long) or (self.format or format_of(self.table)) in ("svm", "basket")
+
+    def rules(self) -> Schema:
+        from tamis.read.schema import load_schema
+
+        return load_schema(self.schema)
+
+    def read(self, path: str | None = None) -> Table:
+        """The table of the named file, or of another file read in the same way."""
+        from tamis.read import read_table
+
+        return read_table(
+            path or self.table,
+            target=self.target,
+            sensitive=self.sensitive,
+            quasi=self.quasi or None,
+            identifier=self.identifier,
+            drop=self.drop,
+            missing=self.missing,
+            schema=self.rules(),
+            format=None if path else self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
+
+    def read_binary(self) -> BinaryTable:
+        """Sparse 0/1 records, or a table made 0/1 as its schema or its values say."""
+        from tamis.binary import binarise, from_wide, is_binary
+        from tamis.read import read_binary
+
+        if not self.sparse:
+            table, how = self.read(), self.rules().binary
+            return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
+        if self.long and len(self.long) != 2:
+            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        return read_binary(
+            self.table,
+            format=self.format,
+            labels=self.labels,
+            label_items=self.label_item,
+            long=(self.long[0], self.long[1]) if self.long else None,
+            target=self.target,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
+
+
+def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        content = tomllib.loads(Path(value).read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"no file {value} for --config") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{value} is not a TOML file: {error}") from None
+    given = {key.replace("-", "_"): entry for key, entry in content.items()}
+    known = _known_options()
+    if unknown := [key for key in given if key not in known]:
+        raise InputError(
+            f"{value}: no option {listed(unknown)}; known are {', '.join(sorted(known))}"
+        )
+    ctx.default_map = {**(ctx.default_map or {}), **given}
+
+
+def _known_options() -> set[str]:
+    from tamis.cli import COMMANDS, cli
+
+    ctx = click.Context(cli)
+    commands = [cli.get_command(ctx, name) for name in COMMANDS]
+    return {str(p.name) for c in commands if c for p in c.params if isinstance(p, click.Option)}
+
+
+def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value:
+        warnings.simplefilter("ignore", TamisWarning)
+    return value
+
+
+_READING = [
+    click.option("--target", metavar="COL", help="What a recipient will learn to predict."),
+    click.option("--sensitive", metavar="COL", help="What must stay hard to guess [the target]."),
+    click.option("--quasi", type=Names(), default=(), help="What an attacker may know [all]."),
+    click.option("--identifier", type=Names(), default=(), help="Names people; never released."),
+    click.option("--drop", type=Names(), default=(), help="Columns to forget."),
+    click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
+    click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
+    click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow, svm or basket."),
+    click.option("--encoding", default="utf-8", metavar="NAME", help="Of text files [utf-8]."),
+    click.option("--separator", metavar="CHAR", help="Between cells or items of text files."),
+    click.option("--long", type=Names(), default=(), help="ENTITY,FEATURE of a long table."),
+    click.option("--labels", metavar="FILE", help="Labels of baskets or of a long table."),
+    click.option("--label-item", type=Names(), default=(), help="Items that are the label."),
+]
+_SPEAKING = [
+    click.option(
+        "--config",
+        metavar="FILE.toml",
+        is_eager=True,
+        expose_value=False,
+        callback=_load_config,
+        help="Any of these options; flags win.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+    click.option(
+        "--quiet", is_flag=True, is_eager=True, callback=_hush, help="No notes, no progress."
+    ),
+]
+
+
+def table_options(command: Command) -> Command:
+    """Give a command the options of a table; it gets them as one `source`."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        source = Source(**{f.name: given.pop(f.name) for f in fields(Source)})
+        return command(source=source, **given)
+
+    for option in reversed(_READING):
+        gathered = option(gathered)
+    return click.argument("table")(speaking(gathered))
+
+
+def speaking(command: Command) -> Command:
+    """Give a command `--config`, `--json` and `--quiet`."""
+    for option in reversed(_SPEAKING):
+        command = option(command)
+    return command
+
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw."
+)

@@ -1,0 +1,112 @@
+"""Printing: results on stdout, messages on stderr, plain where nobody watches."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from tamis.table import Table
+
+_WIDE = 30
+"""Columns up to which a table is described column by column."""
+
+
+def console(stderr: bool = False) -> Console:
+    """A console as wide as the terminal, or wide enough for a file."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else 110, highlight=False)
+
+
+def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> RichTable:
+    """An empty table; the columns named in `numbers` are set to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left")
+    return table
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """One JSON document on stdout; what is infinite or undefined is null."""
+    click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def percent(share: float) -> str:
+    """A share for people.
+
+    >>> percent(0.1234), percent(0.00001), percent(0.0)
+    ('12.3 %', '< 0.1 %', '0.0 %')
+    """
+    return "< 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
+
+
+def bar(share: float, width: int = 40) -> str:
+    """A bar of block characters, at least a sliver where there is something.
+
+    >>> bar(0.5, 8)
+    '████'
+    """
+    eighths = max(1, round(share * width * 8)) if share > 0 else 0
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def understood(table: Table) -> list[dict[str, Any]]:
+    """What each column was taken for, as plain records."""
+    roles: dict[str | None, str] = dict.fromkeys(table.roles.identifiers, "identifier")
+    roles[table.roles.target] = "target"
+    if table.roles.sensitive is not None:
+        both = table.roles.sensitive == table.roles.target
+        roles[table.roles.sensitive] = "target, sensitive" if both else "sensitive"
+    return [
+        {
+            "name": name,
+            "role": roles.get(name) or ("quasi-identifier" if name in table.quasi else "feature"),
+            "kind": table.kind(name),
+            "distinct": table.frame[name].drop_nulls().n_unique(),
+            "missing": table.frame[name].null_count(),
+        }
+        for name in table.frame.columns
+    ]
+
+
+def print_understood(table: Table) -> None:
+    """Tell on stderr how the table was read."""
+    from rich.markup import escape
+
+    out = console(stderr=True)
+    out.print(f"read {table.rows:,} rows, {table.frame.width} columns")
+    if table.frame.width > _WIDE:
+        kinds = [table.kind(c) for c in table.frame.columns]
+        numbers = kinds.count("number")
+        out.print(f"{numbers} columns of numbers, {len(kinds) - numbers} nominal")
+        return
+    shown = rich_table(
+        "column", "role", "kind", "distinct", "missing", numbers=("distinct", "missing")
+    )
+    for c in understood(table):
+        name = escape(c["name"])
+        shown.add_row(name, c["role"], c["kind"], f"{c['distinct']:,}", f"{c['missing']:,}")
+    out.print(shown)

@@ -1,0 +1,170 @@
+"""Hand-written SVG: a few shapes, escaped text, a title and a description for screen readers.
+
+Plotting libraries weigh megabytes, and some ran a script hidden in a column name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+INK, SOFT, GRID = "#1f2733", "#5b6675", "#dfe4ea"
+BLUE, ORANGE, GREEN, RED = "#1f5fbf", "#b4540a", "#1b7a4b", "#b3261e"
+FONT = "font-family='system-ui, Segoe UI, Helvetica, Arial, sans-serif'"
+
+
+class Picture:
+    """A canvas in user units; shapes are drawn in the order of the calls.
+
+    Examples
+    --------
+    >>> picture = Picture(10, 10, "a <dot>", "one dot")
+    >>> picture.circle(5, 5, 2, fill="#000000")
+    >>> "&lt;dot&gt;" in picture.svg()
+    True
+    """
+
+    def __init__(self, width: float, height: float, title: str, description: str) -> None:
+        self._size = (width, height)
+        self._parts: list[str] = []
+        self._title, self._description = title, description
+        self.rect(0, 0, width, height, fill="#ffffff")
+
+    def _add(self, tag: str, text: str | None, /, **attributes: object) -> None:
+        named = " ".join(
+            f"{name.replace('_', '-')}={quoteattr(_number(value))}"
+            for name, value in attributes.items()
+            if value is not None
+        )
+        self._parts.append(
+            f"<{tag} {named}/>" if text is None else f"<{tag} {named}>{text}</{tag}>"
+        )
+
+    def rect(self, x: float, y: float, width: float, height: float, **style: object) -> None:
+        self._add("rect", None, x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), **style)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, **style: object) -> None:
+        self._add("line", None, x1=x1, y1=y1, x2=x2, y2=y2, **style)
+
+    def circle(self, x: float, y: float, r: float, tip: str | None = None, **style: object) -> None:
+        inner = None if tip is None else f"<title>{escape(_clean(tip))}</title>"
+        self._add("circle", inner, cx=x, cy=y, r=r, **style)
+
+    def steps(self, points: Sequence[tuple[float, float]], **style: object) -> None:
+        """A line through points."""
+        self._add("polyline", None, points=" ".join(f"{x:.2f},{y:.2f}" for x, y in points), **style)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: float = 13,
+        anchor: str = "start",
+        fill: str = INK,
+        turn: float | None = None,
+        **style: object,
+    ) -> None:
+        rotate = None if turn is None else f"rotate({turn:g} {x:g} {y:g})"
+        self._add(
+            "text",
+            escape(_clean(words)),
+            x=x,
+            y=y,
+            font_size=size,
+            text_anchor=anchor,
+            fill=fill,
+            transform=rotate,
+            **style,
+        )
+
+    def svg(self) -> str:
+        width, height = self._size
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+            f'width="{width:g}" height="{height:g}" role="img" {FONT}>'
+        )
+        words = (
+            f"<title>{escape(_clean(self._title))}</title>"
+            f"<desc>{escape(_clean(self._description))}</desc>"
+        )
+        return "\n".join([head, words, *self._parts, "</svg>\n"])
+
+    def write(self, path: str | Path) -> None:
+        Path(path).write_text(self.svg(), encoding="utf-8")
+
+
+def _number(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _clean(words: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in words)
+
+
+def shortened(words: str, most: int = 28) -> str:
+    """Words cut to fit a picture.
+
+    >>> shortened("hours-per-week in (40, 50]", 12)
+    'hours-per-w…'
+    """
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear or logarithmic map from values to places on the canvas.
+
+    >>> Scale(0, 10, 100, 200)(5)
+    150.0
+    """
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high, at = self.low, self.high, value
+        if self.log:
+            low, high, at = math.log(low), math.log(high), math.log(max(value, self.low))
+        share = 0.5 if high == low else (at - low) / (high - low)
+        return self.start + share * (self.stop - self.start)
+
+    def ticks(self, about: int = 5) -> list[float]:
+        """Round values inside the scale.
+
+        >>> Scale(0, 1, 0, 100).ticks()
+        [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        >>> Scale(1, 300, 0, 100, log=True).ticks()
+        [1.0, 10.0, 100.0]
+        """
+        if self.high <= self.low:
+            return [self.low]
+        if self.log:
+            powers = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+            return [10.0**p for p in powers] or [self.low, self.high]
+        raw = (self.high - self.low) / about
+        unit = 10 ** math.floor(math.log10(raw))
+        step = unit * next(m for m in (1, 2, 2.5, 5, 10) if m * unit >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [round(i * step, 12) + 0.0 for i in range(first, last + 1)]
+
+
+def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]:
+    """The least and the largest value with some air, never a single point.
+
+    >>> around([0.0, 1.0], margin=0.1)
+    (-0.1, 1.1)
+    """
+    values = list(values)
+    low, high = min(values), max(values)
+    air = (high - low) * margin or abs(high) * margin or 1.0
+    return low - air, high + air

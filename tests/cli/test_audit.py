@@ -1,0 +1,91 @@
+"""`tamis audit` and `tamis demo`."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "name,zip,age,ill\nann,01000,31,no\nbob,01000,31,yes\ncat,75011,?,no\ndan,75011,50,no\n"
+    )
+    return path
+
+
+ROLES = ("--target", "ill", "--identifier", "name", "--missing", "?")
+
+
+def test_the_figures_as_json(run, table):
+    code, out, err = run("audit", table, *ROLES, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["k_anonymity"] == 1
+    assert found["unique_rows"] == 2
+    assert found["unique_share"] == 0.5
+    assert found["quasi"] == ["zip", "age"]
+    assert found["l_diversity"]["distinct"] == 1
+    assert found["t_closeness"] == pytest.approx(0.25)
+    assert [c["kind"] for c in found["table"]] == ["nominal", "nominal", "number", "nominal"]
+    assert found["columns"][0]["column"] == "age"
+
+
+def test_the_audit_in_words(run, table):
+    code, out, err = run("audit", table, *ROLES)
+    assert code == 0
+    assert "2 of 4 people (50.0 %) are the only one" in out
+    assert "identifier" in err
+    assert "ann" not in out + err
+
+
+def test_zero_one_tables_get_containment_anonymity(run, tmp_path):
+    wide = tmp_path / "wide.csv"
+    wide.write_text("a,b,y\n1,1,p\n1,0,n\n1,1,n\n")
+    found = json.loads(run("audit", wide, "--target", "y", "--json").out)
+    assert found["containment_anonymity"] == 2
+    assert found["k_anonymity"] == 1
+    svm = tmp_path / "t.svm"
+    svm.write_text("+1 1:1 2:1\n-1 1:1\n+1 1:1 2:1\n")
+    sparse = json.loads(run("audit", svm, "--json").out)
+    assert sparse["containment_anonymity"] == 2
+    assert sparse["weakest"][0] == {"row": 1, "anonymity": 2}
+    assert "Containment anonymity 2" in run("audit", svm).out
+
+
+def test_a_binarising_schema_gives_containment_anonymity(run, table, tmp_path):
+    schema = tmp_path / "s.toml"
+    schema.write_text('missing = ["?"]\n[binary]\nage = { cuts = [40] }\nzip = "values"\n')
+    found = json.loads(run("audit", table, "--schema", schema, "--json").out)
+    assert found["containment_anonymity"] == 1
+
+
+def test_infinite_figures_are_null_in_json(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,s\n1,x\n1,x\n2,x\n2,y\n")
+    out = run("audit", path, "--sensitive", "s", "--json").out
+    assert "Infinity" not in out
+    json.loads(out)
+
+
+@pytest.mark.parametrize("name", ["none.csv", "people.xyz"])
+def test_bad_input_is_exit_code_2(run, tmp_path, name):
+    code, out, err = run("audit", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert err.startswith("tamis: error: ")
+
+
+def test_hostile_names_stay_text(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("[red]x[/red],[bold]y\n1,2\n1,3\n")
+    code, out, err = run("audit", path)
+    assert code == 0
+    assert "[red]x[/red]" in out
+    assert "[bold]y" in err
+
+
+def test_the_demo_needs_nothing(run):
+    code, out, _ = run("demo", "--rows", "400")
+    assert code == 0
+    assert "people" in out
+    assert json.loads(run("demo", "--rows", "400", "--json").out)["rows"] == 400

@@ -1,0 +1,81 @@
+"""The frame of the command line: light help, one way to fail, options from a file."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from tamis.cli import COMMANDS, cli
+
+HEAVY = {"numpy", "polars", "sklearn", "duckdb", "numba", "scipy", "pandas", "pyarrow", "rich"}
+
+
+@pytest.mark.parametrize("args", [["--help"], ["audit", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(args):
+    code = (
+        "import sys\n"
+        "from tamis.cli import _run\n"
+        f"_run({args!r})\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "tamis" in done.stdout
+    assert not HEAVY & set(done.stderr.split())
+
+
+def test_every_command_has_help_and_every_option_of_it(run):
+    listed = run("--help").out
+    ctx = click.Context(cli)
+    for name in COMMANDS:
+        command = cli.get_command(ctx, name)
+        assert command is not None
+        assert name in listed
+        assert command.get_short_help_str()
+        for param in command.params:
+            if isinstance(param, click.Option):
+                assert param.help or param.name == "rows", f"{name} --{param.name} lacks help"
+
+
+def test_wrong_usage_is_exit_code_2(run):
+    assert run("audit").code == 2
+    assert run("adit").code == 2
+    assert run("audit", "x.csv", "--nonsense").code == 2
+
+
+def test_an_unforeseen_error_shows_neither_a_traceback_nor_its_text(run, monkeypatch, tmp_path):
+    def explode(*args, **kwargs):
+        raise RuntimeError("S3CRET")
+
+    monkeypatch.delenv("TAMIS_DEBUG", raising=False)
+    monkeypatch.setattr("tamis.cli.audit.audit_table", explode)
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    code, _, err = run("audit", table)
+    assert code == 2
+    assert "unforeseen RuntimeError" in err
+    assert "S3CRET" not in err
+    assert "Traceback" not in err
+
+
+def test_a_configuration_file_gives_options_and_flags_win(run, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c\n1,x,?\n2,y,7\n")
+    config = tmp_path / "tamis.toml"
+    config.write_text('target = "b"\nquasi = ["a"]\nmissing = ["?"]\n')
+    out = run("audit", table, "--config", config).err
+    assert "quasi-identifier" in out
+    assert "number" in run("audit", table, "--config", config).err.split("c ")[-1]
+    assert "no column 'z'" in run("audit", table, "--config", config, "--target", "z").err
+    config.write_text("tarjet = 'b'\n")
+    bad = run("audit", table, "--config", config)
+    assert bad.code == 2
+    assert "no option 'tarjet'" in bad.err
+    assert run("audit", table, "--config", tmp_path / "none.toml").code == 2
+
+
+def test_notes_are_said_on_stderr_and_hushed_by_quiet(run, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n" + "".join(f"{i},1\n" for i in range(30)) + "NA,2\n")
+    assert "note: column 'a' is read as text" in run("audit", table).err
+    assert run("audit", table, "--quiet").err == ""
