@@ -90,6 +90,20 @@ class Retention:
         """The columns that rules name and the release does not have."""
         return tuple(dict.fromkeys(c for change in self.rules for c in change.missing_columns))
 
+    def headline(self) -> str:
+        """What happened to the rules, in one sentence.
+
+        Lost and emptied rules are named beside those that changed, for they predict nothing.
+        """
+        fates = [
+            (self.flipped, "changed their prediction"),
+            (self.lost, "are lost with a column that was not released"),
+            (self.emptied, "hold for no row any more"),
+        ]
+        (most, what), *others = [fate for fate in fates if fate[0]] or fates[:1]
+        told = [f"{most:,} of {len(self.rules):,} rules {what}"]
+        return ", ".join(told + [f"{count:,} {what}" for count, what in others])
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, under stable names."""
         names = (
