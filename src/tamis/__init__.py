@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BinaryTable": "tamis.binary",
+    "ContainmentSelector": "tamis.select.containment",
     "Roles": "tamis.table",
     "Table": "tamis.table",
     "binarise": "tamis.binary",

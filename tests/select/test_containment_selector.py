@@ -1,5 +1,7 @@
 """ContainmentSelector: the scikit-learn contract, the forms it takes, what it refuses."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -54,9 +56,9 @@ def test_contract_of_scikit_learn(estimator, check):
 class AnyNumbers(ContainmentSelector):
     """The same selector behind a door that makes any numbers 0 and 1, any classes two."""
 
-    def _read(self, X, y, names):
-        if sparse.issparse(X):
-            X = sparse.csr_array(X) != 0
+    def _read(self, X: Any, y: Any, names: Any) -> Any:
+        if hasattr(X, "tocsr"):
+            X = X.tocsr() != 0
         else:
             X = np.asarray(X, dtype=float)
             X = np.where(np.isfinite(X), X.mean(axis=0) < X, X)

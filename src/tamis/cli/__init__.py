@@ -18,6 +18,7 @@ from tamis.errors import TamisError, TamisWarning
 COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
+    "select": "tamis.cli.select:select",
 }
 
 

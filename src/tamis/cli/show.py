@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,20 @@ def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> R
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left")
     return table
+
+
+@contextmanager
+def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
+    """Tell what is being done and for how long, on a terminal only."""
+    if not (wanted and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda words: bar.update(task, description=words)
 
 
 def print_json(result: Mapping[str, Any]) -> None:

@@ -1,0 +1,182 @@
+"""`tamis select --by containment`: parse, search for each k, print, write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.show import console, print_json, progress, rich_table
+from tamis.errors import CannotMeet, InputError
+
+if TYPE_CHECKING:
+    from tamis.binary import BinaryTable
+    from tamis.cli.options import Source
+    from tamis.select.selection import Selection
+
+_SHOWN = 40
+
+
+def run(
+    source: Source,
+    *,
+    k: str,
+    utility: str,
+    output: str | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Choose the columns for every k and show them."""
+    wanted = _several(k)
+    if output and len(wanted) > 1:
+        raise InputError("--output writes one table; give one --k with it")
+    if output and Path(output).suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+    records = source.read_binary()
+    if records.labels is None:
+        raise InputError("choosing columns needs labels; name them with --target COL or --labels")
+    found = _search(records, wanted, utility, not (quiet or as_json), options)
+    if output:
+        _write(records, found[wanted[0]], wanted[0], options["privacy"], Path(output))
+    if plot:
+        _draw(records, found, utility, Path(plot))
+    results = [_result(records, at, chosen, utility, options) for at, chosen in found.items()]
+    if as_json:
+        print_json(results[0] if len(results) == 1 else {"selections": results})
+    else:
+        _show(records, found, utility, options)
+
+
+def _several(k: str) -> list[int]:
+    try:
+        wanted = [int(part) for part in str(k).split(",")]
+    except ValueError:
+        raise InputError(f"--k takes whole numbers separated by commas, got {k!r}") from None
+    return list(dict.fromkeys(wanted))
+
+
+def _search(
+    records: BinaryTable, wanted: list[int], utility: str, watched: bool, options: dict[str, Any]
+) -> dict[int, Selection]:
+    from tamis.select.containment import ContainmentSelector
+
+    found = {}
+    with progress(watched) as tell:
+        for k in wanted:
+            tell(f"choosing columns, k = {k}, {options['search']}")
+            selector = ContainmentSelector(
+                k,
+                utility=utility,
+                search=options["search"],
+                privacy=options["privacy"],
+                on_violation=options["on_violation"],
+                extend=not options["no_extend"],
+                largest=options["largest"],
+                time_limit=options["time_limit"],
+                random_state=options["seed"],
+            )
+            found[k] = selector.fit(records.matrix, records.labels).selection_
+    return found
+
+
+def _result(
+    records: BinaryTable, k: int, chosen: Selection, utility: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    names = records.features
+    return {
+        "k": k,
+        "search": options["search"],
+        "privacy": options["privacy"],
+        "features": [names[c] for c in chosen.features],
+        "anonymity": chosen.anonymity,
+        "utility_name": utility,
+        "utility": chosen.utility,
+        "bound": chosen.bound,
+        "gap": chosen.gap,
+        "steps": [
+            {
+                "feature": names[s.feature],
+                "gain": s.gain,
+                "utility": s.utility,
+                "anonymity": s.anonymity,
+            }
+            for s in chosen.steps
+        ],
+    }
+
+
+def _show(
+    records: BinaryTable, found: dict[int, Selection], utility: str, options: dict[str, Any]
+) -> None:
+    out = console()
+    if len(found) > 1:
+        table = rich_table("k", "features", "anonymity", utility)
+        for column in table.columns:
+            column.justify = "right"
+        for k, chosen in found.items():
+            cells = (k, len(chosen.features), chosen.anonymity)
+            table.add_row(*(f"{c:,}" for c in cells), f"{chosen.utility:.4g}")
+        out.print(table)
+        return
+    ((k, chosen),) = found.items()
+    alike = "have all they have" if options["privacy"] == "containment" else "are their equals"
+    out.print(
+        f"[bold]{len(chosen.features):,} of {len(records.features):,} columns may leave[/bold]: "
+        f"everyone hides among at least {chosen.anonymity:,} people who {alike} (k = {k})."
+    )
+    out.print(f"{utility} {chosen.utility:.4g}" + _proof(chosen))
+    _show_steps(records, chosen, utility)
+
+
+def _proof(chosen: Selection) -> str:
+    if chosen.bound is None or chosen.gap is None:
+        return ""
+    if chosen.gap < 1e-9:
+        return ", proven to be the best of all sets that keep k"
+    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {100 * chosen.gap:.1f} %)"
+
+
+def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
+    from rich.markup import escape
+
+    table = rich_table("", "column", "adds", utility, "anonymity")
+    for column in (table.columns[0], *table.columns[2:]):
+        column.justify = "right"
+    for i, step in enumerate(chosen.steps[:_SHOWN]):
+        cells = (f"{step.gain:.4g}", f"{step.utility:.4g}", f"{step.anonymity:,}")
+        table.add_row(str(i + 1), escape(records.features[step.feature]), *cells)
+    console().print(table)
+    if len(chosen.steps) > _SHOWN:
+        console().print(f"and {len(chosen.steps) - _SHOWN} more; --json lists all")
+
+
+def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output: Path) -> None:
+    """Write the projected table, read it again and measure it before it gets its name."""
+    from tamis.files import written
+    from tamis.read import read_table
+    from tamis.risk.classes import k_anonymity
+    from tamis.risk.containment import containment_anonymity
+
+    table = records.select(sorted(chosen.features)).frame()
+    with written(output) as draft:
+        (table.write_csv if output.suffix == ".csv" else table.write_parquet)(draft)
+        again = read_table(draft, target=records.target)
+        features = again.frame.select(again.features)
+        measure = containment_anonymity if privacy == "containment" else k_anonymity
+        reached = measure(features)
+        if reached < k:
+            raise CannotMeet(f"the written table has anonymity {reached}, below k = {k}")
+
+
+def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:
+    from tamis.files import written
+    from tamis.select.path_picture import path_picture, several_picture
+
+    if len(found) > 1:
+        picture = several_picture(found, utility)
+    else:
+        ((k, chosen),) = found.items()
+        picture = path_picture(chosen, records.features, k, utility)
+    with written(path) as draft:
+        picture.write(draft)

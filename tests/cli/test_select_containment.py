@@ -1,0 +1,94 @@
+"""`tamis select --by containment`."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tamis import containment_anonymity, k_anonymity, read_table
+from tamis.datasets import behaviour
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    behaviour(rows=400, features=60).frame().write_parquet(path)
+    return path
+
+
+def ask(run, log, *args):
+    return run("select", log, "--target", "buys", "--by", "containment", *args)
+
+
+def test_the_choice_as_json_is_feasible_and_written(run, log, tmp_path):
+    out = tmp_path / "out.csv"
+    code, text, err = ask(run, log, "--k", "4", "--json", "-o", out)
+    assert (code, err) == (0, "")
+    found = json.loads(text)
+    assert found["k"] == 4
+    assert found["anonymity"] >= 4
+    assert len(found["steps"]) == len(found["features"])
+    released = read_table(out, target="buys")
+    assert set(released.features) == set(found["features"])
+    features = released.frame.select(released.features)
+    assert containment_anonymity(features) == found["anonymity"]
+    assert released.rows == 400
+
+
+def test_equality_keeps_k_anonymity(run, log, tmp_path):
+    out = tmp_path / "out.parquet"
+    assert ask(run, log, "--k", "5", "--privacy", "equality", "-o", out).code == 0
+    released = read_table(out, target="buys")
+    assert k_anonymity(released) >= 5
+
+
+def test_the_table_in_words(run, log):
+    out = ask(run, log, "--utility", "hamdist", "--on-violation", "stop").out
+    assert "columns may leave" in out
+    assert "hide" in out
+    assert "page" in out
+
+
+def test_several_k_in_one_run(run, log, tmp_path):
+    plot = tmp_path / "k.svg"
+    code, out, _ = ask(run, log, "--k", "2,5,20", "--json", "--plot", plot)
+    assert code == 0
+    found = json.loads(out)["selections"]
+    assert [f["k"] for f in found] == [2, 5, 20]
+    sizes = [f["utility"] for f in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert ET.parse(plot).getroot().tag.endswith("svg")
+
+
+def test_the_path_is_drawn(run, log, tmp_path):
+    plot = tmp_path / "path.svg"
+    assert ask(run, log, "--k", "5", "--plot", plot, "--quiet").code == 0
+    assert "k = 5" in plot.read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--k", "x"], 2, "whole numbers"),
+        (["--k", "0"], 2, "k"),
+        (["--k", "401"], 1, "at most 400"),
+        (["--k", "2,3", "-o", "x.csv"], 2, "one --k"),
+        (["--k", "399"], 1, "no feature fits"),
+        (["--k", "5", "-o", "x.xls"], 2, ".csv or .parquet"),
+        (["--k", "5", "-o", "nowhere/x.csv"], 2, "no folder"),
+        (["--k", "5", "--utility", "size"], 2, "size"),
+    ],
+)
+def test_requests_that_cannot_be_met(run, log, tmp_path, monkeypatch, args, code, said):
+    monkeypatch.chdir(tmp_path)
+    result = ask(run, log, *args)
+    assert result.code == code
+    assert said in result.err
+    assert result.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_are_needed(run, log):
+    result = run("select", log, "--drop", "buys", "--by", "containment")
+    assert result.code == 2
+    assert "needs labels" in result.err
