@@ -64,7 +64,8 @@ def prediction(
     Parameters
     ----------
     original, released : Table or frame
-        Each model uses all features of its own table.
+        Each model uses all features of its own table; identifiers and a sensitive column of
+        the original `Table` are none.
     test : Table or frame
         Original rows that were in neither; an error where they are the rows of one of them.
     target : str, optional
@@ -178,8 +179,8 @@ def _predicted(
     random_state: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The labels a model of `train` knows, what it says of the test rows, and how surely."""
-    held = original.roles.identifiers if isinstance(original, Table) else ()
-    columns = [c for c in train.columns if c != target and c not in held]
+    known = original.features if isinstance(original, Table) else train.columns
+    columns = [c for c in train.columns if c != target and c in known]
     coded = OneHot.of(train, columns)
     if not coded.features:
         raise InputError("a table without features teaches nothing; release at least one column")

@@ -73,10 +73,11 @@ def rule_changes(comparison: Comparison, released_columns: list[str]) -> tuple[R
     """Every rule before and after, sorted by damage; ties keep the order of the rules."""
     distances, floors = label_distances(comparison), noise_floors(comparison)
     shares = [label_shares(c.by_label) for c in (comparison.before, comparison.after)]
+    supports = [c.support.tolist() for c in (comparison.before, comparison.after)]
     known = set(released_columns)
     changes = []
     for i, (name, rule) in enumerate(zip(comparison.rules.ids, comparison.rules)):
-        before, after = (int(c.support[i]) for c in (comparison.before, comparison.after))
+        before, after = (support[i] for support in supports)
         majorities = _majorities(comparison, i)
         changes.append(
             RuleChange(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
 from tamis.rules.bind import holds, texts
+from tamis.rules.condition import Condition
 from tamis.rules.pack import Bits, PackedColumn, Places
 from tamis.rules.ruleset import RuleSet
 
@@ -118,15 +119,11 @@ class _Counter:
         conditions = {c: i for i, c in enumerate(rules.conditions)}
         wanted = [[conditions[c] for c in r.conditions] for r in rules]
         self.conditions = len(conditions)
-        self.packed = [
-            PackedColumn(
-                name,
-                [(i, c) for c, i in conditions.items() if c.column == name],
-                frame.schema[name],
-            )
-            for name in rules.columns
-            if name in known
-        ]
+        asked: dict[str, list[tuple[int, Condition]]] = {c: [] for c in rules.columns if c in known}
+        for condition, position in conditions.items():
+            if condition.column in asked:
+                asked[condition.column].append((position, condition))
+        self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in asked.items()]
         usable = np.flatnonzero([known.issuperset(r.columns) for r in rules])
         self.blocks = [
             _Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -54,8 +55,8 @@ class RuleSet:
         object.__setattr__(self, "target", target)
         if not self.rules:
             raise InputError("there is no rule; give at least one")
-        given = [rule.id for rule in self.rules if rule.id is not None]
-        twice = sorted({name for name in given if given.count(name) > 1}) if given else []
+        given = Counter(rule.id for rule in self.rules if rule.id is not None)
+        twice = [name for name, times in given.items() if times > 1]
         if twice:
             raise InputError(f"the rule ids {listed(twice)} stand twice; give each rule its own")
 
