@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tamis import Roles, Table
 from tamis.errors import InputError
+from tamis.learn.c45 import C45Classifier
 from tamis.read import read_table
 from tamis.rules import Between, Indicator, OneOf, Ordinal, RuleSet
 from tamis.rules.condition import merged
@@ -141,6 +142,22 @@ def test_records_of_c45_become_rules_without_the_leaves_that_no_row_reached():
     assert RuleSet.from_tree(model, target="ill").to_text() == (
         "age <= 30 and job = a -> ill=no\nage <= 30 and job = 'c d' -> ill=yes\nage > 30 -> ill=yes"
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_row_meets_the_one_rule_that_says_what_c45_predicts(seed):
+    frame = _table(seed)
+    model = C45Classifier(prune=seed % 2 == 0).fit(frame.drop("y"), frame["y"].to_numpy())
+    rules = RuleSet.from_tree(model, target="y")
+    assert len(rules) > 3
+    found = count(rules, frame, "y")
+    assert (found.coverage, int(found.support.sum())) == (1.0, frame.height)
+    said = frame.with_columns(y=pl.Series(model.predict(frame.drop("y"))))
+    predicted = count(rules, said, "y", labels=found.labels).by_label
+    for rule, by_label in zip(rules, predicted):
+        assert by_label.tolist() == [
+            by_label.sum() if label == rule.label else 0 for label in found.labels
+        ]
 
 
 def test_mined_rules_follow_the_settings_of_the_paper(dataset):
