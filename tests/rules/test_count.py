@@ -1,5 +1,7 @@
 """Counting by packed bits against the definition, row by row."""
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
-from tamis.rules import RuleSet
+from tamis.rules import Between, Rule, RuleSet
 from tamis.rules.count import count
 
 from .strategies import LABELS, frames, meets, rulesets
@@ -78,6 +80,22 @@ def test_rows_without_a_label_are_left_out_with_a_warning():
 def test_too_little_memory_is_an_error_that_says_how_much_is_needed():
     with pytest.raises(InputError, match=r"needs at least \d+ bytes of memory, 10 were allowed"):
         count(RuleSet.parse("a = 1 -> p"), pl.DataFrame({"a": [1], "y": [1]}), "y", memory=10)
+
+
+def test_memory_stays_below_the_limit():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=200_000), "y": rng.integers(0, 2, 200_000)})
+    cuts = np.linspace(-2, 2, 1500)
+    rules = RuleSet([Rule([Between("a", low, low + 0.1)], "1") for low in cuts.tolist()])
+    limit = 4 * 2**20
+    count(rules, frame.head(100), "y")
+    tracemalloc.start()
+    found = count(rules, frame, "y", memory=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < limit
+    a = frame["a"].to_numpy()
+    assert found.support[700] == ((a > cuts[700]) & (a < cuts[700] + 0.1)).sum()
 
 
 def test_an_empty_table_counts_nothing():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,7 +30,7 @@ _BLOCK = 64
 """Rules counted together; few enough that their bits stay in the processor's cache."""
 
 _MOST_WORDS = 1024
-_BYTES_A_ROW = 64
+_BYTES_A_ROW = 128
 """What the columns of one row take while they are packed, generously."""
 
 
@@ -104,10 +105,12 @@ def count(
     labels = table_labels(frame, target) if labels is None else list(labels)
     _warn_of_missing(frame[target])
     counter = _Counter(rules, frame, len(labels), first_match)
-    codes = _codes(frame[target], labels)
+    column = frame[target].cast(pl.String) if _is_text(frame[target]) else frame[target]
+    position = _positions(column, labels)
     size = counter.chunk_rows(memory)
     for start in range(0, frame.height, size):
-        counter.add(frame.slice(start, size), codes[start : start + size])
+        codes = _codes(column.slice(start, size), position)
+        counter.add(frame.slice(start, size), codes)
     return Counts(tuple(labels), counter.by_label, counter.first, counter.totals, counter.covered)
 
 
@@ -241,16 +244,21 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     return sorted(texts(frame[target].unique()).drop_nulls().unique().to_list())
 
 
-def _codes(column: pl.Series, labels: Sequence[str]) -> NDArray[np.int64]:
-    """The position of each cell in `labels`; -1 where it is missing or none of them."""
-    if holds(column.dtype) == "texts":
-        column = column.cast(pl.String)
+def _is_text(column: pl.Series) -> bool:
+    return holds(column.dtype) == "texts"
+
+
+def _positions(column: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
+    """Where each value of the target stands in `labels`; -1 where it does not."""
     cells = column.unique().drop_nulls()
-    if cells.is_empty():
-        return np.full(len(column), -1, dtype=np.int64)
     position = {label: i for i, label in enumerate(labels)}
-    found = [position.get(text, -1) for text in texts(cells)]
-    return column.replace_strict(cells, found, default=-1, return_dtype=pl.Int64).to_numpy()
+    return {cell: position.get(text, -1) for cell, text in zip(cells, texts(cells))}
+
+
+def _codes(column: pl.Series, position: dict[Any, int]) -> NDArray[np.int64]:
+    if not position:
+        return np.full(len(column), -1, dtype=np.int64)
+    return column.replace_strict(position, default=-1, return_dtype=pl.Int64).to_numpy()
 
 
 def _warn_of_missing(labels: pl.Series) -> None:
