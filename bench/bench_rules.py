@@ -92,7 +92,7 @@ def _agree(rules: RuleSet, some: list[Rule], frame: pl.DataFrame, pandas: pd.Dat
 
 
 def _show_one_tree(values, labels, names, frame) -> None:
-    """One single tree: there `apply` walks each row once, whatever the number of leaves."""
+    """One single tree: `apply` walks each row once, so a huge one is its best case, not ours."""
     lines = []
     for leaf, aim in ((0.02, 1.0), (0.0001, 100.0)):
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)

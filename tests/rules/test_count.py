@@ -1,6 +1,7 @@
 """Counting by packed bits against the definition, row by row."""
 
 import tracemalloc
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -9,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
-from tamis.rules import Between, Rule, RuleSet
+from tamis.rules import Between, Rule, RuleSet, pack
 from tamis.rules.count import count
 
 from .strategies import LABELS, frames, meets, rulesets
 
 
-@given(rulesets(), frames(), st.sampled_from([70_000, 2**20]))
+@given(rulesets(), frames(), st.sampled_from([70_000, 2**20]), st.sampled_from([0, 48]))
 @settings(deadline=None, max_examples=120)
-def test_counts_are_those_of_the_definition(rules, frame, memory):
-    found = count(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
+def test_counts_are_those_of_the_definition(rules, frame, memory, few_cuts):
+    with mock.patch.object(pack, "_FEW_CUTS", few_cuts):
+        found = count(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
     by_label = np.zeros((len(rules), len(LABELS)), dtype=int)
     first = np.zeros_like(by_label)
     covered = np.zeros(len(LABELS), dtype=int)

@@ -212,8 +212,7 @@ def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np
     order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    bit = np.uint64(1) << (rank & 63).astype(np.uint64)
-    return Places(starts[codes] + (rank >> 6), bit, int(starts[-1])), starts
+    return Places(64 * starts[codes] + rank, int(starts[-1])), starts
 
 
 def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
