@@ -282,6 +282,7 @@ def test_numbers_as_labels_may_change_their_type():
         ("age = abc -> y=p", ORIGINAL, "rule 'r1' asks column 'age'.*holds numbers"),
         ("job > 3 -> y=p", ORIGINAL, "asks column 'job'.*numbers within bounds.*holds texts"),
         ("age > 3 -> y=z", ORIGINAL, "'r1' predicts a label that column 'y'"),
+        ("age > 3 -> y ~ {p: 0.9, z: 0.1}", ORIGINAL, "'r1' predicts a label that column 'y'"),
         ("age > 3 -> z=p", ORIGINAL, "predict column 'z', but the target is 'y'"),
         ("age > 3 -> y=p", ORIGINAL.drop("y"), "the release has no column 'y', the target"),
         (

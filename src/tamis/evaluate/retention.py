@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -247,6 +247,42 @@ def retention_measures(
             f"retention has no figure {listed(unknown)}; it has {listed(sorted(figures), most=30)}"
         )
     return tuple(_measure(rules, name, options) for name in names)
+
+
+def own_measure(
+    name: str,
+    function: OwnMeasure,
+    rules: RuleSet,
+    better: Literal["min", "max"] = "min",
+    **options: Any,
+) -> Measure:
+    """A data holder's own function of the two matrices as a measure for a scorecard.
+
+    Parameters
+    ----------
+    name : str
+    function : function (before, after)
+        Of the two matrices of counts, rules x labels.
+    rules : RuleSet
+    better : {"min", "max"}
+        Which direction is better.
+    **options
+        As for `retention`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [25, 45, 55], "ill": ["no", "yes", "yes"]})
+    >>> gone = own_measure("gone", lambda before, after: (before - after).sum(),
+    ...                    RuleSet.parse("age > 40 -> ill=yes"))
+    >>> gone(original, original.head(2))
+    1.0
+    """
+
+    def score(original: Any, released: Any) -> float:
+        return retention(rules, original, released, measures={name: function}, **options).own[name]
+
+    return Measure(name, better, score)
 
 
 def _measure(rules: RuleSet, name: str, options: dict[str, Any]) -> Measure:
