@@ -15,6 +15,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AdditiveNaiveBayes": "tamis.learn.bayes",
+    "Folds": "tamis.learn.folds",
+    "SubsetScores": "tamis.learn.subset_scores",
+    "corrected_t_test": "tamis.learn.significance",
+    "fold_p_value": "tamis.learn.significance",
+    "holm": "tamis.learn.significance",
+    "paired_t_test": "tamis.learn.significance",
     "BinaryTable": "tamis.binary",
     "ContainmentSelector": "tamis.select.containment",
     "Roles": "tamis.table",
