@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.retention import retention, retention_measures
+from tamis.evaluate.retention import retention
+from tamis.evaluate.retention_measures import own_measure, retention_measures
 from tamis.read import read_table
 from tamis.rules import RuleSet
 from tamis.rules.keep import kept_rules
@@ -253,6 +254,12 @@ def test_measures_for_a_scorecard_have_a_direction():
     assert math.isnan(rld(ORIGINAL, ORIGINAL))
     with pytest.raises(InputError, match="no figure 'rdl'"):
         retention_measures(RULES, ["rdl"])
+
+
+def test_an_own_measure_may_stand_on_a_scorecard():
+    rows = own_measure("rows", lambda before, after: after.sum(), RULES, "max", target="y")
+    assert (rows.name, rows.better) == ("rows", "max")
+    assert rows(ORIGINAL, ORIGINAL.head(1)) == 1
 
 
 def test_tables_and_pandas_frames_come_in_too():

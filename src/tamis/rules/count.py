@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
 from tamis.rules.bind import holds, texts
+from tamis.rules.block import Block, first_only
 from tamis.rules.condition import Condition
 from tamis.rules.pack import Bits, PackedColumn, Places
 from tamis.rules.ruleset import RuleSet
@@ -128,9 +129,7 @@ class _Counter:
                 asked[condition.column].append((position, condition))
         self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in asked.items()]
         usable = np.flatnonzero([known.issuperset(r.columns) for r in rules])
-        self.blocks = [
-            _Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)
-        ]
+        self.blocks = [Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)]
         self.by_label = np.zeros((len(rules), labels), dtype=np.int64)
         self.first = np.zeros_like(self.by_label) if first_match else None
         self.totals = np.zeros(labels, dtype=np.int64)
@@ -164,43 +163,11 @@ class _Counter:
             bits = block.met(answers, everyone)
             self.by_label[block.rules] += _by_label(bits, starts)
             if self.first is not None:
-                self.first[block.in_order] += _by_label(_first(block.unsorted(bits), seen), starts)
+                self.first[block.in_order] += _by_label(
+                    first_only(block.unsorted(bits), seen), starts
+                )
             np.bitwise_or(seen, np.bitwise_or.reduce(bits, axis=0), out=seen)
         self.covered += _by_label(seen[None, :], starts)[0]
-
-
-class _Block:
-    """A few rules that follow each other, held with the longest first.
-
-    Those that have a j-th condition are then a leading part, and one AND serves them all.
-    """
-
-    def __init__(self, rules: NDArray[np.int64], wanted: Sequence[Sequence[int]]) -> None:
-        self.in_order = rules
-        self._order = np.argsort([-len(wanted[i]) for i in rules], kind="stable")
-        self.rules = rules[self._order]
-        longest = len(wanted[self.rules[0]])
-        self._columns = [
-            np.array([wanted[i][j] for i in self.rules if len(wanted[i]) > j])
-            for j in range(longest)
-        ]
-
-    def met(self, answers: Bits, everyone: Bits) -> Bits:
-        """For each rule the AND of the bits of its conditions."""
-        met = np.empty((len(self.rules), len(everyone)), dtype=np.uint64)
-        met[:] = everyone
-        buffer = np.empty_like(met)
-        for at in self._columns:
-            some = buffer[: len(at)]
-            np.take(answers, at, axis=0, out=some, mode="clip")
-            np.bitwise_and(met[: len(at)], some, out=met[: len(at)])
-        return met
-
-    def unsorted(self, met: Bits) -> Bits:
-        """The same rows in the order of the rules."""
-        in_order = np.empty_like(met)
-        in_order[self._order] = met
-        return in_order
 
 
 def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np.int64]]:
@@ -223,15 +190,6 @@ def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
         ones = np.bitwise_count(bits)
         found[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
     return found
-
-
-def _first(bits: Bits, seen: Bits) -> Bits:
-    """The bits of each rule that neither an earlier rule nor `seen` has."""
-    before = np.empty_like(bits)
-    before[0] = seen
-    for i in range(1, len(bits)):
-        np.bitwise_or(before[i - 1], bits[i - 1], out=before[i])
-    return bits & ~before
 
 
 def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
