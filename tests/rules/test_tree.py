@@ -195,3 +195,16 @@ def test_only_rare_values_leave_nothing_to_mine():
     frame = pl.DataFrame({"t": [f"u{i}" for i in range(100)], "y": ["p", "q"] * 50})
     with pytest.raises(InputError, match="no column is left"):
         mine_rules(Table(frame, Roles(target="y")))
+
+
+def test_mined_bounds_are_short_and_still_part_the_rows():
+    rng = np.random.default_rng(0)
+    mass = rng.normal(30, 8, 400).round(1)
+    frame = pl.DataFrame({"mass": mass, "y": np.where(mass + rng.normal(0, 4, 400) > 31, "a", "b")})
+    rules = mine_rules(Table(frame, Roles(target="y")))
+    conditions = [c for rule in rules.rules for c in rule.conditions if isinstance(c, Between)]
+    bounds = {b for c in conditions for b in (c.low, c.high)}
+    assert len(bounds) > 3
+    assert all(float(f"{b:.6g}") == b for b in bounds)
+    counts = count(rules, frame, "y")
+    assert counts.by_label.sum() == counts.covered.sum() == 400
