@@ -55,8 +55,8 @@ class AnyNumbers(ContainmentSelector):
     """The same selector behind a door that makes any numbers 0 and 1, any classes two."""
 
     def _read(self, X, y, names):
-        if sparse.issparse(X):
-            X = sparse.csr_array(X) != 0
+        if hasattr(X, "tocsr"):
+            X = X.tocsr() != 0
         else:
             X = np.asarray(X, dtype=float)
             X = np.where(np.isfinite(X), X.mean(axis=0) < X, X)

@@ -191,3 +191,15 @@ def test_wrong_choices_are_named(change, message):
 def test_too_few_rows_cannot_meet_k():
     with pytest.raises(CannotMeet, match="at most 2"):
         greedy([[0], [1]], [0, 1], 3)
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "information"])
+@pytest.mark.parametrize("privacy", ["containment", "equality"])
+def test_columns_ruled_out_early_would_not_have_fitted(utility, privacy):
+    rng = np.random.default_rng(7)
+    X = sparse.csr_array((rng.random((400, 1500)) < 0.6 ** rng.integers(2, 14, 1500)).astype(int))
+    y = rng.random(400) < 0.5
+    # CSC is read column by column, CSR in blocks with columns ruled out between them.
+    by_column = greedy(sparse.csc_array(X), y, 4, utility=utility, privacy=privacy)
+    assert greedy(X, y, 4, utility=utility, privacy=privacy) == by_column
+    assert len(by_column.features) > 3

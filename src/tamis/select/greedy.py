@@ -164,15 +164,17 @@ def _offer(
     from tamis.select import pick
     from tamis.select.patterns import widen
 
-    status = pick.MORE
-    for columns in source.blocks(order, small=rule.stop):
-        place, status = 0, pick.WIDEN
+    status, alive = pick.MORE, np.ones(len(source.support), bool)
+    for columns in source.blocks(order, alive):
+        place, status, before = 0, pick.WIDEN, int(g.state[1])
         while status == pick.WIDEN:
             g = widen(g)
             place, status = pick.offer_in_turn(columns, place, rule, path, first, g)
         first += len(columns.begin)
         if status != pick.MORE:
             break
+        if not rule.stop and g.state[1] > before:
+            source.rule_out(rule.k, alive, g)
     return g, status
 
 
@@ -192,8 +194,9 @@ def _by_gain(task: _Task, utility: str) -> Selection:
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
     queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, pick.DONE
-    for block in source.blocks(order, small=utility != "cm"):
-        columns, status = joined(columns, block), pick.WIDEN
+    alive = np.ones(len(source.support), bool)
+    for block in source.blocks(order, alive, few=utility != "cm"):
+        columns, status, before = joined(columns, block), pick.WIDEN, int(g.state[1])
         if utility == "cm" and len(columns.begin) < len(order):
             continue
         while status == pick.WIDEN:
@@ -201,6 +204,8 @@ def _by_gain(task: _Task, utility: str) -> Selection:
             status = kernel(columns, rule, path, queue, g)
         if status != pick.MORE:
             break
+        if not rule.stop and g.state[1] > before:
+            source.rule_out(rule.k, alive, g)
     if task.extend and status == pick.DONE and rule.least_gain == 0:
         left = _left(task, source, order[path.item[: g.state[1]]])
         g, _ = _offer(source, left, rule, path, len(order), g)

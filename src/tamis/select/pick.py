@@ -74,6 +74,8 @@ def offer_in_turn(columns: Any, begin: int, rule: Any, path: Any, first: int, g:
         if chosen >= 64 * g.mask.shape[1]:
             return j, WIDEN
         rows = columns.rows[columns.begin[j] : columns.end[j]]
+        if rows.size == 0:
+            continue
         if offer(rows, rule.k, rule.equality, g):
             path.item[chosen] = first + j
             path.anonymity[chosen] = g.state[ANONYMITY]
@@ -182,7 +184,9 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             if fresh >= columns.begin.size:
                 return MORE
             q.state[FRESH] += 1
-            _weigh(fresh, columns.rows[columns.begin[fresh] : columns.end[fresh]], rule, q, g)
+            rows = columns.rows[columns.begin[fresh] : columns.end[fresh]]
+            if rows.size > 0:
+                _weigh(fresh, rows, rule, q, g)
             continue
         item = _pop(q)
         if q.gain[item] <= rule.least_gain:

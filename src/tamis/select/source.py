@@ -12,13 +12,15 @@ from scipy import sparse
 from tamis.distinct import WORD, distinct_masks, row_masks
 from tamis.evaluate.separation import class_counts
 from tamis.select.columns import Columns, take
+from tamis.select.knockout import knock_out
 from tamis.select.patterns import Patterns, start
 from tamis.zero_one import Binary, sparse_columns
 
-SHARE = 0.12
+SHARE = 0.16
 """Of the bytes of a CSR table: what may be held by column at a time."""
 FIRST = 64
-"""Columns to begin with where a search may end early."""
+"""Columns to begin with: often a search ends early, or the first rule out most others."""
+GROWTH = 16
 
 
 @dataclass(frozen=True)
@@ -68,19 +70,29 @@ class Source:
         """All rows in one pattern; `by_class`: the classes are counted too."""
         return start(self.table.shape[0], self.weight, self.classes[: None if by_class else 0])
 
-    def blocks(self, order: NDArray[np.int64], small: bool) -> Iterator[Columns]:
-        """The columns in this order, some at a time; `small`: few at first, then more."""
+    def blocks(
+        self, order: NDArray[np.int64], alive: NDArray[np.bool_], few: bool = True
+    ) -> Iterator[Columns]:
+        """The columns in this order, few at first and then more.
+
+        Columns that are no longer `alive` when their block is read come without rows.
+        """
         if self.table.format == "csc":
             yield take(self.table, order, self.support)
             return
-        ends = np.cumsum(self.support[order])
-        most = self._room()
-        done, columns = 0, FIRST if small else len(order)
+        done, columns = 0, FIRST if few else len(order)
         while done < len(order):
-            full = int(np.searchsorted(ends, most + (ends[done - 1] if done else 0), "right"))
-            stop = max(done + 1, min(done + columns, full))
-            yield take(self.table, order[done:stop], self.support)
-            done, columns = stop, 4 * columns
+            read = np.where(alive[order[done:]], self.support[order[done:]], 0)
+            full = int(np.searchsorted(np.cumsum(read), self._room(), "right"))
+            size = max(1, min(columns, full))
+            block = order[done : done + size]
+            yield take(self.table, block, np.where(alive, self.support, 0))
+            done, columns = done + size, GROWTH * columns
+
+    def rule_out(self, k: int, alive: NDArray[np.bool_], g: Patterns) -> None:
+        """Mark columns that cannot fit any more; a CSC table gives no cheap way to tell."""
+        if self.table.format == "csr":
+            knock_out(self.table.indptr, self.table.indices, k, alive, g)
 
     def _room(self) -> int:
         table = self.table
