@@ -11,68 +11,60 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
 
-from tamis.select.patterns import CHOSEN, PATTERNS, lies_inside
+from tamis.select.patterns import CHOSEN, PATTERNS, Patterns, lies_inside
 
 MOST_PATTERNS = 512
 MOST_CHECKS = 20_000_000
 SHARE_OF_ROWS = 8
 
 
-@njit(cache=True)
-def knock_out(indptr: Any, indices: Any, k: int, alive: Any, g: Any) -> None:
+def knock_out(table: sparse.csr_array, k: int, alive: NDArray[np.bool_], g: Patterns) -> None:
     """Mark columns of a CSR table that do not fit the projection as not alive."""
+    patterns = int(g.state[PATTERNS])
     if g.state[CHOSEN] == 0:
         return
-    rows, begin = _rows_of_light(g)
-    counts = np.zeros(alive.size, np.int32)
-    seen = np.empty(alive.size, np.int32)
-    for m in range(begin.size - 1):
-        found = 0
-        for r in rows[begin[m] : begin[m + 1]]:
-            for j in range(indptr[r], indptr[r + 1]):
-                c = indices[j]
-                if counts[c] == 0:
-                    seen[found] = c
-                    found += 1
-                counts[c] += 1
-        for c in seen[:found]:
-            if counts[c] < k:
-                alive[c] = False
-            counts[c] = 0
-
-
-@njit(cache=True)
-def _rows_of_light(g: Any) -> Any:
-    """The rows of some light maximal patterns, pattern by pattern."""
-    mark, sizes = _light_maximal(g)
-    begin = np.zeros(sizes.size + 1, np.int64)
-    begin[1:] = np.cumsum(sizes)
-    rows, place = np.empty(begin[-1], np.int32), begin[:-1].copy()
-    for r in range(g.of_row.size):
-        m = mark[g.of_row[r]]
-        if m >= 0:
-            rows[place[m]] = r
-            place[m] += 1
-    return rows, begin
-
-
-@njit(cache=True)
-def _light_maximal(g: Any) -> Any:
-    """The numbers given to light maximal patterns, -1 for the others, and their weights."""
-    patterns = g.state[PATTERNS]
-    for p in range(patterns):
-        g.touched[p] = p
+    g.touched[:patterns] = np.arange(patterns)
+    lightest = np.argsort(g.weight[:patterns], kind="stable")[: max(1, MOST_CHECKS // patterns)]
     mark = np.full(patterns, -1, np.int32)
-    sizes = np.empty(min(patterns, MOST_PATTERNS), np.int64)
+    _mark_maximal(lightest, patterns, len(g.of_row) // SHARE_OF_ROWS, mark, g)
+    of_row = mark[g.of_row]
+    rows = np.flatnonzero(of_row >= 0)
+    rows = rows[np.argsort(of_row[rows], kind="stable")]
+    counts = np.zeros(len(alive), np.int32)
+    _rule_out(table.indptr, table.indices, rows, of_row, k, counts, alive)
+
+
+@njit(cache=True)
+def _mark_maximal(lightest: Any, patterns: int, most_rows: int, mark: Any, g: Any) -> None:
+    """Number the lightest maximal patterns."""
     found, rows = 0, 0
-    order = np.argsort(g.weight[:patterns])
-    for p in order[: max(1, MOST_CHECKS // patterns)]:
-        if found == sizes.size or (rows + g.weight[p]) * SHARE_OF_ROWS > g.of_row.size:
+    for p in lightest:
+        if found == MOST_PATTERNS or rows + g.weight[p] > most_rows:
             break
         if not lies_inside(p, patterns, g):
             mark[p] = found
-            sizes[found] = g.weight[p]
             rows += g.weight[p]
             found += 1
-    return mark, sizes[:found]
+
+
+@njit(cache=True)
+def _rule_out(
+    indptr: Any, indices: Any, rows: Any, of_row: Any, k: int, counts: Any, alive: Any
+) -> None:
+    """Rows come pattern by pattern: a column had by 1 to k - 1 rows of one is out."""
+    i = 0
+    while i < rows.size:
+        end = i
+        while end < rows.size and of_row[rows[end]] == of_row[rows[i]]:
+            for c in indices[indptr[rows[end]] : indptr[rows[end] + 1]]:
+                counts[c] += 1
+            end += 1
+        for r in rows[i:end]:
+            for c in indices[indptr[r] : indptr[r + 1]]:
+                if 0 < counts[c] < k:
+                    alive[c] = False
+                counts[c] = 0
+        i = end

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import rankdata
 
 from tamis.errors import InputError
 from tamis.evaluate.separation import class_counts
@@ -60,6 +59,8 @@ class HeldOut:
         """AUC, or the mean log-likelihood beyond that of the class shares."""
         score, label = (self.score if score is None else score)[self.held], self.label[self.held]
         if self.measure == "auc":
+            from scipy.stats import rankdata
+
             ranks = rankdata(score)
             positives = int(label.sum())
             above = ranks[label].sum() - positives * (positives + 1) / 2

@@ -92,7 +92,7 @@ class Source:
     def rule_out(self, k: int, alive: NDArray[np.bool_], g: Patterns) -> None:
         """Mark columns that cannot fit any more; a CSC table gives no cheap way to tell."""
         if self.table.format == "csr":
-            knock_out(self.table.indptr, self.table.indices, k, alive, g)
+            knock_out(self.table, k, alive, g)
 
     def _room(self) -> int:
         table = self.table
@@ -115,7 +115,7 @@ def joined(first: Columns | None, then: Columns) -> Columns:
 def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
     bits = masks[None, :] >> np.arange(width, dtype=np.uint64)[:, None] & np.uint64(1)
     which, rows = np.nonzero(bits)
-    starts = np.zeros(width + 1, np.int64)
+    starts = np.zeros(width + 1, np.int32)
     np.cumsum(np.bincount(which, minlength=width), out=starts[1:])
     ones = np.ones(len(rows), np.uint8)
     return sparse.csc_array((ones, rows.astype(np.int32), starts), shape=(len(masks), width))
