@@ -46,17 +46,18 @@ def one_gather(X) -> float:
 
 def dense(rows: int, columns: int) -> list[Ratio]:
     rng = np.random.default_rng(0)
-    found = []
-    for name, X in (
-        ("even", rng.integers(0, 2, (rows, columns), dtype=np.uint8)),
-        ("rare", (rng.random((rows, columns)) < 0.05).astype(np.uint8)),
-    ):
-        bits = (1 << np.arange(columns)).astype(np.uint64)
-        ours = seconds(lambda X=X: containment_anonymity(X))
-        theirs = seconds(lambda X=X: np.unique(X @ bits, return_counts=True))
-        what = f"anonymity, dense {name} {rows:,} x {columns}"
-        found.append(Ratio(what, "np.unique of row masks", ours, theirs, 1.5))
-    return found
+    even = rng.integers(0, 2, (rows, columns), dtype=np.uint8)
+    rare = (rng.random((rows, columns)) < 0.05).astype(np.uint8)
+    return [_anonymity("even", even), _anonymity("rare", rare)]
+
+
+def _anonymity(name: str, X) -> Ratio:
+    rows, columns = X.shape
+    bits = (1 << np.arange(columns)).astype(np.uint64)
+    ours = seconds(lambda: containment_anonymity(X))
+    theirs = seconds(lambda: np.unique(X @ bits, return_counts=True))
+    what = f"anonymity, dense {name} {rows:,} x {columns}"
+    return Ratio(what, "np.unique of row masks", ours, theirs, 1.5)
 
 
 def choose(name, X, y, unit, aim, **choice) -> Ratio:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OnViolation = Literal["skip", "stop"]
 SetUtility = Callable[[Any, Any, Sequence[int]], float]
 
-UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE)
+UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
 HELD_OUT = 1 / 3
 
 
@@ -113,6 +113,8 @@ def greedy(
         return _in_turn(task, utility)
     if utility in PREDICTIVE:
         return _by_model(task, utility, model, privacy, random_state)
+    if utility == "best":
+        return _by_contest(task, privacy, random_state)
     return _by_gain(task, utility)
 
 
@@ -134,6 +136,11 @@ class _Task:
     def positives(self) -> int:
         known = self.positive if self.labelled is None else self.positive & self.labelled
         return int(known.sum())
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows have a label."""
+        return np.ones(len(self.positive), bool) if self.labelled is None else self.labelled
 
     def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which columns to look at: those that cannot fit matter only where they end the search."""
@@ -256,8 +263,7 @@ def _by_model(
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
-    known = np.ones(len(task.positive), bool) if task.labelled is None else task.labelled
-    train, held = split_rows(task.positive, known, HELD_OUT, random_state)
+    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state)
     held_out = HeldOut(table, task.positive, train, held, utility, model)
     rule = task.rule
     return by_prediction(
@@ -269,6 +275,27 @@ def _by_model(
         most=rule.most,
         least_gain=rule.least_gain,
         extend=task.extend,
+    )
+
+
+def _by_contest(task: _Task, privacy: Privacy, random_state: int) -> Selection:
+    """The utility that wins on held-out rows of this table."""
+    from tamis.select.contest import winner
+
+    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state)
+    return winner(
+        task.table,
+        task.positive,
+        train,
+        held,
+        task.rule.k,
+        privacy=privacy,
+        on_violation="stop" if task.rule.stop else "skip",
+        drop_rare=task.drop_rare,
+        extend=task.extend,
+        max_features=task.rule.most,
+        min_gain=task.rule.least_gain,
+        random_state=random_state,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -94,9 +95,22 @@ class HeldOut:
         self.chosen.append(column)
         if self.model == "linear":
             self._weight[column] = self._moved
-            order = np.array(self.chosen[::-1])
-            rest = (self.score, self.label, self.train, RIDGE)
-            self._kernels.sweep(self._columns, order, self._weight, *rest)
+            self._sweep()
+
+    def fit(self, columns: Sequence[int], rounds: int = 6) -> float:
+        """Take many columns in at once, fit their weights together and give the worth."""
+        for column in columns:
+            self.score = self._with(column)
+            self._weight[column] = self._moved
+        self.chosen += columns
+        for _ in range(rounds):
+            self._sweep()
+        return self.worth()
+
+    def _sweep(self) -> None:
+        rest = (self.score, self.label, self.train, RIDGE)
+        order = np.array(self.chosen[::-1], dtype=np.int64)
+        self._kernels.sweep(self._columns, order, self._weight, *rest)
 
     @property
     def _kernels(self) -> Any:
