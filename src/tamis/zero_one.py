@@ -87,6 +87,8 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
         raise InputError(f"labels have one dimension, got {labels.ndim}")
     if rows is not None and len(labels) != rows:
         raise InputError(f"one label for each row: got {len(labels)} labels for {rows} rows")
+    if labels.dtype == np.bool_ and labels.any() and not labels.all():
+        return labels
     if _missing(labels).any():
         raise InputError(
             f"{int(_missing(labels).sum())} labels are missing (NaN or None); drop those rows first"

@@ -172,7 +172,7 @@ def _offer(
     from tamis.select.patterns import widen
 
     status, alive = pick.MORE, np.ones(len(source.support), bool)
-    for columns in source.blocks(order, alive):
+    for columns in source.blocks(order, alive, True, 16 if rule.stop else 1000):
         place, status, before = 0, pick.WIDEN, int(g.state[1])
         while status == pick.WIDEN:
             g = widen(g)
@@ -202,7 +202,7 @@ def _by_gain(task: _Task, utility: str) -> Selection:
     queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, pick.DONE
     alive = np.ones(len(source.support), bool)
-    for block in source.blocks(order, alive, few=utility != "cm"):
+    for block in source.blocks(order, alive, utility != "cm", 16 if rule.stop else 1000):
         columns, status, before = joined(columns, block), pick.WIDEN, int(g.state[1])
         if utility == "cm" and len(columns.begin) < len(order):
             continue
