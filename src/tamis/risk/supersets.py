@@ -1,0 +1,151 @@
+"""Kernels: which distinct rows of a 0/1 table lie inside others, and how much holds each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+def longest_first(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The order of the masks by their number of ones, high to low."""
+    return np.argsort(64 - np.bitwise_count(masks), kind="stable")
+
+
+@njit(cache=True)
+def least_maximal_mask(masks: Any, weight: Any, order: Any) -> int:
+    """The least weight of a mask that lies in no other; `order` has the longest first."""
+    best = weight[order[0]]
+    for i in range(order.size):
+        p = order[i]
+        if weight[p] >= best:
+            continue
+        inside = False
+        for j in range(i):
+            if masks[p] & ~masks[order[j]] == 0:
+                inside = True
+                break
+        if not inside:
+            best = weight[p]
+            if best == 1:
+                break
+    return int(best)
+
+
+@njit(cache=True)
+def sum_over_supersets(cube: Any) -> None:
+    """Add to each set of columns the weights of all its supersets, in place."""
+    step = 1
+    while step < cube.size:
+        for low in range(0, cube.size, 2 * step):
+            for i in range(low, low + step):
+                cube[i] += cube[i + step]
+        step *= 2
+
+
+@njit(cache=True)
+def distinct_rows(indptr: Any, indices: Any) -> Any:
+    """First row of each distinct row, its weight, and the number of each row's distinct row."""
+    rows = indptr.size - 1
+    size = 16
+    while size < 2 * rows:
+        size *= 2
+    slots = np.full(size, -1, np.int32)
+    first, weight = np.empty(rows, np.int64), np.zeros(rows, np.int64)
+    of_row = np.empty(rows, np.int32)
+    used = 0
+    for r in range(rows):
+        mixed = np.uint64(indptr[r + 1] - indptr[r])
+        for j in range(indptr[r], indptr[r + 1]):
+            mixed = (mixed ^ np.uint64(indices[j])) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        s = np.int64(mixed & np.uint64(size - 1))
+        while slots[s] >= 0 and not _equal(first[slots[s]], r, indptr, indices):
+            s = (s + 1) & (size - 1)
+        if slots[s] < 0:
+            slots[s] = used
+            first[used] = r
+            used += 1
+        of_row[r] = slots[s]
+        weight[slots[s]] += 1
+    return first[:used], weight[:used], of_row
+
+
+@njit(cache=True)
+def _equal(a: int, b: int, indptr: Any, indices: Any) -> bool:
+    length = indptr[a + 1] - indptr[a]
+    if length != indptr[b + 1] - indptr[b]:
+        return False
+    j = 0
+    while j < length and indices[indptr[a] + j] == indices[indptr[b] + j]:
+        j += 1
+    return bool(j == length)
+
+
+@njit(cache=True)
+def _rarest(r: int, indptr: Any, indices: Any, starts: Any) -> int:
+    """The column of the row that the fewest rows have; the row must not be empty."""
+    best = indices[indptr[r]]
+    for j in range(indptr[r] + 1, indptr[r + 1]):
+        c = indices[j]
+        if starts[c + 1] - starts[c] < starts[best + 1] - starts[best]:
+            best = c
+    return int(best)
+
+
+@njit(cache=True)
+def _holds(a: int, b: int, indptr: Any, indices: Any) -> bool:
+    """Whether row a has all the ones of row b; both sorted."""
+    i, end = indptr[a], indptr[a + 1]
+    for j in range(indptr[b], indptr[b + 1]):
+        while i < end and indices[i] < indices[j]:
+            i += 1
+        if i == end or indices[i] != indices[j]:
+            return False
+        i += 1
+    return True
+
+
+@njit(cache=True)
+def weight_of_supersets(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> Any:
+    """For each distinct row the weight of the rows that hold it, itself counted."""
+    held = weight.copy()
+    for r in range(weight.size):
+        length = indptr[r + 1] - indptr[r]
+        if length == 0:
+            held[r] = weight.sum()
+            continue
+        c = _rarest(r, indptr, indices, starts)
+        for i in range(starts[c], starts[c + 1]):
+            q = rows[i]
+            if indptr[q + 1] - indptr[q] > length and _holds(q, r, indptr, indices):
+                held[r] += weight[q]
+    return held
+
+
+@njit(cache=True)
+def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> int:
+    """The least weight of a distinct row that lies in no other."""
+    longest = 0
+    for r in range(weight.size):
+        longest = max(longest, indptr[r + 1] - indptr[r])
+    best = weight.sum()
+    for r in range(weight.size):
+        if indptr[r + 1] - indptr[r] == longest:
+            best = min(best, weight[r])
+    for r in range(weight.size):
+        length = indptr[r + 1] - indptr[r]
+        if weight[r] >= best or length == 0:
+            continue
+        c = _rarest(r, indptr, indices, starts)
+        inside = False
+        for i in range(starts[c], starts[c + 1]):
+            q = rows[i]
+            if indptr[q + 1] - indptr[q] > length and _holds(q, r, indptr, indices):
+                inside = True
+                break
+        if not inside:
+            best = weight[r]
+    return int(best)

@@ -1,0 +1,190 @@
+"""Utilities that predict: a model fitted on one part of the rows and judged on the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.stats import rankdata
+
+from tamis.errors import InputError
+from tamis.evaluate.separation import class_counts
+from tamis.select.projection import Privacy, Projection
+from tamis.select.selection import Selection, Step
+from tamis.select.utility import mutual_information
+
+Model = Literal["linear", "bayes"]
+PREDICTIVE = ("likelihood", "auc")
+RIDGE = 1.0
+
+
+@dataclass
+class HeldOut:
+    """An additive model that grows by columns; its worth is measured on held-out rows.
+
+    `linear` is logistic regression with a small ridge: a candidate's weight is fitted with the
+    others held still, and all are fitted again once it is chosen. `bayes` is naive Bayes: a
+    column's weights come from its counts alone.
+    """
+
+    table: sparse.csc_array
+    label: NDArray[np.bool_]
+    train: NDArray[np.bool_]
+    held: NDArray[np.bool_]
+    measure: str
+    model: Model
+    score: NDArray[np.float64] = field(init=False)
+    chosen: list[int] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        from tamis.select.columns import take
+
+        every = np.arange(self.table.shape[1])
+        self._columns = take(self.table, every, np.diff(self.table.indptr).astype(np.int64))
+        self._weight = np.zeros(len(every))
+        share = self.label[self.train].mean()
+        self.score = np.full(len(self.label), np.log(share / (1 - share)))
+        part = self.table[np.flatnonzero(self.train)]
+        rows, positives = int(self.train.sum()), int(self.label[self.train].sum())
+        support, ones = class_counts(part, self.label[self.train])
+        self.information = mutual_information(support, ones, rows, positives)
+        in_true = (ones + 1) / (positives + 2)
+        in_false = (support - ones + 1) / (rows - positives + 2)
+        self._absent = np.log((1 - in_true) / (1 - in_false))
+        self._present = np.log(in_true / in_false)
+
+    def worth(self, score: NDArray[np.float64] | None = None) -> float:
+        """AUC, or the mean log-likelihood beyond that of the class shares."""
+        score, label = (self.score if score is None else score)[self.held], self.label[self.held]
+        if self.measure == "auc":
+            ranks = rankdata(score)
+            positives = int(label.sum())
+            above = ranks[label].sum() - positives * (positives + 1) / 2
+            return float(above / (positives * (len(label) - positives)))
+        share = self.label[self.train].mean()
+        base = -np.log(np.where(label, share, 1 - share)).mean()
+        return float(base - np.logaddexp(0, np.where(label, -score, score)).mean())
+
+    def gain(self, column: int, now: float) -> float:
+        """What the column would add to the worth."""
+        if self.model == "linear" and self.measure == "likelihood":
+            rows, best = self._rows(column), self._best(column)
+            saved = self._kernels.loss_saved(rows, self.score, self.label, self.held, best)
+            return float(saved / self.held.sum())
+        return self.worth(self._with(column)) - now
+
+    def first_gains(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Gains of single columns, or information with the label where those would cost much."""
+        if self.model == "linear" and self.measure == "likelihood":
+            some = self._columns._replace(
+                begin=self._columns.begin[columns], end=self._columns.end[columns]
+            )
+            parts = (self.score, self.label, self.train, self.held)
+            saved: NDArray[np.float64] = self._kernels.savings(some, *parts, RIDGE)
+            return np.asarray(saved / self.held.sum())
+        return self.information[columns]
+
+    def add(self, column: int) -> None:
+        """Take the column into the model."""
+        self.score = self._with(column)
+        self.chosen.append(column)
+        if self.model == "linear":
+            self._weight[column] = self._moved
+            order = np.array(self.chosen[::-1])
+            rest = (self.score, self.label, self.train, RIDGE)
+            self._kernels.sweep(self._columns, order, self._weight, *rest)
+
+    @property
+    def _kernels(self) -> Any:
+        from tamis.select import additive
+
+        return additive
+
+    def _rows(self, column: int) -> NDArray[np.int32]:
+        rows: NDArray[np.int32]
+        rows = self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]
+        return rows
+
+    def _best(self, column: int) -> float:
+        parts = (self._rows(column), self.score, self.label, self.train)
+        return float(self._kernels.best_weight(*parts, RIDGE, 0.0))
+
+    def _with(self, column: int) -> NDArray[np.float64]:
+        rows = self._rows(column)
+        if self.model == "linear":
+            score = self.score.copy()
+            self._moved = self._best(column)
+            score[rows] += self._moved
+            return score
+        score = np.asarray(self.score + self._absent[column])
+        score[rows] += self._present[column] - self._absent[column]
+        return score
+
+
+def split_rows(
+    label: NDArray[np.bool_], known: NDArray[np.bool_], share: float, seed: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which known rows train and which are held out, `share` of each class, drawn by `seed`."""
+    rng = np.random.default_rng(seed)
+    held = np.zeros(len(label), dtype=bool)
+    for members in (np.flatnonzero(known & label), np.flatnonzero(known & ~label)):
+        size = min(max(1, round(share * len(members))), len(members) - 1)
+        if size == 0:
+            raise InputError("likelihood and auc need two rows of each class or more")
+        held[rng.choice(members, size, replace=False)] = True
+    return known & ~held, held
+
+
+def by_prediction(
+    model: HeldOut,
+    candidates: NDArray[np.int64],
+    k: int,
+    privacy: Privacy,
+    *,
+    stop: bool,
+    most: int,
+    least_gain: float,
+    patience: int = 30,
+) -> Selection:
+    """Greedy on held-out worth, with a lazy list: old gains say whom to look at first.
+
+    Gains may grow here, so the list is a guide and not exact: at each step candidates are
+    weighed in the order of their last gains until `patience` of them in a row were no better.
+    """
+    projection = Projection(model.table, k, privacy=privacy)
+    last = dict(zip(candidates.tolist(), model.first_gains(candidates).tolist()))
+    value, steps = model.worth(), list[Step]()
+    while last and len(steps) < most:
+        best, gain = _best_candidate(model, projection, last, value, stop, patience)
+        if best is None or gain <= least_gain or not projection.offer(best):
+            break
+        del last[best]
+        model.add(best)
+        before, value = value, model.worth()
+        steps.append(Step(best, value - before, value, projection.anonymity))
+    return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
+
+
+def _best_candidate(
+    model: HeldOut,
+    projection: Projection,
+    last: dict[int, float],
+    value: float,
+    stop: bool,
+    patience: int,
+) -> tuple[int | None, float]:
+    best, best_gain, since = None, -np.inf, 0
+    for column in sorted(last, key=lambda c: (-last[c], c)):
+        if since >= patience:
+            break
+        if not stop and not projection.fits(column):
+            del last[column]
+            continue
+        last[column] = model.gain(column, value)
+        since += 1
+        if last[column] > best_gain or (last[column] == best_gain and column < (best or 0)):
+            best, best_gain, since = column, last[column], 0
+    return best, best_gain

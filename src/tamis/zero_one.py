@@ -1,0 +1,180 @@
+"""0/1 tables and labels of two classes, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tamis.errors import InputError, listed
+
+Binary = NDArray[np.uint8] | sparse.csr_array | sparse.csc_array
+
+
+def zero_one(X: Any) -> Binary:
+    """A 0/1 table as an array of bytes, a CSR or a CSC array whose stored values are all 1.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or array, or frame
+        Rows are entities, columns features; truth values count as 0 and 1.
+
+    Examples
+    --------
+    >>> zero_one([[True, False], [False, False]])
+    array([[1, 0],
+           [0, 0]], dtype=uint8)
+    """
+    if sparse.issparse(X):
+        return _sparse_ones(X)
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise InputError(
+            f"a 0/1 table has two dimensions, rows and columns; got {values.ndim}; "
+            "reshape a single column with .reshape(-1, 1)"
+        )
+    if values.dtype == object:
+        values = _numbers(values, _names(X))
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"a 0/1 table holds numbers or truth values, got {values.dtype}")
+    if values.dtype == np.bool_:
+        return np.ascontiguousarray(values).view(np.uint8)
+    return _bytes(values, _names(X))
+
+
+def sparse_rows(X: Any) -> sparse.csr_array:
+    """A 0/1 table as CSR with sorted columns.
+
+    >>> sparse_rows([[0, 1], [1, 1]]).indices.tolist()
+    [1, 0, 1]
+    """
+    table = zero_one(X)
+    if isinstance(table, np.ndarray):
+        where, which = np.nonzero(table)
+        starts = np.zeros(len(table) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(where, minlength=len(table)), out=starts[1:])
+        ones = np.ones(len(which), dtype=np.uint8)
+        return sparse.csr_array((ones, which.astype(np.int32), starts), shape=table.shape)
+    return sparse.csr_array(table)
+
+
+def sparse_columns(X: Any) -> sparse.csc_array:
+    """A 0/1 table as CSC with sorted rows.
+
+    >>> sparse_columns([[0, 1], [1, 1]]).indices.tolist()
+    [1, 0, 1]
+    """
+    table = zero_one(X)
+    return sparse.csc_array(table if not isinstance(table, np.ndarray) else sparse_rows(table))
+
+
+def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
+    """Labels of two classes as truth values; the larger label is true.
+
+    >>> two_classes(["spam", "ham", "spam"]).tolist()
+    [True, False, True]
+    """
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InputError(f"labels have one dimension, got {labels.ndim}")
+    if rows is not None and len(labels) != rows:
+        raise InputError(f"one label for each row: got {len(labels)} labels for {rows} rows")
+    if _missing(labels).any():
+        raise InputError(
+            f"{int(_missing(labels).sum())} labels are missing (NaN or None); drop those rows first"
+        )
+    classes, which = np.unique(
+        labels.astype(str) if labels.dtype == object else labels, return_inverse=True
+    )
+    if len(classes) != 2:
+        raise InputError(_not_two(len(classes)))
+    return np.asarray(which == 1)
+
+
+def _not_two(classes: int) -> str:
+    if classes > 2:
+        return (
+            f"two classes are needed, got {classes}; choose one class against the rest "
+            "(for example y == label) and run once for each class"
+        )
+    return f"two classes are needed to separate, got {classes} class"
+
+
+def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
+    table = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    if any((part != 1).any() for part in _parts(table.data)):
+        if table.dtype.kind == "f" and np.isnan(table.data).any():
+            raise InputError(_MISSING)
+        if not np.all((table.data == 1) | (table.data == 0)):
+            raise InputError(_OTHER)
+        table = table.copy()
+        table.eliminate_zeros()
+    return table
+
+
+def _parts(data: NDArray[Any], size: int = 2**20) -> Iterator[NDArray[Any]]:
+    """Pieces of an array, so that a test of all of it makes no copy as long as it."""
+    return (data[i : i + size] for i in range(0, len(data), size))
+
+
+_MISSING = (
+    "a 0/1 table has no missing values (NaN); give missing its own 0/1 column, or fill or "
+    "drop it first"
+)
+_OTHER = "only 0 and 1 are allowed, some cells hold other values; turn each level into a 0/1 column"
+
+
+def _bytes(values: NDArray[Any], names: list[str]) -> NDArray[np.uint8]:
+    """Checked and narrowed some rows at a time, so that the copies stay in the cache."""
+    table = np.empty(values.shape, np.uint8)
+    step = max(1, 2**16 // max(values.shape[1], 1))
+    for begin in range(0, len(values), step):
+        some = values[begin : begin + step]
+        with np.errstate(invalid="ignore"):
+            narrow = some.astype(np.uint8)
+        if (narrow > 1).any() or (narrow != some).any():
+            raise InputError(_what_is_wrong(values, names))
+        table[begin : begin + step] = narrow
+    return table
+
+
+def _what_is_wrong(values: NDArray[Any], names: list[str]) -> str:
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        return f"{_MISSING}; columns with NaN: {_where(np.isnan(values), names)}"
+    wrong = (values != 0) & (values != 1)
+    return f"{_OTHER}; columns with other values: {_where(wrong, names)}"
+
+
+def _where(cells: NDArray[np.bool_], names: list[str]) -> str:
+    return listed(names[i] if names else str(i) for i in np.flatnonzero(cells.any(axis=0)))
+
+
+def _names(X: Any) -> list[str]:
+    return [str(name) for name in getattr(X, "columns", [])]
+
+
+def _numbers(values: NDArray[Any], names: list[str]) -> NDArray[np.float64]:
+    missing = _missing(values)
+    if missing.any():
+        raise InputError(f"{_MISSING}; columns with missing values: {_where(missing, names)}")
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{_OTHER}, not text") from None
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    flat = [v is None or v != v for v in values.ravel()]
+    return np.array(flat, dtype=bool).reshape(values.shape)
