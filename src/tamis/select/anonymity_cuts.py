@@ -20,9 +20,9 @@ GROWTH = 10
 
 
 @njit(cache=True)
-def support_of(rows: Any, columns: Any, size: int) -> int:
+def support_of(rows: Any, columns: Any, size: int) -> Any:
     """Rows that hold the first `size` of some columns."""
-    total = 0
+    total = np.int64(0)
     for w in range(rows.shape[1]):
         word = ALL
         for a in range(size):
@@ -34,7 +34,7 @@ def support_of(rows: Any, columns: Any, size: int) -> int:
 @njit(cache=True)
 def is_light(rows: Any, columns: Any, size: int, k: int) -> bool:
     support = support_of(rows, columns, size)
-    return 0 < support < k
+    return bool(0 < support < k)
 
 
 @njit(cache=True)
@@ -60,7 +60,7 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
         nodes += 1
         place[level] += 1
         chosen[level] = order[at]
-        support = 0
+        support = np.int64(0)
         for w in range(words):
             held[level + 1, w] = held[level, w] & rows[order[at], w]
             support += np.int64(ones(held[level + 1, w]))

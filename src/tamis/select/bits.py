@@ -13,8 +13,8 @@ NONE = np.uint64(0)
 ALL = ~np.uint64(0)
 
 
-@intrinsic  # type: ignore[misc]
-def ones(typing_context: Any, word: Any) -> Any:
+@intrinsic
+def _ones(typing_context: Any, word: Any) -> Any:
     """The number of bits set in a word, by the processor's own instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -23,8 +23,8 @@ def ones(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic  # type: ignore[misc]
-def lowest(typing_context: Any, word: Any) -> Any:
+@intrinsic
+def _lowest(typing_context: Any, word: Any) -> Any:
     """The place of the lowest bit set in a word that is not zero."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -33,8 +33,13 @@ def lowest(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+# Numba supplies the first argument of an intrinsic, which its type does not tell.
+ones: Any = _ones
+lowest: Any = _lowest
+
+
 @njit(cache=True)
-def overlap(one, other):
+def overlap(one: Any, other: Any) -> Any:
     """The number of members that two sets share."""
     total = NONE
     for w in range(len(one)):
@@ -43,7 +48,7 @@ def overlap(one, other):
 
 
 @njit(cache=True)
-def held_by(sets, chosen, n, least, planes, out):
+def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -> Any:
     """Members that `least` of some sets hold, as a set, to `out`.
 
     The first `n` of `chosen` are the sets asked. Sixty-four counters go through each step at
@@ -68,7 +73,7 @@ def held_by(sets, chosen, n, least, planes, out):
 
 
 @njit(cache=True)
-def held_by_all(sets, chosen, n, out):
+def held_by_all(sets: Any, chosen: Any, n: Any, out: Any) -> Any:
     """Members that each of some sets holds, to `out`."""
     for w in range(len(out)):
         out[w] = ALL

@@ -54,10 +54,10 @@ def exact(
 
     Examples
     --------
-    >>> X = [[1, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    >>> found = exact(X, [1, 1, 1, 0, 0, 0], k=2)
+    >>> X = [[1, 1, 1]] + [[1, 0, 0]] * 3 + [[0, 1, 1]] * 2 + [[0, 0, 0]] * 4
+    >>> found = exact(X, [1] * 6 + [0] * 4, k=2)
     >>> found.features, found.gap
-    ((0, 1), 0.0)
+    ((1, 2), 0.0)
     """
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")

@@ -84,10 +84,9 @@ class Filler:
 
         first = np.asarray(first, dtype=np.int64)
         rest = np.setdiff1d(np.arange(len(self.candidates)), first)
-        turn = np.concatenate([first, rest]) if self.modular else first
-        g, taken = self._offered(turn)
         if self.modular:
-            return Filled(taken, int(self.pairs[taken].sum()), int(g.state[2]))
+            return self.offered(np.concatenate([first, rest]))
+        g, taken = self._offered(first)
         queue = pick.queue(self.candidates[rest], self.pairs[rest])
         path = pick.path(len(self.pairs), len(self.pairs))
         rule = pick.Rule(self.k, False, False, len(self.pairs), 0.0)
@@ -97,6 +96,12 @@ class Filler:
             status = pick.pick_lazily(self._part(rest), rule, path, queue, g)
         taken = np.concatenate([taken, rest[path.item[len(taken) : int(g.state[1])]]])
         return Filled(taken, self._parted(g), int(g.state[2]))
+
+    def offered(self, turn: Places) -> Filled:
+        """The set that some candidates make, offered in turn; those that do not fit are out."""
+        g, taken = self._offered(turn)
+        value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
+        return Filled(taken, value, int(g.state[2]))
 
     def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
         """Pairs that a set tells apart, feasible or not, and what each candidate would add."""

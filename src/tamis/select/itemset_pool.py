@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -44,13 +44,13 @@ def ranked(pool: Pool) -> list[tuple[int, ...]]:
 
 
 @njit(cache=True)
-def floor(pool):
+def floor(pool: Any) -> Any:
     """The least size that may still enter the pool."""
     return pool.sizes[pool.state[1]] if pool.state[0] == len(pool.sizes) else pool.state[2]
 
 
 @njit(cache=True)
-def total_value(pool, columns, size):
+def total_value(pool: Any, columns: Any, size: Any) -> Any:
     total = 0
     for a in range(size):
         total += pool.values[columns[a]]
@@ -58,7 +58,7 @@ def total_value(pool, columns, size):
 
 
 @njit(cache=True)
-def lowest_outside(pool, columns, others, size):
+def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
     """The lowest column of one set that the other lacks, or a number above all columns."""
     for a in range(size):
         pool.marks[others[a]] = True
@@ -72,7 +72,7 @@ def lowest_outside(pool, columns, others, size):
 
 
 @njit(cache=True)
-def better(pool, columns, size, total, i):
+def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
     """Above 0 if a set comes before the pool's itemset `i`, 0 if it is the same, or below."""
     if size != pool.sizes[i]:
         return size - pool.sizes[i]
@@ -83,7 +83,7 @@ def better(pool, columns, size, total, i):
 
 
 @njit(cache=True)
-def welcome(pool, columns, size):
+def welcome(pool: Any, columns: Any, size: Any) -> Any:
     """Whether a set would enter the pool, were it frequent and not there yet."""
     if pool.state[0] < len(pool.sizes):
         return True
@@ -91,7 +91,7 @@ def welcome(pool, columns, size):
 
 
 @njit(cache=True)
-def offer(pool, columns, size):
+def offer(pool: Any, columns: Any, size: Any) -> Any:
     """Take a maximal itemset into the pool, unless it is there or no better than the worst."""
     total = total_value(pool, columns, size)
     for i in range(pool.state[0]):

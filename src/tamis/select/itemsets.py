@@ -12,17 +12,19 @@ of them hold, as sets of bits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from tamis.select.bits import ONE, held_by, held_by_all, lowest, overlap
+from tamis.select.bits import NONE, ONE, held_by, held_by_all, lowest, overlap
 from tamis.select.itemset_pool import floor, offer, welcome
 
 INSIDE, OPEN, OUT = 0, 1, 2
 
 
 @njit(cache=True)
-def search(core, k, pool):
+def search(core: Any, k: Any, pool: Any) -> Any:
     """Offer to the pool each maximal itemset that could enter it."""
     d = len(core.column)
     place = np.zeros(d, dtype=np.int32)
@@ -47,7 +49,7 @@ def search(core, k, pool):
 
 
 @njit(cache=True)
-def rows_around(core, base, need):
+def rows_around(core: Any, base: Any, need: Any) -> Any:
     """Rows with the base and at least `need - 1` items that are less rare; their number."""
     start, end = core.starts_of[base], core.starts_of[base + 1]
     rows = np.empty(end - start, dtype=np.int32)
@@ -62,7 +64,7 @@ def rows_around(core, base, need):
 
 
 @njit(cache=True)
-def first_from(items, start, end, least):
+def first_from(items: Any, start: Any, end: Any, least: Any) -> Any:
     """The first place in a sorted part that holds at least `least`."""
     while start < end:
         middle = (start + end) // 2
@@ -74,7 +76,17 @@ def first_from(items, start, end, least):
 
 
 @njit(cache=True)
-def items_around(core, rows, n, least, below, k, counts, local, found):
+def items_around(
+    core: Any,
+    rows: Any,
+    n: Any,
+    least: Any,
+    below: Any,
+    k: Any,
+    counts: Any,
+    local: Any,
+    found: Any,
+) -> Any:
     """Add to `local` the items from `least` to `below` that k rows hold; how many it has then.
 
     `counts` is zero before and after.
@@ -99,7 +111,7 @@ def items_around(core, rows, n, least, below, k, counts, local, found):
 
 
 @njit(cache=True)
-def cut(core, rows, n, place, width):
+def cut(core: Any, rows: Any, n: Any, place: Any, width: Any) -> Any:
     """The rows as sets of the local items; `place` numbers these from 1, others are 0."""
     sets = np.zeros((n, (width + 63) // 64), dtype=np.uint64)
     for a in range(n):
@@ -111,7 +123,7 @@ def cut(core, rows, n, place, width):
 
 
 @njit(cache=True)
-def grow(sets, column, later, k, pool):
+def grow(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
     """Depth-first: take an item in, look below, put it out, and go on without it.
 
     The last of `column` is in from the start and has no place in the sets. The rows of all
@@ -151,7 +163,7 @@ def grow(sets, column, later, k, pool):
 
 
 @njit(cache=True)
-def with_room(rows, size):
+def with_room(rows: Any, size: Any) -> Any:
     """The same rows in an array of at least a size."""
     if size <= len(rows):
         return rows
@@ -162,7 +174,7 @@ def with_room(rows, size):
 
 
 @njit(cache=True)
-def move(node, item, part):
+def move(node: Any, item: Any, part: Any) -> Any:
     """Move an open item to another part of a node."""
     bit = ONE << np.uint64(item & 63)
     node[OPEN, item >> 6] &= ~bit
@@ -170,7 +182,7 @@ def move(node, item, part):
 
 
 @njit(cache=True)
-def first_outside(candidates, row):
+def first_outside(candidates: Any, row: Any) -> Any:
     """The first candidate that the row does not hold."""
     for w in range(len(row)):
         word = candidates[w] & ~row[w]
@@ -180,7 +192,7 @@ def first_outside(candidates, row):
 
 
 @njit(cache=True)
-def descend(sets, rows, start, end, item):
+def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
     """Write behind a level's rows those of them that hold the item; the end of these."""
     kept = end
     for a in range(start, end):
@@ -191,7 +203,9 @@ def descend(sets, rows, start, end, item):
 
 
 @njit(cache=True)
-def settle(sets, node, rows, k, planes, column, found, pool):
+def settle(
+    sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
+) -> Any:
     """Take out of a node whatever cannot matter, until nothing changes.
 
     The number of rows left (0 if there is nothing more to find below) and the row that holds
@@ -227,7 +241,7 @@ def settle(sets, node, rows, k, planes, column, found, pool):
 
 
 @njit(cache=True)
-def fullest(sets, candidates, size, rows, n, need):
+def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any) -> Any:
     """Keep the rows with enough open items: how many, how many hold all, the fullest other."""
     kept = full = 0
     most, pivot = -1, -1
@@ -245,7 +259,7 @@ def fullest(sets, candidates, size, rows, n, need):
 
 
 @njit(cache=True)
-def whole(node, column, found):
+def whole(node: Any, column: Any, found: Any) -> Any:
     """Write the columns of all that is in or open to `found`; their number."""
     size = 0
     for w in range(node.shape[1]):
@@ -259,7 +273,9 @@ def whole(node, column, found):
 
 
 @njit(cache=True)
-def harvest(sets, node, rows, n, k, planes, column, found, pool):
+def harvest(
+    sets: Any, node: Any, rows: Any, n: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
+) -> Any:
     """Offer all that is in or open, which k rows hold, unless k of these hold another item too."""
     size = whole(node, column, found)
     holders = 0
@@ -273,8 +289,8 @@ def harvest(sets, node, rows, n, k, planes, column, found, pool):
 
 
 @njit(cache=True)
-def holds(row, items):
+def holds(row: Any, items: Any) -> Any:
+    missing = NONE
     for w in range(len(items)):
-        if items[w] & ~row[w]:
-            return False
-    return True
+        missing |= items[w] & ~row[w]
+    return missing == NONE

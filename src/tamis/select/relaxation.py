@@ -8,6 +8,8 @@ columns alone would add to that one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -47,16 +49,17 @@ class Relaxation:
         sizes = [len(group) for group, _ in self.groups]
         where = np.repeat(np.arange(len(sizes)), sizes)
         which = np.concatenate([np.zeros(0, np.int64), *(group for group, _ in self.groups)])
-        left = sparse.csr_array((np.ones(len(where)), (where, which)), shape=(len(sizes), width))
+        shape = len(sizes), width
+        left: Any = sparse.csr_array((np.ones(len(where)), (where, which)), shape=shape)
         right = np.array([most for _, most in self.groups], dtype=float)
         cost, limits = -self.worth, np.column_stack([low, high])
         if self.ceilings:
             cost = np.append(np.zeros(width), -1.0)
             limits = np.vstack([limits, [0.0, 1.0]])
-            adds = np.array([np.append(-adds, 1.0) for _, adds in self.ceilings])
-            left = sparse.vstack([sparse.hstack([left, np.zeros((len(sizes), 1))]), adds])
+            adds: Any = np.array([np.append(-adds, 1.0) for _, adds in self.ceilings])
+            left = sparse.vstack([sparse.hstack([left, sparse.csr_array((len(sizes), 1))]), adds])
             right = np.concatenate([right, [base for base, _ in self.ceilings]])
-        found = linprog(cost, A_ub=left.tocsr(), b_ub=right, bounds=limits, method="highs")
+        found: Any = linprog(cost, A_ub=left.tocsr(), b_ub=right, bounds=limits.tolist())
         if found.x is None:
             return -np.inf, None
         return -float(found.fun), np.clip(found.x[:width], 0.0, 1.0)
