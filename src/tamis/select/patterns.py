@@ -188,7 +188,9 @@ def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     touched = gather(rows, g)
     fitting = anonymity_within(touched, k, k, equality, g) >= k
     if fitting:
-        limit = g.state[ANONYMITY]
-        split(rows, touched, anonymity_within(touched, limit, k, equality, g), g)
+        anonymity = g.state[ANONYMITY]
+        if anonymity > k:
+            anonymity = anonymity_within(touched, anonymity, k, equality, g)
+        split(rows, touched, anonymity, g)
     clear(touched, g)
     return bool(fitting)

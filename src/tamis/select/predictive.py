@@ -148,7 +148,10 @@ def split_rows(
     for members in (np.flatnonzero(known & label), np.flatnonzero(known & ~label)):
         size = min(max(1, round(share * len(members))), len(members) - 1)
         if size == 0:
-            raise InputError("likelihood and auc need two rows of each class or more")
+            raise InputError(
+                "the utilities likelihood, auc and best need two rows of each class or more to "
+                f"hold some out, got {len(members)}"
+            )
         held[rng.choice(members, size, replace=False)] = True
     return known & ~held, held
 
