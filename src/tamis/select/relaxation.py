@@ -26,6 +26,8 @@ LONGEST = 60
 ROOM = 1.2
 """A light set that lacks more than 1 is not violated, but what grows from it may be."""
 SLACK = 1e-6
+NARROW = 64
+"""Columns up to which all of them less one are looked at in turn."""
 
 
 class Relaxation:
@@ -39,30 +41,33 @@ class Relaxation:
         self.filler = filler
         self.rows, self.first, self.worth = _distinct_columns(filler)
         self.groups: list[tuple[Places, int]] = []
-        self.ceilings: list[tuple[float, Floats]] = []
+        self.ceilings: list[tuple[float, Floats]] = []  # a base, and a row of the program
         if not filler.modular:
+            self.losses = self._losses()
             self._ceiling(np.zeros(len(self.first)))
+            self._ceiling(np.ones(len(self.first)))
 
     def solve(self, low: Floats, high: Floats) -> tuple[float, Floats | None]:
         """The bound within limits of the shares, and the shares; none where no set is left."""
         width = len(self.worth)
-        sizes = [len(group) for group, _ in self.groups]
-        where = np.repeat(np.arange(len(sizes)), sizes)
-        which = np.concatenate([np.zeros(0, np.int64), *(group for group, _ in self.groups)])
-        shape = len(sizes), width
-        left: Any = sparse.csr_array((np.ones(len(where)), (where, which)), shape=shape)
-        right = np.array([most for _, most in self.groups], dtype=float)
-        cost, limits = -self.worth, np.column_stack([low, high])
+        cost, limits = -self.worth, np.column_stack([low, high]).tolist()
         if self.ceilings:
-            cost = np.append(np.zeros(width), -1.0)
-            limits = np.vstack([limits, [0.0, 1.0]])
-            adds: Any = np.array([np.append(-adds, 1.0) for _, adds in self.ceilings])
-            left = sparse.vstack([sparse.hstack([left, sparse.csr_array((len(sizes), 1))]), adds])
-            right = np.concatenate([right, [base for base, _ in self.ceilings]])
-        found: Any = linprog(cost, A_ub=left.tocsr(), b_ub=right, bounds=limits.tolist())
+            cost, limits = np.append(np.zeros(width), -1.0), [*limits, [0.0, 1.0]]
+        right = [*(most for _, most in self.groups), *(base for base, _ in self.ceilings)]
+        found: Any = linprog(cost, A_ub=self._left(len(cost)), b_ub=right, bounds=limits)
         if found.x is None:
             return -np.inf, None
         return -float(found.fun), np.clip(found.x[:width], 0.0, 1.0)
+
+    def _left(self, width: int) -> Any:
+        """The cuts as rows: first the groups, then the ceilings with the utility as last column."""
+        sizes = [len(group) for group, _ in self.groups] + [width] * len(self.ceilings)
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        empty, full = np.zeros(0, np.int64), np.arange(width)
+        groups = np.concatenate([empty, *(group for group, _ in self.groups)])
+        which = np.concatenate([groups, np.tile(full, len(self.ceilings))])
+        values = np.concatenate([np.ones(len(groups)), *(row for _, row in self.ceilings)])
+        return sparse.csr_array((values, which, starts), shape=(len(sizes), width))
 
     def tighten(self, shares: Floats, bound: float) -> bool:
         """Add cuts that the shares break; whether there were any."""
@@ -114,21 +119,33 @@ class Relaxation:
         size = grow(self.rows, group, least, order, self.filler.k)
         return tuple(sorted(group[:size].tolist())), least - 1
 
+    def _losses(self) -> Floats:
+        """What any set loses at least without a column: what all columns together lose."""
+        if len(self.first) > NARROW:
+            return np.zeros(len(self.first))
+        whole, _ = self.filler.gains(self.first)
+        without = [self.filler.gains(np.delete(self.first, i))[0] for i in range(len(self.first))]
+        return (whole - np.array(without)) / self.filler.unit
+
     def _ceiling(self, shares: Floats, bound: float = np.inf) -> bool:
         """Bound a utility that is no sum from the set of the columns most likely chosen."""
         if self.filler.modular:
             return False
         value, adds = self.filler.gains(self.first[shares > 0.5])
-        base, each = value / self.filler.unit, adds[self.first] / self.filler.unit
+        each = adds[self.first] / self.filler.unit + np.where(shares > 0.5, self.losses, 0.0)
+        base = value / self.filler.unit - self.losses[shares > 0.5].sum()
         if bound <= base + each @ shares + SLACK:
             return False
-        self.ceilings.append((base, each))
+        self.ceilings.append((base, np.append(-each, 1.0)))
         return True
 
 
 def _distinct_columns(filler: Filler) -> tuple[NDArray[np.uint64], Places, Floats]:
-    """Different columns as bits over the rows, the first place of each, and its worth."""
-    row = np.repeat(np.arange(len(filler.weight)), filler.weight)
+    """Different columns as bits over the rows, the first place of each, and its worth.
+
+    Of more than k equal rows k are enough to tell what is light.
+    """
+    row = np.repeat(np.arange(len(filler.weight)), np.minimum(filler.weight, filler.k))
     words = -(-len(row) // 64)
     place: dict[bytes, int] = {}
     first, worth = list[int](), list[float]()
