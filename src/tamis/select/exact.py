@@ -71,7 +71,7 @@ def exact(
         return filler.selection(best, 0.0)
     search = _BranchAndCut(Relaxation(filler), best, end)
     bound = search.run()
-    return filler.selection(search.best, max(bound, search.utility))
+    return filler.selection(search.best.in_order(), max(bound, search.utility))
 
 
 @dataclass(order=True)

@@ -52,8 +52,8 @@ def improve(
     Examples
     --------
     >>> X = [[1, 1, 1]] + [[1, 0, 0]] * 3 + [[0, 1, 1]] * 2 + [[0, 0, 0]] * 4
-    >>> sorted(improve(X, [1] * 6 + [0] * 4, k=2, iterations=20).features)
-    [1, 2]
+    >>> improve(X, [1] * 6 + [0] * 4, k=2, iterations=20).features
+    (1, 2)
     """
     if iterations < 0:
         raise InputError(f"iterations must be at least 0, got {iterations}")
@@ -61,7 +61,7 @@ def improve(
         raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")
     filler = Filler(X, y, k, utility)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
-    return filler.selection(improved(filler, iterations, end, random_state))
+    return filler.selection(improved(filler, iterations, end, random_state).in_order())
 
 
 def improved(filler: Filler, iterations: int, end: float, random_state: int = 0) -> Filled:
