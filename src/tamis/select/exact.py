@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.select.fill import Filled, Filler
+from tamis.select.improve import improved
 from tamis.select.relaxation import Relaxation
 from tamis.select.selection import Selection
 
@@ -19,6 +20,8 @@ Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-7
 """What linear programs leave open, as a share of the bound."""
+WARM_UP = 100
+"""Rounds of local search before the first program."""
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
 MANY = 1500
 """Cuts at which those that do not matter now are forgotten."""
@@ -63,12 +66,12 @@ def exact(
         raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")
     filler = Filler(X, y, k, utility)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
-    best = filler.fill()
+    best = improved(filler, WARM_UP, end)
     if not len(filler.candidates):
         return filler.selection(best, 0.0)
     search = _BranchAndCut(Relaxation(filler), best, end)
     bound = search.run()
-    return filler.selection(search.best, max(bound, search.utility))
+    return filler.selection(search.best.in_order(), max(bound, search.utility))
 
 
 @dataclass(order=True)

@@ -24,6 +24,10 @@ class Filled(NamedTuple):
     value: int
     anonymity: int
 
+    def in_order(self) -> Filled:
+        """The same set, the best candidates first, however it was found."""
+        return self._replace(places=np.sort(self.places))
+
 
 class Filler:
     """Fills sets of the useful columns of a table; a column is known by its place among these.

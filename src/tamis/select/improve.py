@@ -31,9 +31,9 @@ def improve(
 ) -> Selection:
     """Better the greedy choice by local search; never worse than greedy.
 
-    In each round a feature that is out goes first and the set follows it, some features dropped:
-    what no longer fits beside the new one falls out by itself. Then the set is filled up. The
-    new set is gone on with unless it is worse.
+    In each round a feature that is out, drawn by its worth, goes first and the set follows it, some
+    features dropped: what no longer fits beside the new one falls out by itself. Then the set is
+    filled up. The new set is gone on with unless it is worse.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def improve(
     Examples
     --------
     >>> X = [[1, 1, 1]] + [[1, 0, 0]] * 3 + [[0, 1, 1]] * 2 + [[0, 0, 0]] * 4
-    >>> sorted(improve(X, [1] * 6 + [0] * 4, k=2, iterations=20).features)
-    [1, 2]
+    >>> improve(X, [1] * 6 + [0] * 4, k=2, iterations=20).features
+    (1, 2)
     """
     if iterations < 0:
         raise InputError(f"iterations must be at least 0, got {iterations}")
@@ -61,6 +61,11 @@ def improve(
         raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")
     filler = Filler(X, y, k, utility)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
+    return filler.selection(improved(filler, iterations, end, random_state).in_order())
+
+
+def improved(filler: Filler, iterations: int, end: float, random_state: int = 0) -> Filled:
+    """The best set after some rounds, or when the clock (monotonic) has come to `end`."""
     draw = np.random.default_rng(random_state)
     best = here = filler.fill()
     since = 0
@@ -75,12 +80,13 @@ def improve(
             best, since = here, 0
         elif since >= PATIENCE:
             here, since = best, 0
-    return filler.selection(best)
+    return best
 
 
 def _neighbour(filler: Filler, here: Filled, draw: np.random.Generator) -> Filled:
     everything = np.arange(len(filler.candidates))
-    new = draw.choice(np.setdiff1d(everything, here.places), 1)
+    others = np.setdiff1d(everything, here.places)
+    new = draw.choice(others, 1, p=filler.pairs[others] / filler.pairs[others].sum())
     dropped = draw.random(len(here.places)) < SHARE_DROPPED * draw.random()
     kept = np.sort(here.places[~dropped])
     first: Places = np.concatenate([new, kept])
