@@ -87,6 +87,12 @@ class Budget:
 
     def spend(self, epsilon: float, what: str, delta: float = 0.0) -> float:
         """Take a part of the budget before noise is drawn with it; gives the part back."""
+        self.check(epsilon, what, delta)
+        self.spent.append(Spent(what, float(epsilon), float(delta)))
+        return float(epsilon)
+
+    def check(self, epsilon: float, what: str, delta: float = 0.0) -> None:
+        """Refuse what is more than is left, without spending it."""
         check_epsilon(epsilon)
         for name, asked, left, whole in (
             ("epsilon", epsilon, self.epsilon_left, self.epsilon),
@@ -95,10 +101,8 @@ class Budget:
             if asked > left + ROUNDING * whole:
                 raise CannotMeet(
                     f"{what} needs {name} {asked:.6g}, but {left:.6g} of {whole:.6g} is left; "
-                    f"plan less, or start from a larger {name} with new consent"
+                    f"plan less, or start from a larger {name}"
                 )
-        self.spent.append(Spent(what, float(epsilon), float(delta)))
-        return float(epsilon)
 
     def check_neighbours(self, neighbours: str) -> None:
         """Refuse a cost that was counted for other neighbours."""
