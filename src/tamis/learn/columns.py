@@ -1,0 +1,190 @@
+"""Frames and arrays as plain columns of numbers: what a learner of both kinds works on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, listed
+from tamis.read import polars_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of one feature.
+
+    Numbers are float64 with NaN for missing, and `categories` is `None`. Nominal values are codes
+    from 0 to `categories` - 1, with -1 for missing and for values that were not known.
+    """
+
+    values: NDArray[Any]
+    categories: int | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> Column:
+        """The same feature on some of the rows."""
+        return Column(self.values[rows], self.categories)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the columns of one frame become numbers: the known categories of each nominal column.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [31, None], "job": ["judge", "cook"]})
+    >>> coding = Coding.of(frame)
+    >>> coding.known
+    (None, ('cook', 'judge'))
+    >>> [column.values.tolist() for column in coding.columns(frame)]
+    [[31.0, nan], [1, 0]]
+    """
+
+    known: tuple[tuple[str, ...] | None, ...]
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        nominal: Collection[str] = (),
+        declared: Mapping[str, Sequence[str]] | None = None,
+    ) -> Coding:
+        """Learn the categories: as declared by the type, else the values present, sorted."""
+        declared = declared or {}
+        forced = {*nominal, *declared}
+        return cls(tuple(_categories(s, s.name in forced, declared) for s in frame))
+
+    def declare(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The same frame, each nominal column typed by its known categories.
+
+        Parts of it, such as the training rows of a fold, then agree on the categories.
+        """
+        return frame.with_columns(
+            _enum(series, known) for series, known in zip(frame, self.known) if known is not None
+        )
+
+    def columns(self, frame: pl.DataFrame) -> list[Column]:
+        """The columns of a frame with the same features in the same order."""
+        return [_column(series, known) for series, known in zip(frame, self.known)]
+
+
+def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> frozenset[str]:
+    """The columns named, or numbered, as nominal although they hold numbers."""
+    numbered = dict(enumerate(names))
+    given = () if nominal is None else nominal
+    chosen = [c if isinstance(c, str) else numbered.get(c, c) for c in given]
+    if not set(names).issuperset(chosen):
+        raise InputError(
+            "nominal= names a column that is not there; the columns are "
+            f"{listed(names, most=30)}, or by number 0 to {len(names) - 1}"
+        )
+    return frozenset(str(name) for name in chosen)
+
+
+def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """A frame of any kind as polars, and the categories that its types declare."""
+    declared = {
+        str(name): _text(pl.Series("categories", list(values))).to_list()
+        for name, values in _declared(data).items()
+    }
+    return polars_frame(data), declared
+
+
+def frame_of_array(array: NDArray[Any], nominal: Sequence[int | str] | None = None) -> pl.DataFrame:
+    """A two-dimensional array as a frame with the columns x0, x1, ...
+
+    >>> frame_of_array(np.array([[1, "a"], [2, None]], dtype=object), nominal=[1]).schema
+    Schema([('x0', Float64), ('x1', String)])
+    """
+    names = [f"x{i}" for i in range(array.shape[1])]
+    text = nominal_names(names, nominal) if array.dtype.kind in "OUS" else ()
+    return pl.DataFrame(
+        [
+            _text_series(name, column) if name in text else _number_series(name, column)
+            for name, column in zip(names, array.T)
+        ]
+    )
+
+
+def _text_series(name: str, column: NDArray[Any]) -> pl.Series:
+    values = [None if v is None or v != v else str(v) for v in column.tolist()]
+    return pl.Series(name, values, dtype=pl.String)
+
+
+def _number_series(name: str, column: NDArray[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, column.astype(np.float64)).fill_nan(None)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"column {name[1:]} of the array holds something that is not a number; if it is "
+            "nominal, name it in nominal=[...]"
+        ) from None
+
+
+def _declared(data: Any) -> dict[Any, Any]:
+    """The categories by column that pandas and arrow declare; polars forgets those of both."""
+    if hasattr(data, "iloc"):
+        dtypes = zip(data.columns, data.dtypes)
+        return {n: d.categories.tolist() for n, d in dtypes if hasattr(d, "categories")}
+    if hasattr(data, "column_names") and hasattr(data, "unify_dictionaries"):
+        table = data.unify_dictionaries()
+        chunks = {name: table.column(name).chunks for name in table.column_names}
+        return {n: c[0].dictionary.to_pylist() for n, c in chunks.items() if _has_dictionary(c)}
+    return {}
+
+
+def _has_dictionary(chunks: Sequence[Any]) -> bool:
+    return bool(chunks) and hasattr(chunks[0], "dictionary")
+
+
+def _categories(
+    series: pl.Series, forced: bool, declared: Mapping[str, Sequence[str]]
+) -> tuple[str, ...] | None:
+    if series.name in declared:
+        return tuple(declared[series.name])
+    if isinstance(series.dtype, pl.Enum):
+        return tuple(series.dtype.categories)
+    if series.dtype == pl.Boolean:
+        return ("false", "true")
+    if series.dtype.is_numeric() and not forced:
+        return None
+    return tuple(_text(series).drop_nulls().unique().sort())
+
+
+def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
+    if known is None:
+        numbers = _numbers(series)
+        return Column(numbers)
+    codes = _enum(series, known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    return Column(codes, len(known))
+
+
+def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
+    if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == known:
+        return series
+    return _text(series).cast(pl.Enum(known), strict=False)
+
+
+def _numbers(series: pl.Series) -> NDArray[np.float64]:
+    if not (series.dtype.is_numeric() or series.dtype == pl.Null):
+        raise InputError(
+            f"column {series.name!r} held numbers when the classifier was fitted and is now "
+            f"{series.dtype}; give it the same type"
+        )
+    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    if np.isinf(numbers).any():
+        raise InputError(
+            f"column {series.name!r} holds infinity; replace it by a number or missing"
+        )
+    return numbers
+
+
+def _text(series: pl.Series) -> pl.Series:
+    """Nominal values as text; a number reads the same whether it came as integer or float."""
+    if series.dtype.is_numeric():
+        series = series.cast(pl.Float64)
+    return series.cast(pl.String)

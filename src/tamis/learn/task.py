@@ -1,0 +1,91 @@
+"""What is to be predicted from what: a table opened for learning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, listed
+from tamis.learn.columns import Coding, frame_of, nominal_names
+from tamis.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The features, as a frame whose nominal columns all declare their categories, and the labels.
+
+    Text takes the values of the whole table as its categories, so that the training rows of a
+    fold know the values that only its tested rows hold.
+
+    Examples
+    --------
+    >>> task = Task.of(pl.DataFrame({"job": ["cook", "judge"], "ill": [0, 1]}), "ill")
+    >>> task.frame.schema, task.y.tolist()
+    (Schema([('job', Enum(categories=['cook', 'judge']))]), [0, 1])
+    """
+
+    frame: pl.DataFrame
+    y: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        target: str | None = None,
+        features: Sequence[str] | None = None,
+        nominal: Sequence[int | str] | None = None,
+    ) -> Task:
+        """Open a `Table` or a frame; `nominal` are features of numbers that are nominal."""
+        frame, declared, target = _opened(table, target)
+        chosen = frame.select(_features(table, frame, target, features))
+        known = {name: values for name, values in declared.items() if name in chosen.columns}
+        coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
+        return cls(coding.declare(chosen), _labels(frame[target]))
+
+
+def _opened(table: Any, target: str | None) -> tuple[pl.DataFrame, dict[str, list[str]], str]:
+    if isinstance(table, Table):
+        return table.frame, {}, _column(table.frame, target or table.target)
+    frame, declared = frame_of(table)
+    if target is None:
+        raise InputError("name the column to predict: target=...")
+    return frame, declared, _column(frame, target)
+
+
+def _column(frame: pl.DataFrame, name: str) -> str:
+    if name not in frame.columns:
+        raise InputError(f"no column {name!r}; the columns are {listed(frame.columns, most=30)}")
+    return name
+
+
+def _features(
+    table: Any, frame: pl.DataFrame, target: str, features: Sequence[str] | None
+) -> tuple[str, ...]:
+    if features is None:
+        candidates = table.features if isinstance(table, Table) else frame.columns
+        features = [name for name in candidates if name != target]
+    if target in features:
+        raise InputError(f"column {target!r} is the target and cannot be a feature")
+    if not features:
+        raise InputError("there are no features beside the target")
+    return tuple(_column(frame, name) for name in dict.fromkeys(features))
+
+
+def _labels(target: pl.Series) -> NDArray[Any]:
+    missing = target.null_count()
+    if missing:
+        raise InputError(
+            f"the target {target.name!r} is missing in {missing} rows; drop them or fill it"
+        )
+    if target.dtype.is_float():
+        if (target != target.round()).any():
+            raise InputError(f"the target {target.name!r} holds fractions; a class is needed")
+        return target.cast(pl.Int64).to_numpy()
+    if target.dtype.is_integer() or target.dtype == pl.Boolean:
+        return target.to_numpy()
+    return np.array(target.cast(pl.String).to_list(), dtype=np.str_)

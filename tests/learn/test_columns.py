@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from tamis.errors import InputError
+from tamis.learn.columns import Coding, frame_of, frame_of_array, nominal_names
+
+
+def test_a_missing_number_is_nan_and_a_missing_category_is_minus_one():
+    frame = pl.DataFrame({"x": [1, None], "s": [None, "b"], "t": [True, None]})
+    numbers, text, truth = Coding.of(frame).columns(frame)
+    assert np.isnan(numbers.values[1])
+    assert numbers.categories is None
+    assert (text.values.tolist(), text.categories) == ([-1, 0], 1)
+    assert (truth.values.tolist(), truth.categories) == ([1, -1], 2)
+
+
+def test_an_unknown_category_is_missing():
+    coding = Coding.of(pl.DataFrame({"s": ["a", "b"]}))
+    assert coding.columns(pl.DataFrame({"s": ["b", "zzz"]}))[0].values.tolist() == [1, -1]
+
+
+def test_a_polars_categorical_has_the_categories_that_occur():
+    frame = pl.DataFrame({"c": pl.Series(["v", None, "u"], dtype=pl.Categorical)})
+    assert Coding.of(frame).known == (("u", "v"),)
+    assert Coding.of(frame).columns(frame)[0].values.tolist() == [1, -1, 0]
+
+
+def test_a_column_without_any_value_is_coded():
+    frame = pl.DataFrame({"n": pl.Series([None, None], dtype=pl.Null)})
+    (column,) = Coding.of(frame).columns(frame)
+    assert (column.values.tolist(), column.categories) == ([-1, -1], 0)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"c": pl.Series(["v", "u"], dtype=pl.Enum(["u", "v", "w"]))}),
+        pd.DataFrame({"c": pd.Categorical(["v", "u"], categories=["u", "v", "w"])}),
+        pd.DataFrame({"c": pd.Categorical(["v", "u"], categories=["u", "v", "w"], ordered=True)}),
+        pa.table({"c": pa.DictionaryArray.from_arrays([1, 0], ["u", "v", "w"])}),
+    ],
+    ids=["polars", "pandas", "pandas-ordered", "pyarrow"],
+)
+def test_declared_categories_count_though_unseen(frame):
+    polars, declared = frame_of(frame)
+    coding = Coding.of(polars, declared=declared)
+    (column,) = coding.columns(polars)
+    assert coding.known == (("u", "v", "w"),)
+    assert column.values.tolist() == [1, 0]
+
+
+def test_numbers_in_a_pandas_category_are_nominal():
+    polars, declared = frame_of(pd.DataFrame({"c": pd.Categorical([7, 5], categories=[5, 6, 7])}))
+    (column,) = Coding.of(polars, declared=declared).columns(polars)
+    assert (column.values.tolist(), column.categories) == ([2, 0], 3)
+
+
+def test_nominal_numbers_read_the_same_as_integers_and_floats():
+    coding = Coding.of(pl.DataFrame({"x": [3, 5]}), nominal=["x"])
+    assert coding.columns(pl.DataFrame({"x": [5.0, 3.0]}))[0].values.tolist() == [1, 0]
+
+
+def test_an_array_of_objects_keeps_its_text_numbers_and_missing_values():
+    array = np.array([["a", 1], [None, 2], [np.nan, None]], dtype=object)
+    frame = frame_of_array(array, nominal=[0])
+    assert frame["x0"].to_list() == ["a", None, None]
+    assert frame["x1"].to_list() == [1.0, 2.0, None]
+
+
+def test_text_that_is_not_named_nominal_is_an_error_without_the_text():
+    with pytest.raises(InputError, match="column 1 of the array") as caught:
+        frame_of_array(np.array([["1", "secret"]]))
+    assert "secret" not in str(caught.value)
+
+
+def test_nominal_columns_by_number_and_name():
+    assert nominal_names(["a", "b", "c"], [0, "c", 1]) == {"a", "b", "c"}
+    assert nominal_names(["a", "b"], np.array([1])) == {"b"}  # type: ignore[arg-type]
+    assert nominal_names(["a"], None) == frozenset()
+    for wrong in (["d"], [3], [-1]):
+        with pytest.raises(InputError, match="'a', 'b', 'c', or by number 0 to 2"):
+            nominal_names(["a", "b", "c"], wrong)
+
+
+def test_text_where_numbers_were_is_an_error_that_names_the_column():
+    coding = Coding.of(pl.DataFrame({"age": [1]}))
+    with pytest.raises(InputError, match="'age' held numbers"):
+        coding.columns(pl.DataFrame({"age": ["old"]}))
+
+
+def test_infinity_is_an_error():
+    frame = pl.DataFrame({"age": [1.0, float("inf")]})
+    with pytest.raises(InputError, match="'age' holds infinity"):
+        Coding.of(frame).columns(frame)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit
+
+from tamis.errors import InputError, TamisWarning
+from tamis.learn.folds import Folds
+
+Y = np.array(["a"] * 30 + ["b"] * 20)
+
+
+def test_stratified_folds_part_the_rows_and_keep_the_shares():
+    folds = Folds.stratified(Y, 5, random_state=3)
+    assert sorted(np.concatenate(folds.tests)) == list(range(50))
+    for fold, test in enumerate(folds.tests):
+        assert (Y[test] == "a").sum() == 6
+        assert sorted([*test, *folds.train(fold)]) == list(range(50))
+
+
+def test_the_seed_decides():
+    same = [Folds.stratified(Y, 5, random_state=1).tests[0].tolist() for _ in range(2)]
+    assert same[0] == same[1]
+    assert same[0] != Folds.stratified(Y, 5, random_state=2).tests[0].tolist()
+
+
+def test_repeats_deal_the_whole_table_again():
+    folds = Folds.stratified(Y, 5, repeats=3)
+    assert (len(folds), folds.repeats) == (15, 3)
+    for repeat in range(3):
+        tested = np.concatenate(folds.tests[5 * repeat : 5 * repeat + 5])
+        assert sorted(tested) == list(range(50))
+    assert folds.test_ratio == pytest.approx(10 / 40)
+
+
+def test_a_small_class_is_warned_of_with_its_count():
+    y = ["a"] * 20 + ["b"] * 3
+    with pytest.warns(TamisWarning, match=r"1 of 2 classes .* 5 folds \(the smallest has 3\)"):
+        folds = Folds.stratified(y, 5)
+    assert len(folds) == 5
+
+
+@pytest.mark.parametrize(
+    ("y", "folds", "message"),
+    [
+        (["a"] * 9, 3, "two or more classes are needed, got 1"),
+        (["a", "b"] * 3, 5, "use at most 3 folds"),
+        (["a", "b"] * 3, 1, "two or more folds"),
+    ],
+)
+def test_impossible_folds_are_errors(y, folds, message):
+    with pytest.raises(InputError, match=message):
+        Folds.stratified(y, folds)
+
+
+def test_predefined_folds_follow_the_numbers():
+    folds = Folds.predefined(np.array([2, 0, 0, -1, 2]))
+    assert [test.tolist() for test in folds.tests] == [[1, 2], [0, 4]]
+    assert folds.train(0).tolist() == [0, 3, 4]
+
+
+@pytest.mark.parametrize("numbers", [[0.5, 1.0], [[0, 1]], [0, 0, -1]])
+def test_wrong_fold_numbers_are_errors(numbers):
+    with pytest.raises(InputError, match="predefined folds"):
+        Folds.predefined(numbers)
+
+
+def test_any_scheme_becomes_folds():
+    given = Folds.predefined(np.arange(50) % 5)
+    assert Folds.of(given, Y) is given
+    for scheme in (np.arange(50) % 5, PredefinedSplit(np.arange(50) % 5)):
+        tests = [test.tolist() for test in Folds.of(scheme, Y).tests]
+        assert tests == [test.tolist() for test in given.tests]
+    assert len(Folds.of(4, Y)) == 4
+    repeated = Folds.of(RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0), Y)
+    assert (len(repeated), repeated.repeats, given.repeats) == (10, 2, 1)
+
+
+def test_a_splitter_that_forgets_rows_is_refused():
+    with pytest.raises(InputError, match="leaves rows out"):
+        Folds.of(ShuffleSplit(3, test_size=5, train_size=20, random_state=0), Y)
+
+
+def test_folds_of_another_table_are_refused():
+    with pytest.raises(InputError, match="of 50 rows, the table has 49"):
+        Folds.of(Folds.stratified(Y, 5), Y[1:])
+
+
+def test_a_fold_that_trains_on_one_class_is_refused():
+    with pytest.raises(InputError, match="single class"):
+        Folds.of(KFold(2), np.array(["a"] * 5 + ["b"] * 5))
+
+
+def test_no_warning_where_every_class_is_large_enough():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Folds.stratified(Y, 10)
