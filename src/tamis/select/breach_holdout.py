@@ -16,7 +16,7 @@ from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.risk.breach import Attack, named_attackers
 from tamis.select.breach import BreachSelector
-from tamis.select.breach_input import unused_name, sensitive_series
+from tamis.select.breach_input import sensitive_series, unused_name
 from tamis.table import Table
 
 SHARE = 0.25
@@ -92,7 +92,7 @@ def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.in
     """A share of the rows of each class, drawn by seed; at least one row of a class stays.
 
     >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
-    [2, 5]
+    [2, 7]
     """
     if not 0 < share < 1:
         raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
@@ -128,7 +128,8 @@ def _measured(
 ) -> HeldOut:
     once = Folds((held,), features.height)
     name = unused_name(features, "target")
-    taught = features.with_columns(target.alias(name))
+    codes = np.searchsorted(fitted.classes_, target.to_numpy())
+    taught = features.with_columns(pl.Series(name, codes))
     settings: dict[str, Any] = {
         "cv": once,
         "encode": fitted.encode,
