@@ -15,16 +15,22 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AdditiveNaiveBayes": "tamis.learn.bayes",
     "BinaryTable": "tamis.binary",
+    "BreachSelector": "tamis.select.breach",
+    "C45Classifier": "tamis.learn.c45",
     "ContainmentSelector": "tamis.select.containment",
     "Roles": "tamis.table",
     "Table": "tamis.table",
     "binarise": "tamis.binary",
+    "breach_increase": "tamis.risk.breach",
     "containment_anonymity": "tamis.risk.containment",
     "entity_anonymity": "tamis.risk.containment",
+    "evaluation": "tamis.choose.evaluation",
     "exposure": "tamis.risk.exposure",
     "k_anonymity": "tamis.risk.classes",
     "l_diversity": "tamis.risk.diversity",
+    "pareto_front": "tamis.choose.pareto",
     "read_binary": "tamis.read",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.reidentification",
