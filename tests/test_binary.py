@@ -91,7 +91,7 @@ def test_matrices():
     assert table.matrix.dtype == np.uint8
     assert table.select([1]).matrix.toarray().tolist() == [[1], [1]]
     assert table.frame().columns == ["x0", "x1", "label"]
-    with pytest.raises(InputError, match="0 and 1 only"):
+    with pytest.raises(InputError, match="only 0 and 1 are allowed"):
         from_matrix([[2]])
     with pytest.raises(InputError, match="need 2 names, got 1"):
         from_matrix([[1, 0]], ["a"])

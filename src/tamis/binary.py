@@ -19,6 +19,7 @@ from scipy import sparse
 
 from tamis.errors import InputError, listed
 from tamis.table import Table
+from tamis.zero_one import sparse_rows
 
 if TYPE_CHECKING:
     from typing import Self
@@ -85,10 +86,7 @@ def from_matrix(
     target: str = "label",
 ) -> BinaryTable:
     """A dense or scipy sparse 0/1 matrix with names and labels."""
-    csr = sparse.csr_array(matrix)
-    if csr.nnz and not np.isin(csr.data, (0, 1)).all():
-        raise InputError("a 0/1 matrix holds 0 and 1 only; other values were found")
-    csr.eliminate_zeros()
+    csr = sparse_rows(matrix)
     rows, columns = csr.shape
     names = tuple(f"x{i}" for i in range(columns)) if features is None else tuple(features)
     if len(names) != columns:

@@ -230,6 +230,11 @@ def test_frames_that_hold_no_table():
         read_table(pl.DataFrame({"x": [[1], [2]]}))
     with pytest.raises(InputError, match="infinite numbers in 1 rows"):
         read_table(pl.DataFrame({"x": [1.0, float("inf")]}))
+    with pytest.raises(InputError, match="several types") as caught:
+        read_table(pd.DataFrame({"x": [1, "S3CRET"]}, dtype=object))
+    assert "S3CRET" not in str(caught.value)
+    with pytest.raises(InputError, match="'x' occurs twice"):
+        read_table(pd.DataFrame([[1, 2]], columns=["x", "x"]))
     with pytest.raises(InputError, match=r"got builtins\.int"):
         read_table(7)
 

@@ -20,6 +20,8 @@ COMMANDS = {
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
     "choose": "tamis.cli.choose:choose",
+    "rules": "tamis.cli.rules:rules",
+    "retain": "tamis.cli.retain:retain",
 }
 
 

@@ -10,6 +10,9 @@ from tamis.cli.options import Names, Source, seed_option, table_options
 from tamis.errors import InputError
 
 CHOICE = click.Choice
+_UTILITIES = (
+    "distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc", "best",
+)  # fmt: skip
 
 SEARCHES = {
     "containment": ("greedy", "improve", "maximal", "exact"),
@@ -23,8 +26,8 @@ CONTAINMENT = [
         "--utility",
         default="distcnt",
         show_default=True,
-        type=CHOICE(["distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc"]),
-        help="What the columns should be good for.",
+        type=CHOICE(_UTILITIES),
+        help="What the columns should be good for; difference or best to predict well.",
     ),
     click.option(
         "--privacy",

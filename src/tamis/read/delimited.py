@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
             f"{path}: column {', '.join(blank[:8])} has no name in the header; name it, or remove "
             "it if it is a row number"
         )
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise InputError(f"{path}: column name {listed(twice)} occurs twice; rename one")
     return names
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,19 +22,23 @@ def polars_frame(data: Any) -> pl.DataFrame:
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
     """
+    if not nw.dependencies.is_into_dataframe(data):
+        raise InputError(
+            "expected a path or a pandas, polars or pyarrow frame, got "
+            f"{type(data).__module__}.{type(data).__name__}"
+        )
+    names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
+        raise InputError(f"column name {listed(twice)} occurs twice in the frame; rename one")
     try:
         frame: pl.DataFrame = nw.from_native(data, eager_only=True).to_polars()
     except ModuleNotFoundError:
         raise MissingExtra("reading a pandas frame needs pyarrow; pip install pyarrow") from None
-    except TypeError as error:
-        if nw.dependencies.is_into_dataframe(data):
-            raise InputError(
-                "a column of the frame holds values of several types; make each column one type "
-                f"({type(error).__name__})"
-            ) from None
+    except Exception as error:
+        # Arrow refuses mixed columns with messages that quote a cell, so only the kind is told.
         raise InputError(
-            "expected a path or a pandas, polars or pyarrow frame, got "
-            f"{type(data).__module__}.{type(data).__name__}"
+            "a column of the frame holds values of several types; make each column one type "
+            f"({type(error).__name__})"
         ) from None
     return plain(frame)
 
