@@ -74,18 +74,26 @@ def _auc(X: Any, y: Truths, X_test: Any, y_test: Truths, cost: float, seed: int)
         # A ranking is settled long before the last digit of the margin.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y, weight)
-    return float(roc_auc_score(y_test, model.decision_function(X_test.astype(float))))
+    return float(roc_auc_score(y_test, model.decision_function(_floats(X_test))))
 
 
 def distinct(X: Any, y: Truths) -> tuple[Any, Truths, NDArray[np.float64]]:
     """Rows that differ or have another label, and how often each occurs: the same model, sooner."""
     if X.shape[1] >= WORD:
-        return X.astype(float), y, np.ones(len(y))
+        return _floats(X), y, np.ones(len(y))
     found = distinct_masks(row_masks(X))
     pair, first, weight = np.unique(
         found.of_row.astype(np.int64) * 2 + y, return_index=True, return_counts=True
     )
-    return X[first].astype(float), pair % 2 == 1, weight.astype(float)
+    return _floats(X[first]), pair % 2 == 1, weight.astype(float)
+
+
+def _floats(X: sparse.csr_array) -> Any:
+    """Numbers for scikit-learn: dense where narrow, else sparse with the 32 bits it asks for."""
+    if X.shape[1] < WORD:
+        return X.toarray().astype(float)
+    inner = (X.data.astype(float), X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sparse.csr_array(inner, shape=X.shape)
 
 
 def topic_auc(X: sparse.csr_array, y: Truths, *, topics: int = TOPICS, seed: int = 0) -> float:

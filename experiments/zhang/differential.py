@@ -16,6 +16,7 @@ from experiments.zhang.tasks import Task
 from tamis.perturb.histogram import DPHistogram
 from tamis.select.private import Mechanism, PrivateSelector
 
+MECHANISMS: tuple[Mechanism, ...] = ("laplace", "exponential")
 MOST_FEATURES = 12
 """Counts are taken over all 2 ** features cells of each class."""
 

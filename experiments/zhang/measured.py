@@ -10,11 +10,15 @@ from experiments.data import Data
 from experiments.store import Store
 from experiments.zhang.auc import FOLDS, TOPICS, nested_auc, svm_auc, topic_auc
 from experiments.zhang.choices import EXACT, GREEDY, chosen, chosen_by, described, proven
-from experiments.zhang.differential import MOST_FEATURES, private_aucs, private_topic_aucs
+from experiments.zhang.differential import (
+    MECHANISMS,
+    MOST_FEATURES,
+    private_aucs,
+    private_topic_aucs,
+)
 from experiments.zhang.printed import ENTITY, EPSILONS, FULL, HAMDIST, KS, MAXIMAL
 from experiments.zhang.tasks import ADULT_SCHEMA, FILES, TASKS, Task
 from tamis.perturb.flip import flip
-from tamis.select.private import MECHANISMS
 
 Found = dict[str, Any]
 
@@ -128,9 +132,7 @@ class Bench:
     def _proven(self) -> Found:
         seconds = self.effort.seconds
         return {
-            method: {
-                str(k): self._judged(proven(self.task, k, method, seconds)) for k in self.ks
-            }
+            method: {str(k): self._judged(proven(self.task, k, method, seconds)) for k in self.ks}
             for method in EXACT
         }
 
