@@ -50,17 +50,28 @@ def optimum_grid(found: Found, utility: str) -> Grid:
     for k in found["selected"][HAMDIST]:
         records = [everything[s][k] for s in searches]
         best = records[-1]
-        row: Row = [int(k), *(round(r[utility], 4) for r in records), round(best["bound"], 4)]
-        rows.append([*row, f"{best['gap']:.1%}", *(round(r["auc"], 3) for r in records)])
+        row: Row = [int(k), *(_worth(r[utility], utility) for r in records)]
+        row += [_worth(best["bound"], utility), _gap(best["gap"])]
+        rows.append([*row, *(round(r["auc"], 3) for r in records)])
     name = {"hamdist": HAMDIST, "distcnt": DISTCNT}[utility]
     return Grid(
         f"{name}: the optimum against greedy",
         head,
         rows,
-        "A gap of 0.0% means that the optimum is proven. Otherwise the search was stopped by the "
-        "clock, and how far it came depends on the machine. The largest utility is not the best "
-        "prediction.",
+        "The gap is what the proof leaves open. A search that was stopped by the clock may even be "
+        "behind Maximal, and how far it came depends on the machine.",
     )
+
+
+def _worth(value: float, utility: str) -> str | float:
+    """HamDist by four digits; DistCnt is so near to 1 that it needs the decimals."""
+    return round(value, 3) if utility == "hamdist" else f"{value:.6f}"
+
+
+def _gap(gap: float) -> str:
+    if gap == 0:
+        return "proven"
+    return f"{gap:.1%}" if gap >= 0.001 else f"{gap:.4%}"
 
 
 def topics_grid(found: Found) -> Grid:
@@ -76,7 +87,10 @@ def topics_grid(found: Found) -> Grid:
         rows.append(row)
     flipped: Row = [RF]
     for k in ks:
-        flipped += [round(topics[RF][k], 3), round(fmean(a for _, a in found["flipped"][k]), 3)]
+        flipped += [
+            round(fmean(topics[RF][k]), 3),
+            round(fmean(a for _, a in found["flipped"][k]), 3),
+        ]
     full: Row = [FULL, round(topics[FULL], 3), round(found["full"], 3)]
     return Grid(
         "AUC by the entropy of topics, and by a linear SVM",

@@ -58,8 +58,8 @@ def _pair(place: str, name: str, method: str, i: int, k: int, found: Found) -> I
     why, why_size = auc_reason(name, method), size_reason(name, method)
     if method == RF:
         shares, aucs = zip(*found["flipped"][str(k)])
-        ours = found["topics"][RF][str(k)] if name == ENTITY else fmean(aucs)
-        yield _auc(place, RF, k, auc, ours, why)
+        aucs = found["topics"][RF][str(k)] if name == ENTITY else aucs
+        yield _auc(place, RF, k, auc, fmean(aucs), why)
         yield _flips(place, k, size, fmean(shares), why_size)
         if len(aucs) > 1:
             yield _spread(place, k, FLIP_SPREADS[name][i], stdev(aucs))

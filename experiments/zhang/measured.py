@@ -16,7 +16,7 @@ from experiments.zhang.differential import (
     private_aucs,
     private_topic_aucs,
 )
-from experiments.zhang.printed import ENTITY, EPSILONS, FULL, HAMDIST, KS, MAXIMAL
+from experiments.zhang.printed import ENTITY, EPSILONS, FULL, HAMDIST, KS, MAXIMAL, RF
 from experiments.zhang.tasks import ADULT_SCHEMA, FILES, TASKS, Task
 from tamis.perturb.flip import flip
 
@@ -31,7 +31,7 @@ class Effort:
     ks: tuple[int, ...] = KS
     epsilons: tuple[float, ...] = EPSILONS
     draws: int = 10
-    topic_draws: int = 5
+    topic_draws: int = 3
     seconds: float = 15.0
     """For each proof."""
 
@@ -152,7 +152,11 @@ class Bench:
         chosen_too = found["selected"] | found["proven"]
         work = partial(self._topic_aucs, chosen_too)
         private = partial(self._private_topics, features)
-        settings: Found = {"topics": TOPICS, "draws": draws, "seconds": self.effort.seconds}
+        settings: Found = {
+            "topics": TOPICS,
+            "draws": [draws, self.effort.draws],
+            "seconds": self.effort.seconds,
+        }
         return {
             "topics": self.piece("topics", work, **settings),
             "private_topics": self.piece(
@@ -172,11 +176,13 @@ class Bench:
                 k: self._topic_auc(replace(self.task, X=self.task.X[:, record["columns"]]))
                 for k, record in by_k.items()
             }
-        found["RF"] = {
-            str(k): self._topic_auc(replace(self.task, X=flip(self.task.X, k).matrix))
-            for k in self.ks
-        }
+        found[RF] = {str(k): self._flipped_topics(k) for k in self.ks}
         return found
+
+    def _flipped_topics(self, k: int) -> list[float]:
+        """One AUC for each flipped table."""
+        flipped = [flip(self.task.X, k, random_state=s).matrix for s in range(self.effort.draws)]
+        return [topic_auc(X, self.task.y, seed=s) for s, X in enumerate(flipped)]
 
     def _topic_auc(self, task: Task) -> float:
         seeds = range(self.effort.topic_draws)
