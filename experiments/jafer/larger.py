@@ -9,7 +9,6 @@ import polars as pl
 from experiments.cell import Cell, features
 from experiments.data import Data
 from experiments.jafer import printed
-from experiments.jafer.printed import Weights
 from experiments.jafer.scores_figure import scores_figure, weighting_names
 from experiments.jafer.search import Found, Task, searched
 from experiments.paper import Section
@@ -58,14 +57,28 @@ def _adult_trees(found: Found) -> Section:
     cells = []
     for i, (weights, names, score) in enumerate(printed.TABLE_7):
         row = next(iter(weighting_names([weights])))
-        cells.append(_subset("Table 7", row, "best subset", names, found.best(weights).features, printed.ADULT, _NOT_FOUND))
+        cells.append(
+            _subset(
+                "Table 7",
+                row,
+                "best subset",
+                names,
+                found.best(weights).features,
+                printed.ADULT,
+                _NOT_FOUND,
+            )
+        )
         reason = {1: _IMPOSSIBLE, 3: _SWAPPED, 4: _SWAPPED}.get(i, "")
         reason = reason or _OTHER_COUNT.format(ours=len(found.candidates))
         best = float(max(found.judged(weights).scores))
         cells.append(Cell("Table 7", row, "E(S)", score, best, reason=reason))
     weights, names = printed.FIGURE_11_SECOND
     second = found.best(weights, 1).features
-    cells.append(_subset("Figure 11", "(.15, .3, .55)", "second best", names, second, printed.ADULT, _NOT_FOUND))
+    cells.append(
+        _subset(
+            "Figure 11", "(.15, .3, .55)", "second best", names, second, printed.ADULT, _NOT_FOUND
+        )
+    )
     text = (
         f"All 45,222 complete rows, the test file first. The walk gives {len(found.candidates)} "
         "candidates with the baseline."
@@ -77,7 +90,15 @@ def _adult_trees(found: Found) -> Section:
 def _adult_bayes(found: Found) -> Section:
     weights, names = printed.FIGURE_12
     short = {column: letters for letters, column in printed.ADULT.items()}
-    cell = _subset("Figure 12", "(.6, .15, .25)", "best subset", names, found.best(weights).features, printed.ADULT, _NOT_FOUND)
+    cell = _subset(
+        "Figure 12",
+        "(.6, .15, .25)",
+        "best subset",
+        names,
+        found.best(weights).features,
+        printed.ADULT,
+        _NOT_FOUND,
+    )
     figure = scores_figure("Figure 12", found, weighting_names(_FIVE), short)
     return Section("Adult, naive Bayes", "", [cell], [figure])
 
@@ -92,9 +113,33 @@ def _diabetes(data: Data, store: Store) -> Section:
     best, worst = printed.FIGURE_13_BEST, printed.FIGURE_13_WORST
     words = "(.25, .5, .25)"
     cells = [
-        _subset("Figure 13", words, "best subset", best[1], trees.best(best[0]).features, printed.DIABETES, _NO_COLUMNS),
-        _subset("Figure 13", words, "lowest", worst[1], trees.best(worst[0], -1).features, printed.DIABETES, _NO_COLUMNS),
-        _subset("Figure 14", "(.6, .15, .25)", "best subset", printed.FIGURE_14[1], bayes.best(printed.FIGURE_14[0]).features, printed.DIABETES, _NO_COLUMNS),
+        _subset(
+            "Figure 13",
+            words,
+            "best subset",
+            best[1],
+            trees.best(best[0]).features,
+            printed.DIABETES,
+            _NO_COLUMNS,
+        ),
+        _subset(
+            "Figure 13",
+            words,
+            "lowest",
+            worst[1],
+            trees.best(worst[0], -1).features,
+            printed.DIABETES,
+            _NO_COLUMNS,
+        ),
+        _subset(
+            "Figure 14",
+            "(.6, .15, .25)",
+            "best subset",
+            printed.FIGURE_14[1],
+            bayes.best(printed.FIGURE_14[0]).features,
+            printed.DIABETES,
+            _NO_COLUMNS,
+        ),
     ]
     text = (
         "Identifiers and the three columns that are mostly missing are left out, other missing "
@@ -120,7 +165,17 @@ def _liver(data: Data, store: Store) -> Section:
     ):
         for weights, names in rows:
             row = next(iter(weighting_names([weights])))
-            cells.append(_subset(place, row, "best subset", names, found.best(weights).features, printed.LIVER, _NOT_FOUND))
+            cells.append(
+                _subset(
+                    place,
+                    row,
+                    "best subset",
+                    names,
+                    found.best(weights).features,
+                    printed.LIVER,
+                    _NOT_FOUND,
+                )
+            )
     short = {column: letters for letters, column in printed.LIVER.items()}
     figures = [
         scores_figure("Figure 15", trees, weighting_names(_THREE), short),
