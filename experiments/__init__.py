@@ -8,7 +8,7 @@ Each paper is a module here with ``run(data, store, quick) -> Paper``, named in
 `experiments.__main__.PAPERS`. What it uses:
 
 ``Data``
-    ``data.path("pima.csv.gz")``, ``data.golden("weka_folds.csv.gz")`` and ``data.digest(name)``.
+    ``data.path("pima.csv.gz")`` and ``data.digest("pima.csv.gz")``.
 ``Store``
     ``store.piece("jafer/pima-c45", settings, work)`` gives what ``work()`` returned (anything
     JSON can hold) and keeps it; asked again with the same settings, also in a later run, it

@@ -24,10 +24,9 @@ PAPERS = ("jafer", "zhang", "fletcher")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("which", type=click.Choice([*PAPERS, "all"]), default="all")
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="Real datasets.")
-@click.option("--golden", type=click.Path(path_type=Path), help="Default: golden beside DATA.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Pages and results.")
 @click.option("--quick", is_flag=True, help="A small part of it, in seconds.")
-def main(which: str, data: Path, golden: Path | None, out: Path, quick: bool) -> None:
+def main(which: str, data: Path, out: Path, quick: bool) -> None:
     """Remake the papers' tables and figures and lay them beside the print.
 
     Finished pieces are kept in OUT/pieces: a second run goes on from there.
@@ -35,7 +34,7 @@ def main(which: str, data: Path, golden: Path | None, out: Path, quick: bool) ->
     console = Console(stderr=True)
     names = PAPERS if which == "all" else (which,)
     try:
-        papers = [_made(name, Data(data, golden), out, quick, console) for name in names]
+        papers = [_made(name, Data(data), out, quick, console) for name in names]
         write_all(papers, out, quick)
     except TamisError as error:
         sys.exit(f"experiments: {error}")

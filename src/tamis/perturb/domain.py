@@ -93,11 +93,14 @@ class Axis:
             picked = rng.integers(low, high)
             values = pl.Series(self.name, [*self.levels, None], dtype=self.dtype)
             return values.gather(np.minimum(picked, len(self.levels)))
-        place = low + rng.random(len(low)) * (high - low)
-        numbers = np.interp(place, np.arange(len(self.edges)), self.edges)
+        edges = np.array(self.edges)
+        start, end = edges[np.minimum(low, self.present)], edges[np.minimum(high, self.present)]
+        numbers = start + rng.random(len(low)) * (end - start)
         if self.dtype.is_integer():
             numbers = np.minimum(np.floor(numbers), self._top)
-        numbers[place >= self.present] = np.nan  # the bin of missing cells
+        # The bin of missing cells is drawn as often as any other bin of its box.
+        gone = (high > self.present) & (rng.random(len(low)) * (high - low) < 1)
+        numbers[gone] = np.nan
         return pl.Series(self.name, numbers).fill_nan(None).cast(self.dtype)
 
     @property

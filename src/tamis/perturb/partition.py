@@ -130,12 +130,9 @@ class DPPartition(PrivateTable):
         bins = self.bins if self.bins is not None else _bins(coarse, rows or 1, self.epsilon)
         self.axes_ = self._axes(table, self._fitting(coarse, bins))
         counts = counts_of(table, self.axes_)
-        moved = MOVED[self.neighbours]
-        half = budget.spend(left / 2, "counts of the grid")
-        self.boxes_ = split(laplace(counts, moved, half), moved / half)
+        budget.spend(left / 2, "counts of the grid")
         half = budget.spend(left / 2, "counts of the boxes")
-        inside = np.array([int(counts[box].sum()) for box in self.boxes_])
-        self.counts_ = np.maximum(laplace(inside, moved, half), 0)
+        self.boxes_, self.counts_ = measured_boxes(counts, MOVED[self.neighbours], half)
 
     def _public_rows(self, table: Table) -> int | None:
         return table.rows if self.neighbours == "substitute" else self.rows
@@ -176,6 +173,22 @@ def _bins(of: Sequence[Axis], rows: int, epsilon: float) -> int:
         )
     each: float = (rows * epsilon / (PER_CELL * cells)) ** (1 / max(1, len(numbers)))
     return max(2, round(each))
+
+
+def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box], Ints]:
+    """Boxes found on noisy counts, and their own noisy counts; each step costs epsilon.
+
+    Parameters
+    ----------
+    counts : array of int
+        The true counts of a grid.
+    moved : int
+        By how much all counts together change between neighbours.
+    epsilon : float
+    """
+    boxes = split(laplace(counts, moved, epsilon), moved / epsilon)
+    inside = np.array([int(counts[box].sum()) for box in boxes])
+    return boxes, np.maximum(laplace(inside, moved, epsilon), 0)
 
 
 def split(noisy: Ints, scale: float) -> list[Box]:

@@ -98,18 +98,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.budget_.spend(self.epsilon, f"choosing {self.features} features")
         scores, sensitivity = hamming_scores(table, two_classes(y))
         self.support_ = np.zeros(table.shape[1], dtype=bool)
-        self.support_[self._chosen(scores, sensitivity)] = True
+        chosen = chosen_places(scores, sensitivity, self.epsilon, self.features, self.mechanism)
+        self.support_[chosen] = True
         return self
-
-    def _chosen(self, scores: NDArray[np.int64], sensitivity: int) -> list[int]:
-        if self.features == len(scores):
-            return list(range(len(scores)))
-        if self.mechanism == "exponential":
-            return exponential(scores, sensitivity, self.epsilon, self.features)
-        # Only the set may be told: neither the noisy values nor their order.
-        noisy = laplace(scores, 2 * self.features * sensitivity, self.epsilon)
-        best = np.argsort(-noisy, kind="stable")[: self.features]
-        return [int(i) for i in best]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -121,6 +112,19 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+
+def chosen_places(
+    scores: NDArray[np.int64], sensitivity: int, epsilon: float, picks: int, mechanism: Mechanism
+) -> list[int]:
+    """The places of high scores, told at the cost of epsilon; their order is of no meaning."""
+    if picks == len(scores):
+        return list(range(len(scores)))
+    if mechanism == "exponential":
+        return sorted(exponential(scores, sensitivity, epsilon, picks))
+    # Only the set may be told: neither the noisy values nor their order.
+    noisy = laplace(scores, 2 * picks * sensitivity, epsilon)
+    return sorted(int(i) for i in np.argsort(-noisy, kind="stable")[:picks])
 
 
 def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
