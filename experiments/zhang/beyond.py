@@ -23,7 +23,7 @@ STEPS = {
 def choices_grid(found: Found) -> Grid:
     """Every method at every k: features, AUC, and AUC with the choice inside the folds."""
     ks = list(found["selected"][HAMDIST])
-    head = ["choice", *(f"{part}, k = {k}" for k in ks for part in ("features", "AUC", "honest"))]
+    head = ["choice", *(f"{part}, {_k(k)}" for k in ks for part in ("features", "AUC", "honest"))]
     rows: list[Row] = []
     for method, by_k in _all(found).items():
         honest = found["nested"].get(method, {})
@@ -58,9 +58,15 @@ def optimum_grid(found: Found, utility: str) -> Grid:
         f"{name}: the optimum against greedy",
         head,
         rows,
-        "The gap is what the proof leaves open. A search that was stopped by the clock may even be "
-        "behind Maximal, and how far it came depends on the machine.",
+        "The gap is what the proof leaves open. How far a search came that the clock stopped "
+        "depends on the machine; it may even be behind Maximal, which it does not start from. The "
+        "largest utility need not predict best.",
     )
+
+
+def _k(k: str) -> str:
+    """The bound of a column, kept on one line."""
+    return f"k = {k}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _worth(value: float, utility: str) -> str | float:
@@ -78,7 +84,7 @@ def topics_grid(found: Found) -> Grid:
     """The entities once more by a linear SVM, beside the entropy of topics."""
     topics = found["topics"]
     ks = list(found["selected"][HAMDIST])
-    head = ["choice", *(f"{part}, k = {k}" for k in ks for part in ("topics", "SVM"))]
+    head = ["choice", *(f"{part}, {_k(k)}" for k in ks for part in ("topics", "SVM"))]
     rows: list[Row] = []
     for method, by_k in _all(found).items():
         row: Row = [method]

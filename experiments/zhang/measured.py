@@ -192,7 +192,7 @@ class Bench:
         return {
             mechanism: {
                 f"{epsilon:g}": private_topic_aucs(
-                    self.task, mechanism, epsilon, features, self.effort.topic_draws, TOPICS
+                    self.task, mechanism, epsilon, features, self.effort.draws, TOPICS
                 )
                 for epsilon in self.effort.epsilons
             }
