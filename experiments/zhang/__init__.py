@@ -11,7 +11,7 @@ from experiments.store import Store
 from experiments.zhang.beyond import choices_grid, optimum_grid, private_grid, topics_grid
 from experiments.zhang.cells import method_cells, private_cells, statistics_cells
 from experiments.zhang.figure import private_figure
-from experiments.zhang.measured import QUICK, Bench, Effort
+from experiments.zhang.measured import QUICK, Effort, Workbench
 from experiments.zhang.printed import ADULT, EMAIL, ENTITY, HAMDIST, PRIVATE_AUCS
 
 Found = Mapping[str, Any]
@@ -56,7 +56,7 @@ _PRIVATE = (
 def run(data: Data, store: Store, quick: bool) -> Paper:
     """All tables of the paper; `quick`: the smallest one at k = 5."""
     effort = QUICK if quick else Effort()
-    found = {name: Bench.of(name, data, effort, store).measured() for name in effort.tasks}
+    found = {name: Workbench.of(name, data, effort, store).measured() for name in effort.tasks}
     return Paper(
         "zhang",
         TITLE,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from experiments.data import Data
 from experiments.store import Store
-from experiments.zhang.auc import FOLDS, TOPICS, nested_auc, svm_auc, topic_auc
+from experiments.zhang.auc import COSTS, FOLDS, TOPICS, nested_auc, svm_auc, topic_auc
 from experiments.zhang.choices import EXACT, GREEDY, chosen, chosen_by, described, proven
 from experiments.zhang.differential import (
     MECHANISMS,
@@ -40,7 +41,7 @@ QUICK = Effort((ENTITY,), KS[:1], (1.0,), draws=1, topic_draws=1, seconds=1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Workbench:
     """A table, what to spend on it, and where its pieces are kept."""
 
     task: Task
@@ -49,16 +50,22 @@ class Bench:
     stamp: Found
 
     @classmethod
-    def of(cls, name: str, data: Data, effort: Effort, store: Store) -> Bench:
+    def of(cls, name: str, data: Data, effort: Effort, store: Store) -> Workbench:
         stamp = {
             "data": data.digest(FILES[name]),
             "schema": ADULT_SCHEMA.read_text(encoding="utf-8"),
             "folds": FOLDS,
+            "costs": COSTS,
             "ks": effort.ks,
         }
         return cls(TASKS[name](data), effort, store, stamp)
 
-    def piece(self, part: str, work: Any, **settings: Any) -> Any:
+    @property
+    def ks(self) -> tuple[int, ...]:
+        return self.effort.ks
+
+    def piece(self, part: str, work: Callable[[], Any], **settings: Any) -> Any:
+        """A part of the work, done once for its settings."""
         slug = self.task.name.lower().replace(" ", "-")
         return self.store.piece(f"zhang/{slug}/{part}", self.stamp | settings, work)
 
@@ -101,10 +108,6 @@ class Bench:
     def _judged(self, selection: Any) -> Found:
         record = described(self.task, selection)
         return record | {"auc": svm_auc(self.task.X[:, record["columns"]], self.task.y)}
-
-    @property
-    def ks(self) -> tuple[int, ...]:
-        return self.effort.ks
 
     def _flipped(self) -> Found:
         """Flipped tables: the share of flipped cells and the AUC, a pair for each draw."""
