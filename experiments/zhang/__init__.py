@@ -77,9 +77,9 @@ def _lead(found: Mapping[str, Found]) -> str:
     sizes = [len(email["selected"][m]["5"]["columns"]) for m in (HAMDIST, "HamDist, skip")]
     return (
         "On the e-mails, the one table that is public in the paper's form, all numbers of features "
-        "agree but those of Maximal; the AUCs of selections are higher here, with all features too. "
-        "To skip a "
-        f"feature that does not fit, instead of stopping there, keeps {sizes[1]} tokens in place "
+        "agree but those of Maximal; the AUCs of selections are higher here, with all features "
+        "too. To skip a feature that does not fit, instead of stopping there, keeps "
+        f"{sizes[1]} tokens in place "
         f"of {sizes[0]} at k = 5 and predicts better: AUC {skip:.3f} against {stop:.3f} where the "
         "held-out labels were not looked at."
     )
