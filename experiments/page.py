@@ -67,7 +67,11 @@ def _table(place: str, cells: Sequence[Cell]) -> dict[str, Any]:
         {"name": row, "cells": [_shown(at.get((row, column)), reasons) for column in columns]}
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
-    return {"place": place, "columns": columns, "rows": rows, "reasons": reasons}
+    words = {cell.column for cell in cells if isinstance(cell.ours, str)}
+    heads = [{"name": column, "words": column in words} for column in columns]
+    # A figure has a drawing of its own below; of it the text names some values.
+    title = f"{place}, as far as the text names it" if place.startswith("Figure") else place
+    return {"title": title, "heads": heads, "rows": rows, "reasons": reasons}
 
 
 def _shown(cell: Cell | None, reasons: Sequence[str]) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from scipy import stats
 from experiments.cell import Cell
 from experiments.data import Data
 from experiments.fletcher import printed
-from experiments.fletcher.curves import curve
+from experiments.fletcher.curves import Effort, curve
 from experiments.paper import Grid, Section
 from experiments.store import Store
 from tamis.evaluate.correlation import correlations
@@ -31,20 +31,20 @@ _REASON = (
 )
 
 
-def section(data: Data, store: Store, names: Sequence[str], folds: int, draws: int) -> Section:
+def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> Section:
     cells, grids = [], []
     for noise in ("UN", "GN"):
         curves = {
-            name: _change(curve(data, store, name, noise, folds=folds, draws=draws, models=True)[0])
-            for name in names
+            name: _change(curve(data, store, name, noise, effort, models=True)[0]) for name in names
         }
         cells += _cells(noise, curves)
         grids.append(_grid(noise, curves))
     text = (
-        f"The {len(names)} datasets with two labels; each measure as its difference from no noise, "
-        f"{folds} of ten folds, {draws} releases each. Rule Accuracy here is the share of released "
-        "rows that the rules predict rightly, as the signs of the print show. The printed p-values "
-        "count every level of every dataset as an observation of its own."
+        f"The {len(names)} datasets with two labels, each measure as its difference from no noise. "
+        f"Folds looked at: {effort.folds} of ten; releases of each fold and level: {effort.draws}. "
+        "Rule Accuracy here is the share of released rows that the rules predict rightly, as the "
+        "signs of the print show. The printed p-values count every level of every dataset as an "
+        "observation of its own."
     )
     return Section("Correlations of the measures", text, cells, (), grids)
 
