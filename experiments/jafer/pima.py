@@ -58,7 +58,7 @@ def _hidden(frame: pl.DataFrame, digest: str, store: Store) -> Section:
     text = (
         "The recipient learns diabetes, the attacker guesses whether someone was pregnant more "
         "than six times. Ten folds as Weka deals them for each of the two columns; the print cuts "
-        "digits off. Below: every candidate, then the letters that the paper calls ideal."
+        "digits off."
     )
     figure = region_picture(
         found.candidates, _choice(found), floor=found.floor, sensitive="pregnancies"
