@@ -100,7 +100,7 @@ def _grid(grid: Grid) -> dict[str, Any]:
 def _text(value: str | int | float | None) -> str:
     if value is None:
         return "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _is_number(value: object) -> bool:

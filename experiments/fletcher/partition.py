@@ -36,8 +36,7 @@ _NAMES = {
     "rsd": "RSD",
 }
 _OTHER_GRID = (
-    "The paper names the method but not its bins, bounds and split rule; ours are those of "
-    "`DPPartition`"
+    "The paper names the method but not its bins, bounds and split rule, so ours is another grid"
 )
 
 
