@@ -71,7 +71,26 @@ def _table(place: str, cells: Sequence[Cell]) -> dict[str, Any]:
     heads = [{"name": column, "words": column in words} for column in columns]
     # A figure has a drawing of its own below; of it the text names some values.
     title = f"{place}, as far as the text names it" if place.startswith("Figure") else place
-    return {"title": title, "heads": heads, "rows": rows, "reasons": reasons}
+    return {
+        "title": title,
+        "heads": heads,
+        "rows": rows,
+        "reasons": reasons,
+        "tolerances": _tolerances(cells),
+    }
+
+
+def _tolerances(cells: Sequence[Cell]) -> str:
+    """What counts as within tolerance, by column; nothing where only digits count."""
+    found: dict[str, set[float]] = {}
+    for cell in cells:
+        if cell.tolerance:
+            found.setdefault(cell.column, set()).add(cell.tolerance)
+    words = {
+        column: " to ".join(f"{value:g}" for value in sorted({min(values), max(values)}))
+        for column, values in found.items()
+    }
+    return "; ".join(f"{column} {text}".strip() for column, text in words.items())
 
 
 def _shown(cell: Cell | None, reasons: Sequence[str]) -> dict[str, Any] | None:
