@@ -1,0 +1,101 @@
+"""Releases from every method that applies to a table.
+
+A method has a name, says why it does not apply, and proposes releases; `METHODS` lists them.
+What a method looks at to choose is limited to the rows that it may see, so that the rest can
+judge what it found; anonymity is kept over all rows, for all of them are released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tamis.errors import CannotMeet, InputError, listed
+from tamis.propose.asked import Asked, Method
+from tamis.propose.containment import Containment
+from tamis.release import Release
+
+METHODS: dict[str, Callable[..., Method]] = {"containment": Containment}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of one method: how many releases it gave, or why none."""
+
+    name: str
+    found: int
+    note: str
+
+    @property
+    def applied(self) -> bool:
+        return self.found > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """The releases, each set of columns once, and what became of each method."""
+
+    releases: tuple[Release, ...]
+    tried: tuple[Tried, ...]
+
+
+def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
+    """Methods by their names, set as told; all of them as they come where nothing is told.
+
+    Examples
+    --------
+    >>> methods({"containment": {"utilities": ["distcnt"]}})
+    [Containment(ks=(), utilities=('distcnt',), search='greedy')]
+    """
+    chosen = dict.fromkeys(METHODS, {}) if settings is None else settings
+    if unknown := [name for name in chosen if name not in METHODS]:
+        raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
+    found = []
+    for name, options in chosen.items():
+        try:
+            found.append(METHODS[name](**options))
+        except TypeError:
+            known = list(getattr(METHODS[name], "__dataclass_fields__", {}))
+            raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
+    return found
+
+
+def propose(
+    asked: Asked, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
+) -> Proposals:
+    """Let each method propose releases; one that cannot is named with the reason.
+
+    Parameters
+    ----------
+    asked : Asked
+        The table, the rows that may be looked at, and what is asked for.
+    chosen : iterable of Method
+    tell : callable, optional
+        Told of the progress.
+
+    Returns
+    -------
+    Proposals
+    """
+    releases: dict[tuple[str, ...], Release] = {}
+    tried = []
+    every = list(chosen)
+    for done, method in enumerate(every):
+        if tell is not None:
+            tell(f"looking for releases: {method.name}", done, len(every))
+        found, note = _proposed(method, asked)
+        for release in found:
+            releases.setdefault(tuple(sorted(release.features)), release)
+        tried.append(Tried(method.name, len(found), note))
+    return Proposals(tuple(releases.values()), tuple(tried))
+
+
+def _proposed(method: Method, asked: Asked) -> tuple[list[Release], str]:
+    if reason := method.applies(asked):
+        return [], reason
+    try:
+        found = method.propose(asked)
+    except (CannotMeet, InputError) as error:
+        return [], str(error)
+    return found, method.words if found else "it found nothing to release"
