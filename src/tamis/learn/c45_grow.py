@@ -110,8 +110,9 @@ def judge_nominal(
             mass += table[v, c]
         before -= plogp(mass)
     spread -= plogp(total - known)
-    room.scores[GAIN, column] = (before - after) / total
-    room.scores[RATIO, column] = (before - after) / spread
+    gain = max(before - after, 0.0)  # rounding may take a useless column below 0
+    room.scores[GAIN, column] = gain / total
+    room.scores[RATIO, column] = gain / spread
 
 
 @inner
