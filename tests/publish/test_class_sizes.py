@@ -29,7 +29,7 @@ def test_no_bin_counts_fewer_than_k_and_nobody_is_lost(before, after, k):
     found = class_sizes(sizes_of(before), sizes_of(after), k=k, kind="equal")
     bins = found["bins"]
     for counts, groups in (
-        ([b["before"] for b in bins], before),
+        ([b["before"] or 0 for b in bins], before),
         ([b["after"] for b in bins], after),
     ):
         assert all(n == 0 or n >= k for n in counts)

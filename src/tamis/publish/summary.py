@@ -171,8 +171,8 @@ class Attacker(TypedDict):
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
     guessing: float
     """By always naming the most frequent value."""
-    everything: float
-    """From all features."""
+    everything: float | None
+    """From all features; `None` on the recipient's page."""
     released: float
     """From the released features."""
     interval: Interval | None
@@ -186,8 +186,8 @@ class ClassBin(TypedDict):
     low: int
     high: int | None
     """`None`: no upper end."""
-    before: int
-    """People, in the original; 0, or at least k."""
+    before: int | None
+    """People, in the original; 0, or at least k. `None` on the recipient's page."""
     after: int
     """People, in the release; 0, or at least k."""
 

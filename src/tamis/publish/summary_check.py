@@ -77,8 +77,7 @@ def _small_counts(summary: Summary) -> Iterator[str]:
     k, classes, rules = summary["k"], summary["classes"], summary["rules"]
     if classes is not None:
         people = [n for b in classes["bins"] for n in (b["before"], b["after"])]
-        people += [classes["smallest_after"] or 0]
-        if any(0 < n < k for n in people):
+        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
