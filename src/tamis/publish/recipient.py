@@ -1,0 +1,55 @@
+"""What of a summary may be handed on."""
+
+from __future__ import annotations
+
+from tamis.publish.summary import Attacker, Candidate, ClassSizes, Measure, Summary
+
+KEPT_FATES = ("released", "altered", "target")
+
+
+def for_recipient(summary: Summary) -> Summary:
+    """The summary without anything about the columns that were held back, but their number.
+
+    Gone are the other candidates, the rules of the original (their thresholds come from values
+    that may not be released), what could be learnt from everything, class sizes before, private
+    settings and notes. `table.features` still tells how many columns there were.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+        A new one; the argument stays as it is.
+    """
+    return {
+        **summary,
+        "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
+        "methods": [],
+        "factors": [],
+        "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
+        "limits": {**summary["limits"], "max_pbi": None, "min_performance": None},
+        "measures": [_measure(m) for m in summary["measures"]],
+        "attackers": [_attacker(a) for a in summary["attackers"]],
+        "classes": None if summary["classes"] is None else _classes(summary["classes"]),
+        "rules": None,
+        "recipe": {"public": summary["recipe"]["public"], "private": []},
+        "notes": [n for n in summary["notes"] if n["public"]],
+    }
+
+
+def _alone(candidate: Candidate) -> Candidate:
+    return {**candidate, "values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
+
+
+def _measure(measure: Measure) -> Measure:
+    return {**measure, "original": None}
+
+
+def _attacker(attacker: Attacker) -> Attacker:
+    return {**attacker, "everything": None}
+
+
+def _classes(classes: ClassSizes) -> ClassSizes:
+    return {**classes, "bins": [{**b, "before": None} for b in classes["bins"]]}
