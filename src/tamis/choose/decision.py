@@ -37,7 +37,8 @@ class Decision:
     ranks: Evaluation
     failures: Mapping[str, tuple[Failure, ...]]
     chosen: Row
-    limits: tuple[Limit, ...]
+    measures: Mapping[str, str]
+    """The measure of the scorecard that each factor stands for."""
 
 
 def decide(
@@ -69,7 +70,7 @@ def decide(
     ranks = evaluation(scores, directions, read_weights(weights or WEIGHTS, directions))
     best = next(rows[i] for i in ranks.order if rows[i] in meeting)
     told = {name: found for name, found in failing.items() if found}
-    return Decision(scorecard, tuple(rows), ranks, told, best, limits)
+    return Decision(scorecard, tuple(rows), ranks, told, best, measures)
 
 
 def _factors(

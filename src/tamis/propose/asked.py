@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tamis.binary import Cut
+from tamis.binary import Cut, is_binary
 from tamis.evaluate.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.table import Table
@@ -37,8 +37,14 @@ class Asked:
     binary: Mapping[str, Cut] | None = None
     random_state: int = 0
 
-    def equals(self, features: tuple[str, ...] | list[str]) -> tuple[Promise, ...]:
-        """The promise that k people are equal on what of these an attacker may know."""
+    def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
+        """What must hold for a release of some features as they are.
+
+        Of a 0/1 table k people have all that anybody has; of any other k people are equal on
+        what an attacker may know.
+        """
+        if is_binary(self.table):
+            return (Promise("containment_anonymity", self.k, tuple(features)),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)
 
