@@ -14,7 +14,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import Tell, scorecard
 from tamis.evaluate.trial import Court
-from tamis.learn.named import attackers, classifier
+from tamis.learn.judges import attackers, seeded
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, released
@@ -138,8 +138,9 @@ def consider(
     settings = Settings() if settings is None else settings
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed)
-    model = classifier(settings.classifier, settings.seed)
-    asked = Asked(table, split, settings.k, model, binary, settings.seed)
+    model = seeded(settings.classifier, settings.seed)
+    factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
+    asked = Asked(table, split, settings.k, model, binary, factors, settings.seed)
     found = propose(asked, methods(settings.methods), tell)
     court = Court(table, split, model, attackers(settings.seed), settings.seed)
     baseline = released(

@@ -103,7 +103,7 @@ def released(
     kept = set(features)
     columns = [c for c in table.features if c in kept]
     quasi = None if table.roles.quasi is None else [c for c in table.quasi if c in kept]
-    frame = table.frame.select([*columns, table.target])
+    frame = table.only([*columns, table.target])
     narrow = Table(frame).with_roles(
         target=table.target, quasi=None if quasi is None else tuple(quasi)
     )

@@ -73,9 +73,7 @@ def decide(
     return Decision(scorecard, tuple(rows), ranks, told, best, measures)
 
 
-def _factors(
-    scorecard: Scorecard, weights: Weights
-) -> tuple[dict[str, Direction], dict[str, str]]:
+def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:
     """Directions of the factors, and the measure that each stands for."""
     better = {m.name: m.better for m in scorecard.measures}
     measures = dict(FACTORS)
@@ -93,15 +91,11 @@ def _factors(
 def _score(row: Row, measure: str) -> float:
     value = row.value(measure)
     if value is None:
-        raise InputError(
-            f"{measure} cannot be measured for {row.release.name}; give it no weight"
-        )
+        raise InputError(f"{measure} cannot be measured for {row.release.name}; give it no weight")
     return value
 
 
-def _nothing_meets(
-    scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ...]]
-) -> str:
+def _nothing_meets(scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ...]]) -> str:
     """Which limits fail, by how much, and what would come nearest."""
     rows = scorecard.candidates or scorecard.rows
     nearest = min(

@@ -101,8 +101,8 @@ def auc(said: Said) -> Figure | None:
 def _hanley_mcneil(area: float, ones: int, rows: int) -> float:
     first, second = area / (2 - area), 2 * area**2 / (1 + area)
     others = rows - ones
-    variance = area * (1 - area) + (ones - 1) * (first - area**2) + (others - 1) * (
-        second - area**2
+    variance = (
+        area * (1 - area) + (ones - 1) * (first - area**2) + (others - 1) * (second - area**2)
     )
     return sqrt(max(0.0, variance) / (ones * others))
 

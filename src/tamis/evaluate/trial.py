@@ -17,6 +17,7 @@ from tamis.evaluate.retention import Retention, retention
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
+from tamis.risk.cut import cut_sensitive
 from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
@@ -48,11 +49,10 @@ class Court:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        sensitive = self.sensitive
-        if (values := self.original.frame[sensitive].n_unique()) > MOST_VALUES:
+        if (values := len(np.unique(self.secrets))) > MOST_VALUES:
             raise InputError(
-                f"the sensitive column {sensitive!r} has {values} different values, and at most "
-                f"{MOST_VALUES} can be guessed as classes; group its values first"
+                f"the sensitive column {self.sensitive!r} has {values} different values, and at "
+                f"most {MOST_VALUES} can be guessed as classes; group its values first"
             )
 
     @property
@@ -66,8 +66,12 @@ class Court:
 
     @cached_property
     def secrets(self) -> NDArray[Any]:
-        """The sensitive value of every row."""
-        return column_labels(self.original, self.sensitive)
+        """The sensitive value of every row; of many numbers the interval it lies in."""
+        column = self.original.frame[self.sensitive]
+        if self.sensitive == self.original.target:
+            return self.labels
+        seen = self.split.seen
+        return cut_sensitive(column[seen], self.labels[seen]).codes(column)
 
     @cached_property
     def rules(self) -> RuleSet | None:
@@ -85,7 +89,7 @@ class Court:
 
     def attacked(self, table: Table) -> dict[str, Said]:
         """What each attacker says who learns from these features."""
-        features = table.frame.select(table.features)
+        features = table.only(table.features)
         return {
             name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
@@ -106,7 +110,7 @@ class Trial:
     def taught(self) -> Said:
         """What a model says of the target that learnt from the release."""
         table, split = self.release.table, self.court.split
-        features = table.frame.select(table.features)
+        features = table.only(table.features)
         return told(self.court.classifier, features, self.court.labels, split.seen, split.held)
 
     @cached_property
@@ -131,7 +135,7 @@ class Trial:
         table = self.release.table
         if not is_binary(table):
             return None
-        return containment_anonymity(table.frame.select(table.features).to_numpy().astype(np.uint8))
+        return containment_anonymity(table.only(table.features).to_numpy().astype(np.uint8))
 
     @cached_property
     def retention(self) -> Retention | None:

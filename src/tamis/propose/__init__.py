@@ -7,16 +7,17 @@ judge what it found; anonymity is kept over all rows, for all of them are releas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.propose.asked import Asked, Method
+from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
 from tamis.release import Release
 
-METHODS: dict[str, Callable[..., Method]] = {"containment": Containment}
+METHODS: dict[str, Callable[..., Method]] = {"breach": Breach, "containment": Containment}
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,18 @@ def propose(
         for release in found:
             releases.setdefault(tuple(sorted(release.features)), release)
         tried.append(Tried(method.name, len(found), note))
-    return Proposals(tuple(releases.values()), tuple(tried))
+    return Proposals(tuple(_named_once(releases.values())), tuple(tried))
+
+
+def _named_once(releases: Iterable[Release]) -> Iterator[Release]:
+    """Releases whose names are all different."""
+    taken: set[str] = set()
+    for release in releases:
+        name, number = release.name, 2
+        while name in taken:
+            name, number = f"{release.name} ({number})", number + 1
+        taken.add(name)
+        yield replace(release, name=name)
 
 
 def _proposed(method: Method, asked: Asked) -> tuple[list[Release], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tamis.binary import Cut, is_binary
@@ -27,6 +27,8 @@ class Asked:
         How to make the table 0/1; `None`: by its values.
     classifier : scikit-learn classifier
         What a recipient would learn.
+    weights : mapping of factor to weight
+        Of `performance`, `privacy` and `size` in the choice.
     random_state : int
     """
 
@@ -35,6 +37,7 @@ class Asked:
     k: int
     classifier: Any
     binary: Mapping[str, Cut] | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
     random_state: int = 0
 
     def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:

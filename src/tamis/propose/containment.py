@@ -82,9 +82,7 @@ def _selected(asked: Asked, records: BinaryTable, k: int, utility: str) -> Selec
     )
 
 
-def _release(
-    asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection
-) -> Release:
+def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection) -> Release:
     chosen = records.select(sorted(found.features))
     dense = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
     frame = dense.with_columns(asked.table.frame[asked.table.target])

@@ -20,9 +20,12 @@ _RUNS = r"^(?:\s*[=+\-@＝＋－＠]|[\t\r\n]|')"  # noqa: RUF001
 _NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
-def runs(text: pl.Expr) -> pl.Expr:
+# Columns are taken one by one: a name such as "^a.*$" or "*" is a pattern to polars' expressions.
+
+
+def runs(texts: pl.Series) -> pl.Series:
     """Which texts the rule changes."""
-    return text.str.contains(_RUNS) & ~text.str.contains(_NUMBER)
+    return texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)
 
 
 def safe(frame: pl.DataFrame) -> pl.DataFrame:
@@ -31,19 +34,13 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
     >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
     {"'=a": ["'=1+1", '-1', "''x", 'b']}
     """
-    texts = [c for c in frame.columns if frame.schema[c] == pl.String]
-    cells = frame.with_columns(
-        pl.when(runs(pl.col(c))).then(pl.concat_str(pl.lit("'"), pl.col(c))).otherwise(pl.col(c))
-        for c in texts
-    )
-    return cells.rename(dict(zip(frame.columns, safe_names(frame.columns))))
+    cells = [_safe(s) if s.dtype == pl.String else s for s in frame.get_columns()]
+    return pl.DataFrame([s.alias(name) for s, name in zip(cells, safe_names(frame.columns))])
 
 
 def safe_names(names: list[str]) -> list[str]:
     """Names of columns by the rule."""
-    column = pl.Series("name", names, dtype=pl.String).to_frame()
-    marked: list[bool] = column.select(runs(pl.col("name")))["name"].to_list()
-    return [f"'{name}" if odd else name for name, odd in zip(names, marked)]
+    return _safe(pl.Series("names", names, dtype=pl.String)).to_list()
 
 
 def undone(frame: pl.DataFrame) -> pl.DataFrame:
@@ -52,6 +49,9 @@ def undone(frame: pl.DataFrame) -> pl.DataFrame:
     >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
     {'=a': ['=1+1', '-1', "'x"]}
     """
-    texts = [c for c in frame.columns if frame.schema[c] == pl.String]
-    cells = frame.with_columns(pl.col(c).str.strip_prefix("'") for c in texts)
-    return cells.rename({c: c.removeprefix("'") for c in frame.columns})
+    cells = [s.str.strip_prefix("'") if s.dtype == pl.String else s for s in frame.get_columns()]
+    return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
+
+
+def _safe(texts: pl.Series) -> pl.Series:
+    return ("'" + texts).zip_with(runs(texts).fill_null(False), texts)

@@ -20,9 +20,10 @@ def measure(promise: Promise, frame: pl.DataFrame) -> int:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
         return frame.height
+    cells = frame[list(promise.columns)]
     if promise.name == "containment_anonymity":
-        return containment_by_bitmaps(frame.select(promise.columns))
-    return equals_by_grouping(frame.select(promise.columns))
+        return containment_by_bitmaps(cells)
+    return equals_by_grouping(cells)
 
 
 def equals_by_grouping(cells: pl.DataFrame) -> int:
@@ -31,8 +32,10 @@ def equals_by_grouping(cells: pl.DataFrame) -> int:
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
     1
     """
-    counts = cells.group_by(cells.columns).len(name="rows of the class")
-    return int(counts["rows of the class"].min())  # type: ignore[arg-type]
+    # Numbered, for the name of a column could be that of the counts.
+    cells = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    counts = cells.group_by(pl.all()).agg(pl.len().alias("rows"))
+    return int(counts["rows"].min())  # type: ignore[arg-type]
 
 
 def containment_by_bitmaps(cells: pl.DataFrame) -> int:
@@ -81,6 +84,4 @@ def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
     texts = [c for c in frame.columns if c not in numbers]
     if frame.height < 20:
         return []
-    return [
-        c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height
-    ]
+    return [c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height]

@@ -85,7 +85,7 @@ class _Reasons:
     def _losses(self, target: str) -> dict[str, float]:
         """What naive Bayes loses in accuracy without each feature."""
         table, split = self.outcome.table, self.outcome.court.split
-        frame = table.frame[split.seen].select([*table.features, target])
+        frame = table.only([*table.features, target])[split.seen]
         labelled = frame.filter(frame[target].is_not_null())
         scores = SubsetScores(labelled, AdditiveNaiveBayes(), target=target, cv=FOLDS)
         whole = scores.of(table.features).mean

@@ -51,5 +51,3 @@ def differing(one: str | Path, other: str | Path) -> list[str]:
     """Files to hand on that are not the same bytes in two folders."""
     first, second = (read_recipe(folder)["sha256"] for folder in (one, other))
     return sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
-
-

@@ -30,7 +30,7 @@ def arranged(table: Table, random_state: int) -> pl.DataFrame:
     (['a', 'b', 'y'], True)
     """
     columns = [*sorted(table.features), table.target]
-    rows = table.frame.select(columns).sort(columns, nulls_last=True)
+    rows = table.only(columns).sort(pl.all(), nulls_last=True)
     return rows[np.random.default_rng(random_state).permutation(rows.height)]
 
 
@@ -64,12 +64,10 @@ def digest(path: Path) -> str:
 
 def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """Categories as their texts, so that the rule for texts sees them."""
-    return frame.with_columns(pl.selectors.categorical().cast(pl.String), *_enums(frame))
-
-
-def _enums(frame: pl.DataFrame) -> list[pl.Expr]:
-    named = [c for c, kind in frame.schema.items() if isinstance(kind, pl.Enum)]
-    return [pl.col(c).cast(pl.String) for c in named]
+    kinds = (pl.Categorical, pl.Enum)
+    return pl.DataFrame(
+        [s.cast(pl.String) if isinstance(s.dtype, kinds) else s for s in frame.get_columns()]
+    )
 
 
 def _refuse_same_headers(frame: pl.DataFrame) -> None:

@@ -27,12 +27,12 @@ from tamis.publish.summary import (
     Note,
     Promise,
     Recipe,
-    Region,
     Setting,
     Summary,
     TableFacts,
 )
 from tamis.publish.summarise_people import class_facts, rule_facts
+from tamis.select.candidate import region
 
 _FACTORS: dict[str, tuple[str, str]] = {
     "performance": ("Usefulness", "share"),
@@ -200,13 +200,6 @@ def _candidate(outcome: Outcome, row: Row) -> Candidate:
         "ranked": False,
         "fails": [failure.short for failure in decision.failures.get(row.release.name, ())],
     }
-
-
-def region(gain: float, pbi: float) -> Region:
-    """Where a release lies against the baseline."""
-    if pbi > 0:
-        return "II" if gain >= 0 else "I"
-    return "IV" if gain >= 0 else "III"
 
 
 def _value(figure: Figure | None) -> float:

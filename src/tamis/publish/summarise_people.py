@@ -24,15 +24,13 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
     release, k = outcome.decision.chosen.release, outcome.settings.k
     if any(p.name == "containment_anonymity" for p in release.promises):
         before = _wide(outcome)
-        after = release.table.frame.select(release.features).to_numpy().astype(np.uint8)
+        after = release.table.only(release.features).to_numpy().astype(np.uint8)
         return class_sizes(
             entity_anonymity(before), entity_anonymity(after), k=k, kind="containment"
         )
     if not outcome.table.quasi:
         return None
-    return class_sizes(
-        _equals(outcome.table), _equals(release.table), k=k, kind="equal"
-    )
+    return class_sizes(_equals(outcome.table), _equals(release.table), k=k, kind="equal")
 
 
 def _wide(outcome: Outcome) -> Any:
@@ -83,9 +81,7 @@ def _state(change: RuleChange) -> RuleState:
     return "weakened" if (change.distance or 0.0) > (change.floor or 0.0) else "kept"
 
 
-def _damage(
-    change: RuleChange, state: RuleState, rows: tuple[int, int], k: int
-) -> RuleDamage:
+def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], k: int) -> RuleDamage:
     before, after = change.support_before, change.support_after
     label = change.majority_before or change.predicts
     return {

@@ -1,0 +1,146 @@
+"""Releases of columns as they are, that teach the target and do not tell the sensitive column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tamis.errors import InputError, TamisWarning
+from tamis.learn.classifiers import classifier
+from tamis.propose.asked import Asked
+from tamis.release import Recipe, Release, released
+from tamis.risk.classes import k_anonymity
+from tamis.select.breach import SEARCHES, BreachSelector
+
+LARGE = 5000
+"""Rows from which on one round of folds is steady enough."""
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Candidates of the breach-aware search, and the same cut down until they keep k.
+
+    Parameters
+    ----------
+    search : {"auto", "walk", "exhaustive", "forward", "backward"}
+        As in `BreachSelector`.
+    attacker : str, optional
+        Who guesses the sensitive column during the search, by its short name; `None`: the
+        classifier itself. The scorecard tries more of them.
+    folds : int
+    most : int
+        How many candidates are proposed at most, the best by E(S) first.
+    """
+
+    name: ClassVar[str] = "breach"
+    words: ClassVar[str] = (
+        "Looks for columns that teach as much as all of them and tell an attacker less."
+    )
+
+    search: str = "auto"
+    attacker: str | None = None
+    folds: int = 10
+    most: int = 8
+
+    def __post_init__(self) -> None:
+        if self.search not in SEARCHES:
+            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.folds < 2 or self.most < 1:
+            raise InputError(
+                f"two or more folds and one or more candidates, got {self.folds} and {self.most}"
+            )
+
+    def applies(self, asked: Asked) -> str | None:
+        if len(asked.table.features) < 2:
+            return "It leaves columns out, and there are fewer than two."
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        found = self._fitted(asked)
+        ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
+        ranking = found.performance_ranking_
+        trimmed = [kept_to(asked, features, ranking) for features in (ranking, *ordered)]
+        sets = dict.fromkeys([*(_sorted(asked, f) for f in (*ordered, *trimmed) if f)])
+        recipe = Recipe(
+            self.name,
+            {
+                "search": found.search_,
+                "folds": self.folds,
+                "model": type(asked.classifier).__name__,
+            },
+        )
+        return [
+            released(asked.table, features, set_name(features), recipe, asked.promises(features))
+            for features in sets
+            if len(features) < len(asked.table.features)
+        ]
+
+    def _fitted(self, asked: Asked) -> BreachSelector:
+        table, seen = asked.table, asked.split.seen
+        rows = table.frame[seen]
+        selector = BreachSelector(
+            asked.classifier,
+            weights=dict(asked.weights),
+            search=self.search,
+            attackers=None if self.attacker is None else {self.attacker: _model(self.attacker)},
+            cv=_folds(self.folds, len(seen), asked.random_state),
+            random_state=asked.random_state,
+        )
+        sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
+        with warnings.catch_warnings():  # the choice among releases is made and judged later
+            warnings.simplefilter("ignore", TamisWarning)
+            return selector.fit(
+                table.only(table.features)[seen], rows[table.target].to_numpy(), sensitive
+            )
+
+
+def kept_to(asked: Asked, features: Sequence[str], ranking: Sequence[str]) -> tuple[str, ...]:
+    """The most useful of some features that together keep k people equal.
+
+    What attackers cannot know stays; the rest is taken in the order of the ranking where it fits.
+
+    Parameters
+    ----------
+    asked : Asked
+    features : sequence of str
+    ranking : sequence of str
+        All features, the most useful first.
+    """
+    known = set(asked.table.quasi)
+    free = [f for f in features if f not in known]
+    kept: list[str] = []
+    for feature in ranking:
+        if feature in known and feature in set(features):
+            fits = k_anonymity(asked.table.frame, [*kept, feature]) >= asked.k
+            kept += [feature] if fits else []
+    return (*free, *kept)
+
+
+def set_name(features: Sequence[str]) -> str:
+    """A short name for a set of columns.
+
+    >>> set_name(["a", "b"]), set_name(["a", "b", "c", "d", "e", "f"])
+    ('a + b', 'a + b + c + 3 more')
+    """
+    if len(features) <= 4:
+        return " + ".join(features)
+    return " + ".join([*features[:3], f"{len(features) - 3} more"])
+
+
+def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
+    chosen = set(features)
+    return tuple(f for f in asked.table.features if f in chosen)
+
+
+def _model(name: str) -> Any:
+    return classifier(name)
+
+
+def _folds(folds: int, rows: int, random_state: int) -> Any:
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
+    repeats = 1 if rows >= LARGE else REPEATS
+    return RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
