@@ -19,6 +19,9 @@ COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
+    "init": "tamis.cli.init:init",
+    "release": "tamis.cli.release:release",
+    "verify": "tamis.cli.verify:verify",
 }
 
 

@@ -49,7 +49,7 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
     >>> methods({"containment": {"utilities": ["distcnt"]}})
     [Containment(ks=(), utilities=('distcnt',), search='greedy')]
     """
-    chosen = dict.fromkeys(METHODS, {}) if settings is None else settings
+    chosen = {name: {} for name in METHODS} if settings is None else settings
     if unknown := [name for name in chosen if name not in METHODS]:
         raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
     found = []

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tamis.errors import InputError, TamisWarning
-from tamis.learn.classifiers import classifier
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, Release, released
 from tamis.risk.classes import k_anonymity
@@ -61,8 +62,9 @@ class Breach:
     def propose(self, asked: Asked) -> list[Release]:
         found = self._fitted(asked)
         ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
-        ranking = found.performance_ranking_
-        trimmed = [kept_to(asked, features, ranking) for features in (ranking, *ordered)]
+        scores = self._cheap_scores(asked)
+        every = (asked.table.features, *ordered)
+        trimmed = [kept_to(asked, features, scores) for features in every]
         sets = dict.fromkeys([*(_sorted(asked, f) for f in (*ordered, *trimmed) if f)])
         recipe = Recipe(
             self.name,
@@ -78,6 +80,15 @@ class Breach:
             if len(features) < len(asked.table.features)
         ]
 
+    def _cheap_scores(self, asked: Asked) -> SubsetScores:
+        """Naive Bayes on the rows seen: dozens of sets cost little more than one."""
+        table = asked.table
+        rows = table.only([*table.features, table.target])[asked.split.seen]
+        cv, state = self.folds, asked.random_state
+        return SubsetScores(
+            rows, AdditiveNaiveBayes(), target=table.target, cv=cv, random_state=state
+        )
+
     def _fitted(self, asked: Asked) -> BreachSelector:
         table, seen = asked.table, asked.split.seen
         rows = table.frame[seen]
@@ -85,7 +96,7 @@ class Breach:
             asked.classifier,
             weights=dict(asked.weights),
             search=self.search,
-            attackers=None if self.attacker is None else {self.attacker: _model(self.attacker)},
+            attackers=self.attacker,
             cv=_folds(self.folds, len(seen), asked.random_state),
             random_state=asked.random_state,
         )
@@ -97,26 +108,31 @@ class Breach:
             )
 
 
-def kept_to(asked: Asked, features: Sequence[str], ranking: Sequence[str]) -> tuple[str, ...]:
+def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tuple[str, ...]:
     """The most useful of some features that together keep k people equal.
 
-    What attackers cannot know stays; the rest is taken in the order of the ranking where it fits.
+    What attackers cannot know stays; of the rest the one that helps most and fits is added, again
+    and again, for k falls with every column and never rises.
 
     Parameters
     ----------
     asked : Asked
     features : sequence of str
-    ranking : sequence of str
-        All features, the most useful first.
+    scores : SubsetScores
+        What sets of features are worth.
     """
-    known = set(asked.table.quasi)
-    free = [f for f in features if f not in known]
-    kept: list[str] = []
-    for feature in ranking:
-        if feature in known and feature in set(features):
-            fits = k_anonymity(asked.table.frame, [*kept, feature]) >= asked.k
-            kept += [feature] if fits else []
-    return (*free, *kept)
+    known = [f for f in asked.table.quasi if f in set(features)]
+    kept = [f for f in features if f not in set(known)]
+    chosen: list[str] = []
+    while known := [f for f in known if _keeps_k(asked, [*chosen, f])]:
+        worth = scores.many([[*kept, *chosen, f] for f in known])
+        best = max(range(len(known)), key=lambda i: worth[i].pooled)
+        chosen.append(known.pop(best))
+    return (*kept, *chosen)
+
+
+def _keeps_k(asked: Asked, columns: list[str]) -> bool:
+    return k_anonymity(asked.table.frame, columns) >= asked.k
 
 
 def set_name(features: Sequence[str]) -> str:
@@ -133,10 +149,6 @@ def set_name(features: Sequence[str]) -> str:
 def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
     chosen = set(features)
     return tuple(f for f in asked.table.features if f in chosen)
-
-
-def _model(name: str) -> Any:
-    return classifier(name)
 
 
 def _folds(folds: int, rows: int, random_state: int) -> Any:

@@ -15,6 +15,7 @@ from tamis.flow import Outcome
 from tamis.publish.columns import column_stories
 from tamis.publish.manifest import versions
 from tamis.publish.promises import measured_words
+from tamis.publish.summarise_people import class_facts, rule_facts
 from tamis.publish.summary import (
     SCHEMA_VERSION,
     Attacker,
@@ -31,7 +32,6 @@ from tamis.publish.summary import (
     Summary,
     TableFacts,
 )
-from tamis.publish.summarise_people import class_facts, rule_facts
 from tamis.select.candidate import region
 
 _FACTORS: dict[str, tuple[str, str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
         return
     yield _checked("schema", lambda: _wrong_columns(frame, content))
     for entry in content["promises"]:
-        yield _checked(entry["key"], lambda entry=entry: _wrong_promise(frame, entry))
+        yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("budget", lambda: _wrong_budget(content.get("budget")))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
     if (folder / "private").is_dir():
