@@ -10,7 +10,9 @@ from tamis.evaluate.correlation import correlations
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.measure import Measure
 from tamis.evaluate.retention import retention
+from tamis.read import read_table
 from tamis.rules import RuleSet
+from tamis.rules.mine import mine_rules
 
 ORIGINAL = pl.DataFrame({"age": range(100), "y": ["p"] * 50 + ["q"] * 50})
 RULES = RuleSet.parse("age < 50 -> y=p\nage >= 50 -> y=q")
@@ -61,6 +63,26 @@ def test_a_point_of_the_curve_is_the_retention_of_that_release():
 
     curve = retention_curve(RULES, ORIGINAL, kept, [0.3], draws=1, figures=["rld"])
     assert curve.points["value"].to_list() == [retention(RULES, ORIGINAL, released[0]).rld]
+
+
+def test_all_three_measures_rise_with_uniform_noise(dataset):
+    notes = read_table(dataset("banknote.csv.gz"), target="class")
+    rules = mine_rules(notes)
+
+    def uniform(table, share, seed):
+        rng = np.random.default_rng(seed)
+        frame = table.frame
+        noisy = {}
+        for c in table.features:
+            cells = frame[c].to_numpy()
+            drawn = rng.uniform(cells.min(), cells.max(), len(cells))
+            noisy[c] = np.where(rng.random(len(cells)) < share, drawn, cells)
+        return frame.with_columns(**noisy)
+
+    means = retention_curve(rules, notes, uniform, [0.0, 0.1, 0.2, 0.3], draws=5).means()
+    for measure in ("rule_accuracy", "rsd", "rld"):
+        assert means[measure][0] == 0
+        assert (means[measure].diff().drop_nulls() > 0).all()
 
 
 @pytest.mark.parametrize(

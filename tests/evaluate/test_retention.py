@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.retention import retention, retention_measures
+from tamis.evaluate.retention import retention
+from tamis.evaluate.retention_measures import own_measure, retention_measures
 from tamis.read import read_table
 from tamis.rules import RuleSet
 from tamis.rules.keep import kept_rules
@@ -255,6 +256,12 @@ def test_measures_for_a_scorecard_have_a_direction():
         retention_measures(RULES, ["rdl"])
 
 
+def test_an_own_measure_may_stand_on_a_scorecard():
+    rows = own_measure("rows", lambda before, after: after.sum(), RULES, "max", target="y")
+    assert (rows.name, rows.better) == ("rows", "max")
+    assert rows(ORIGINAL, ORIGINAL.head(1)) == 1
+
+
 def test_tables_and_pandas_frames_come_in_too():
     table = Table(ORIGINAL, Roles(target="y"))
     rules = RuleSet.parse("age > 25 -> q")
@@ -282,6 +289,7 @@ def test_numbers_as_labels_may_change_their_type():
         ("age = abc -> y=p", ORIGINAL, "rule 'r1' asks column 'age'.*holds numbers"),
         ("job > 3 -> y=p", ORIGINAL, "asks column 'job'.*numbers within bounds.*holds texts"),
         ("age > 3 -> y=z", ORIGINAL, "'r1' predicts a label that column 'y'"),
+        ("age > 3 -> y ~ {p: 0.9, z: 0.1}", ORIGINAL, "'r1' predicts a label that column 'y'"),
         ("age > 3 -> z=p", ORIGINAL, "predict column 'z', but the target is 'y'"),
         ("age > 3 -> y=p", ORIGINAL.drop("y"), "the release has no column 'y', the target"),
         (

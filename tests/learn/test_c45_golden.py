@@ -8,6 +8,7 @@ import pytest
 
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.c45_table import encode
+from tamis.learn.subset_scores import SubsetScores
 
 DATASETS = ("adult_first4000", "credit_approval", "ilpd", "mushroom", "pima", "vehicle")
 
@@ -46,3 +47,15 @@ def test_every_fold_equals_the_measured_accuracy(name, dataset, golden):
                 differ.append((line["features"], fold))
     assert figures.height >= 5
     assert not differ
+
+
+def test_the_coded_path_and_the_frames_agree_under_any_scorer(dataset, golden):
+    features, y = load(dataset("credit_approval.csv.gz"), "credit_approval")
+    folds = pl.read_csv(golden("weka_folds.csv.gz")).filter(dataset="credit_approval")["fold"]
+    frame = features.with_columns(pl.Series("class", y))
+    cv = folds.to_numpy()
+    coded = SubsetScores(frame, C45Classifier(), target="class", cv=cv)
+    scorer = "balanced_accuracy"
+    framed = SubsetScores(frame, C45Classifier(), target="class", cv=cv, scoring=scorer)
+    some = features.columns[:9]
+    assert coded.of(some).correct == framed.of(some).correct

@@ -1,5 +1,8 @@
 """Counting by packed bits against the definition, row by row."""
 
+import tracemalloc
+from unittest import mock
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
-from tamis.rules import RuleSet
+from tamis.rules import Between, Rule, RuleSet, pack
 from tamis.rules.count import count
 
 from .strategies import LABELS, frames, meets, rulesets
 
 
-@given(rulesets(), frames(), st.sampled_from([70_000, 2**20]))
+@given(rulesets(), frames(), st.sampled_from([70_000, 2**20]), st.sampled_from([0, 48]))
 @settings(deadline=None, max_examples=120)
-def test_counts_are_those_of_the_definition(rules, frame, memory):
-    found = count(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
+def test_counts_are_those_of_the_definition(rules, frame, memory, few_cuts):
+    with mock.patch.object(pack, "_FEW_CUTS", few_cuts):
+        found = count(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
     by_label = np.zeros((len(rules), len(LABELS)), dtype=int)
     first = np.zeros_like(by_label)
     covered = np.zeros(len(LABELS), dtype=int)
@@ -78,6 +82,22 @@ def test_rows_without_a_label_are_left_out_with_a_warning():
 def test_too_little_memory_is_an_error_that_says_how_much_is_needed():
     with pytest.raises(InputError, match=r"needs at least \d+ bytes of memory, 10 were allowed"):
         count(RuleSet.parse("a = 1 -> p"), pl.DataFrame({"a": [1], "y": [1]}), "y", memory=10)
+
+
+def test_memory_stays_below_the_limit():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=200_000), "y": rng.integers(0, 2, 200_000)})
+    cuts = np.linspace(-2, 2, 1500)
+    rules = RuleSet([Rule([Between("a", low, low + 0.1)], "1") for low in cuts.tolist()])
+    limit = 4 * 2**20
+    count(rules, frame.head(100), "y")
+    tracemalloc.start()
+    found = count(rules, frame, "y", memory=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < limit
+    a = frame["a"].to_numpy()
+    assert found.support[700] == ((a > cuts[700]) & (a < cuts[700] + 0.1)).sum()
 
 
 def test_an_empty_table_counts_nothing():

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tamis import Roles, Table
 from tamis.errors import InputError
+from tamis.learn.c45 import C45Classifier
 from tamis.read import read_table
 from tamis.rules import Between, Indicator, OneOf, Ordinal, RuleSet
 from tamis.rules.condition import merged
@@ -143,6 +144,22 @@ def test_records_of_c45_become_rules_without_the_leaves_that_no_row_reached():
     )
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_every_row_meets_the_one_rule_that_says_what_c45_predicts(seed):
+    frame = _table(seed)
+    model = C45Classifier(prune=seed % 2 == 0).fit(frame.drop("y"), frame["y"].to_numpy())
+    rules = RuleSet.from_tree(model, target="y")
+    assert len(rules) > 3
+    found = count(rules, frame, "y")
+    assert (found.coverage, int(found.support.sum())) == (1.0, frame.height)
+    said = frame.with_columns(y=pl.Series(model.predict(frame.drop("y"))))
+    predicted = count(rules, said, "y", labels=found.labels).by_label
+    for rule, by_label in zip(rules, predicted):
+        assert by_label.tolist() == [
+            by_label.sum() if label == rule.label else 0 for label in found.labels
+        ]
+
+
 def test_mined_rules_follow_the_settings_of_the_paper(dataset):
     adult = read_table(dataset("adult_train.csv.gz"), target="class", missing="?")
     frame = adult.frame.drop_nulls()
@@ -178,3 +195,16 @@ def test_only_rare_values_leave_nothing_to_mine():
     frame = pl.DataFrame({"t": [f"u{i}" for i in range(100)], "y": ["p", "q"] * 50})
     with pytest.raises(InputError, match="no column is left"):
         mine_rules(Table(frame, Roles(target="y")))
+
+
+def test_mined_bounds_are_short_and_still_part_the_rows():
+    rng = np.random.default_rng(0)
+    mass = rng.normal(30, 8, 400).round(1)
+    frame = pl.DataFrame({"mass": mass, "y": np.where(mass + rng.normal(0, 4, 400) > 31, "a", "b")})
+    rules = mine_rules(Table(frame, Roles(target="y")))
+    conditions = [c for rule in rules.rules for c in rule.conditions if isinstance(c, Between)]
+    bounds = {b for c in conditions for b in (c.low, c.high)}
+    assert len(bounds) > 3
+    assert all(float(f"{b:.6g}") == b for b in bounds)
+    counts = count(rules, frame, "y")
+    assert counts.by_label.sum() == counts.covered.sum() == 400

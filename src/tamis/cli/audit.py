@@ -64,14 +64,20 @@ def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
 
 
 def _containment(records: BinaryTable) -> dict[str, Any]:
+    import numpy as np
+
     from tamis.risk.containment import entity_anonymity
 
     each = entity_anonymity(records.matrix)
     weakest = each.argsort(kind="stable")[:_SHOWN]
+    sizes, people = np.unique(each, return_counts=True)
     return {
         "containment_anonymity": int(each.min()),
         "below_5": int((each < 5).sum()),
-        "weakest": [{"row": int(row) + 1, "anonymity": int(each[row])} for row in weakest.tolist()],
+        "weakest": [{"row": row + 1, "anonymity": int(each[row])} for row in weakest.tolist()],
+        "anonymity_sizes": [
+            {"size": size, "rows": rows} for size, rows in zip(sizes.tolist(), people.tolist())
+        ],
     }
 
 
@@ -104,7 +110,8 @@ def print_audit(found: Exposure, containment: dict[str, Any]) -> None:
     _print_figures(out, found)
     if containment:
         _print_containment(out, containment, found.rows)
-    _print_sizes(out, found)
+    sizes = [(c.size, c.rows) for c in found.class_sizes]
+    _print_sizes(out, sizes, "How many share a person's values")
     _print_columns(out, found)
 
 
@@ -148,17 +155,20 @@ def _print_containment(out: Console, found: dict[str, Any], rows: int) -> None:
     out.print(f"{found['below_5']:,} of {rows:,} people hide among fewer than five.")
     weakest = ", ".join(f"{w['row']:,} ({w['anonymity']:,})" for w in found["weakest"])
     out.print(f"Weakest rows, with the number that have all they have: {weakest}.\n")
+    sizes = [(s["size"], s["rows"]) for s in found["anonymity_sizes"]]
+    _print_sizes(out, sizes, "How many have all that a person has")
 
 
-def _print_sizes(out: Console, found: Exposure) -> None:
-    table = rich_table("people alike", "people", "", title="How many share a person's values")
-    table.columns[1].justify = "right"
+def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str) -> None:
+    """A picture of how many people share something, from pairs of (sharers, people)."""
+    total = sum(people for _, people in sizes)
+    table = rich_table("people alike", "people", "", title=title, numbers=("people",))
     for low, high in zip(_BINS, (*_BINS[1:], float("inf"))):
-        rows = sum(c.rows for c in found.class_sizes if low <= c.size < high)
-        if rows or low == 1:
+        people = sum(count for size, count in sizes if low <= size < high)
+        if people or low == 1:
             name = str(low) if high == low + 1 else f"{low} to {high - 1:.0f}"
             name = f"{low} or more" if high == float("inf") else name
-            table.add_row(name, f"{rows:,}", bar(rows / found.rows))
+            table.add_row(name, f"{people:,}", bar(people / total))
     out.print(table)
 
 

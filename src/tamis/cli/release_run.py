@@ -70,12 +70,12 @@ def make(
 ) -> Outcome:
     """Consider and publish, saying what is being done; a stop leaves nothing behind."""
     from tamis.flow import consider
-    from tamis.publish.bundle import publish
+    from tamis.publish.bundle import publish_release
 
     with stoppable(), paced(watched) as say:
         outcome = consider(table, settings, binary=binary, tell=say)
         say("writing and verifying", 0, 1)
-        publish(outcome, out, force=force, origin=origin, date=date)
+        publish_release(outcome, out, force=force, origin=origin, date=date)
     return outcome
 
 

@@ -9,6 +9,9 @@ import click
 from tamis.cli.options import Source, seed_option, table_options
 
 CHOICE = click.Choice
+_UTILITIES = (
+    "distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc", "best",
+)  # fmt: skip
 
 
 @click.command()
@@ -23,8 +26,8 @@ CHOICE = click.Choice
     "--utility",
     default="distcnt",
     show_default=True,
-    type=CHOICE(["distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc"]),
-    help="What the columns should be good for.",
+    type=CHOICE(_UTILITIES),
+    help="What the columns should be good for; difference or best to predict well.",
 )
 @click.option(
     "--search",

@@ -61,6 +61,8 @@ def _search(
 ) -> dict[int, Selection]:
     from tamis.select.containment import ContainmentSelector
 
+    # By column once for all k: each search reads the columns it needs without another pass.
+    matrix = records.matrix.tocsc() if len(wanted) > 1 else records.matrix
     found = {}
     with progress(watched) as tell:
         for k in wanted:
@@ -76,7 +78,7 @@ def _search(
                 time_limit=options["time_limit"],
                 random_state=options["seed"],
             )
-            found[k] = selector.fit(records.matrix, records.labels).selection_
+            found[k] = selector.fit(matrix, records.labels).selection_
     return found
 
 

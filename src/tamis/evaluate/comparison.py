@@ -17,6 +17,7 @@ from tamis.errors import InputError, listed
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
 from tamis.rules.count import MEMORY, Counts, Matrix, count, table_labels
+from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
 
@@ -143,13 +144,21 @@ def _predicted(
     held = holds(frame.schema[target])
     position = {label: i for i, label in enumerate(labels)}
     found = [position.get(known_value(rule.label, held) or "", -1) for rule in rules]
-    unknown = [name for name, at in zip(rules.ids, found) if at < 0]
+    unknown = [
+        name
+        for name, rule, at in zip(rules.ids, rules, found)
+        if at < 0 or any(known_value(c, held) not in position for c in _likely(rule))
+    ]
     if unknown:
         raise InputError(
             f"rule {listed(unknown)} predicts a label that column {target!r} of the original does "
             f"not hold; after '->' a label stands exactly as in the table, without a comment"
         )
     return np.array(found, dtype=np.int64)
+
+
+def _likely(rule: Rule) -> list[str]:
+    return [label for label, share in rule.distribution or () if share > 0]
 
 
 def _weights(weights: Weights, support: Matrix) -> NDArray[np.float64]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError
 from tamis.evaluate import rule_measures
 from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, frame_of
-from tamis.evaluate.measure import Measure
 from tamis.evaluate.rule_changes import RuleChange, rule_changes
 from tamis.evaluate.rule_measures import LEAST_SUPPORT, Reading
 from tamis.rules.count import MEMORY
@@ -214,48 +213,6 @@ def measured(
         rules=rule_changes(comparison, frame_of(released).columns),
         own=_own(comparison, measures or {}),
     )
-
-
-def retention_measures(
-    rules: RuleSet,
-    names: Iterable[str] = ("rule_accuracy", "rsd", "rld", "re"),
-    **options: Any,
-) -> tuple[Measure, ...]:
-    """Figures of `retention` as measures for a scorecard; smaller is better, coverage apart.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    names : list of str
-        Any of the figures of `Retention`.
-    **options
-        As for `retention`.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> original = pl.DataFrame({"age": [25, 35, 45, 55], "ill": ["no", "no", "yes", "yes"]})
-    >>> (measure,) = retention_measures(RuleSet.parse("age > 40 -> ill=yes"), ["rsd"])
-    >>> measure(original, original.with_columns(age=60)), measure.better
-    (0.5, 'min')
-    """
-    figures = {*Retention.__dataclass_fields__, "wrong_released", "lost", "lost_share", "flipped"}
-    figures -= {"target", "reading", "rules", "own"}
-    unknown = [name for name in names if name not in figures]
-    if unknown:
-        raise InputError(
-            f"retention has no figure {listed(unknown)}; it has {listed(sorted(figures), most=30)}"
-        )
-    return tuple(_measure(rules, name, options) for name in names)
-
-
-def _measure(rules: RuleSet, name: str, options: dict[str, Any]) -> Measure:
-    def score(original: Any, released: Any) -> float:
-        value = getattr(retention(rules, original, released, **options), name)
-        return math.nan if value is None else float(value)
-
-    larger = name in ("coverage", "coverage_original", "right_released", "right_original")
-    return Measure(name, "max" if larger else "min", score)
 
 
 def _check_reading(reading: str, least_support: int) -> None:

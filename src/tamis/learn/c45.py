@@ -125,6 +125,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
+    def code(self, X: Any) -> Coded:
+        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        return encode(X, self.nominal)
+
     def fit_coded(
         self,
         coded: Coded,
@@ -234,6 +238,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
 

@@ -1,4 +1,4 @@
-"""`publish`: the chosen release as a folder to hand on, with a part that the holder keeps.
+"""`publish_release`: the chosen release as a folder to hand on, with a part that the holder keeps.
 
 ::
 
@@ -34,7 +34,7 @@ from tamis.publish.verify import verify
 PRIVATE = "private"
 
 
-def publish(
+def publish_release(
     outcome: Outcome,
     out: str | Path,
     *,
@@ -69,7 +69,7 @@ def publish(
     >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["information"]}})
     >>> outcome = consider(patients(rows=400), settings)
     >>> with TemporaryDirectory() as folder:
-    ...     made = publish(outcome, Path(folder) / "out")
+    ...     made = publish_release(outcome, Path(folder) / "out")
     ...     sorted(path.name for path in made.iterdir())
     ['manifest.json', 'private', 'release.csv', 'report.html']
     """

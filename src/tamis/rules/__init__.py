@@ -5,7 +5,8 @@
     text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
 
 `parse` and `text` are the grammar, `record` the JSON form, `tree` and `coding` take rules out of
-fitted trees, `mine` out of a table; `bind`, `pack` and `count` count rows by packed bits.
+fitted trees, `mine` out of a table; `bind`, `pack`, `block` and `count` count rows by packed
+bits; `keep` picks the rules that matter.
 """
 
 from tamis.rules.coding import Indicator, Ordinal

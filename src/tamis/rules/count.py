@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
 from tamis.rules.bind import holds, texts
+from tamis.rules.block import Block, first_only
 from tamis.rules.condition import Condition
 from tamis.rules.pack import Bits, PackedColumn, Places
 from tamis.rules.ruleset import RuleSet
@@ -29,7 +31,7 @@ _BLOCK = 64
 """Rules counted together; few enough that their bits stay in the processor's cache."""
 
 _MOST_WORDS = 1024
-_BYTES_A_ROW = 64
+_BYTES_A_ROW = 128
 """What the columns of one row take while they are packed, generously."""
 
 
@@ -104,10 +106,12 @@ def count(
     labels = table_labels(frame, target) if labels is None else list(labels)
     _warn_of_missing(frame[target])
     counter = _Counter(rules, frame, len(labels), first_match)
-    codes = _codes(frame[target], labels)
+    column = frame[target].cast(pl.String) if _is_text(frame[target]) else frame[target]
+    position = _positions(column, labels)
     size = counter.chunk_rows(memory)
     for start in range(0, frame.height, size):
-        counter.add(frame.slice(start, size), codes[start : start + size])
+        codes = _codes(column.slice(start, size), position)
+        counter.add(frame.slice(start, size), codes)
     return Counts(tuple(labels), counter.by_label, counter.first, counter.totals, counter.covered)
 
 
@@ -125,9 +129,7 @@ class _Counter:
                 asked[condition.column].append((position, condition))
         self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in asked.items()]
         usable = np.flatnonzero([known.issuperset(r.columns) for r in rules])
-        self.blocks = [
-            _Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)
-        ]
+        self.blocks = [Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)]
         self.by_label = np.zeros((len(rules), labels), dtype=np.int64)
         self.first = np.zeros_like(self.by_label) if first_match else None
         self.totals = np.zeros(labels, dtype=np.int64)
@@ -161,43 +163,11 @@ class _Counter:
             bits = block.met(answers, everyone)
             self.by_label[block.rules] += _by_label(bits, starts)
             if self.first is not None:
-                self.first[block.in_order] += _by_label(_first(block.unsorted(bits), seen), starts)
+                self.first[block.in_order] += _by_label(
+                    first_only(block.unsorted(bits), seen), starts
+                )
             np.bitwise_or(seen, np.bitwise_or.reduce(bits, axis=0), out=seen)
         self.covered += _by_label(seen[None, :], starts)[0]
-
-
-class _Block:
-    """A few rules that follow each other, held with the longest first.
-
-    Those that have a j-th condition are then a leading part, and one AND serves them all.
-    """
-
-    def __init__(self, rules: NDArray[np.int64], wanted: Sequence[Sequence[int]]) -> None:
-        self.in_order = rules
-        self._order = np.argsort([-len(wanted[i]) for i in rules], kind="stable")
-        self.rules = rules[self._order]
-        longest = len(wanted[self.rules[0]])
-        self._columns = [
-            np.array([wanted[i][j] for i in self.rules if len(wanted[i]) > j])
-            for j in range(longest)
-        ]
-
-    def met(self, answers: Bits, everyone: Bits) -> Bits:
-        """For each rule the AND of the bits of its conditions."""
-        met = np.empty((len(self.rules), len(everyone)), dtype=np.uint64)
-        met[:] = everyone
-        buffer = np.empty_like(met)
-        for at in self._columns:
-            some = buffer[: len(at)]
-            np.take(answers, at, axis=0, out=some, mode="clip")
-            np.bitwise_and(met[: len(at)], some, out=met[: len(at)])
-        return met
-
-    def unsorted(self, met: Bits) -> Bits:
-        """The same rows in the order of the rules."""
-        in_order = np.empty_like(met)
-        in_order[self._order] = met
-        return in_order
 
 
 def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np.int64]]:
@@ -209,8 +179,7 @@ def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np
     order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    bit = np.uint64(1) << (rank & 63).astype(np.uint64)
-    return Places(starts[codes] + (rank >> 6), bit, int(starts[-1])), starts
+    return Places(64 * starts[codes] + rank, int(starts[-1])), starts
 
 
 def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
@@ -223,15 +192,6 @@ def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
     return found
 
 
-def _first(bits: Bits, seen: Bits) -> Bits:
-    """The bits of each rule that neither an earlier rule nor `seen` has."""
-    before = np.empty_like(bits)
-    before[0] = seen
-    for i in range(1, len(bits)):
-        np.bitwise_or(before[i - 1], bits[i - 1], out=before[i])
-    return bits & ~before
-
-
 def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     """The labels that a table holds, as rules write them, sorted.
 
@@ -241,16 +201,21 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     return sorted(texts(frame[target].unique()).drop_nulls().unique().to_list())
 
 
-def _codes(column: pl.Series, labels: Sequence[str]) -> NDArray[np.int64]:
-    """The position of each cell in `labels`; -1 where it is missing or none of them."""
-    if holds(column.dtype) == "texts":
-        column = column.cast(pl.String)
+def _is_text(column: pl.Series) -> bool:
+    return holds(column.dtype) == "texts"
+
+
+def _positions(column: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
+    """Where each value of the target stands in `labels`; -1 where it does not."""
     cells = column.unique().drop_nulls()
-    if cells.is_empty():
-        return np.full(len(column), -1, dtype=np.int64)
     position = {label: i for i, label in enumerate(labels)}
-    found = [position.get(text, -1) for text in texts(cells)]
-    return column.replace_strict(cells, found, default=-1, return_dtype=pl.Int64).to_numpy()
+    return {cell: position.get(text, -1) for cell, text in zip(cells, texts(cells))}
+
+
+def _codes(column: pl.Series, position: dict[Any, int]) -> NDArray[np.int64]:
+    if not position:
+        return np.full(len(column), -1, dtype=np.int64)
+    return column.replace_strict(position, default=-1, return_dtype=pl.Int64).to_numpy()
 
 
 def _warn_of_missing(labels: pl.Series) -> None:

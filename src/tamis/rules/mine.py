@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from tamis.errors import InputError
 from tamis.rules.bind import texts
+from tamis.rules.condition import Between
 from tamis.rules.onehot import OneHot
+from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
 
@@ -70,6 +73,32 @@ def mine_rules(
         min_samples_leaf=max(1, least_rows), max_depth=max_depth, random_state=random_state
     )
     tree.fit(coded.matrix(frame), texts(frame[table.target]).to_numpy())
-    return RuleSet.from_tree(
+    found = RuleSet.from_tree(
         tree, features=coded.names, coding=coded.coding, target=table.target, shares=shares
     )
+    return RuleSet([_readable(rule, frame) for rule in found], target=found.target)
+
+
+def _readable(rule: Rule, frame: pl.DataFrame) -> Rule:
+    """The same rule on this table, its bounds written as people would write them.
+
+    The tree cuts between two values of a column that it keeps in 32 bits, so that 30.95 becomes
+    30.949999809265137.
+    """
+    conditions = tuple(
+        replace(c, low=_plain_cut(c.low, frame[c.column]), high=_plain_cut(c.high, frame[c.column]))
+        if isinstance(c, Between)
+        else c
+        for c in rule.conditions
+    )
+    return replace(rule, conditions=conditions)
+
+
+def _plain_cut(cut: float, column: pl.Series) -> float:
+    """The shortest number near the middle of the two values that a cut lies between."""
+    below, above = column.filter(column <= cut).max(), column.filter(column > cut).min()
+    if not isinstance(below, int | float) or not isinstance(above, int | float):
+        return cut
+    middle, air = (below + above) / 2, (above - below) / 4
+    short = (round(middle, digits) for digits in range(16))
+    return next((float(s) for s in short if abs(s - middle) <= air), cut)

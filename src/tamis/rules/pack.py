@@ -1,8 +1,8 @@
 """The conditions on one column as rows of packed bits, one bit a row of the table.
 
 A row of the table falls into one group of a column: between which two cuts its number lies, or
-which of the values asked for it has. One pass writes the groups as bits; every condition is then
-the union of some groups: for bounds a difference of two running unions, for values a few ORs.
+which of the values asked for it has. Every condition is a union of some groups: for bounds the
+difference of two running unions, for values a few ORs.
 A missing cell falls into no group, so it meets no condition.
 """
 
@@ -21,20 +21,28 @@ from tamis.rules.condition import Between, Condition, OneOf
 
 Bits = NDArray[np.uint64]
 
+_FEW_CUTS = 48
+"""Up to so many cuts a comparison each is faster than a bisection of every number."""
+
 
 @dataclass(frozen=True)
 class Places:
-    """Where the bit of each row of a chunk stands, and how wide a row of bits is."""
+    """Which bit stands for each row of a chunk, and how wide a row of bits is."""
 
-    word: NDArray[np.int64]
-    bit: NDArray[np.uint64]
+    bit: NDArray[np.int64]
     words: int
+
+    def spread(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The numbers in the order of their bits, NaN where a bit stands for no row."""
+        laid = np.full(64 * self.words, np.nan)
+        laid[self.bit] = numbers
+        return laid
 
     def scattered(self, groups: NDArray[np.int64], count: int) -> Bits:
         """One row of bits a group: which rows of the table fall into it (-1: into none)."""
         bits = np.zeros(count * self.words, dtype=np.uint64)
-        at = groups * self.words + self.word
-        bit = self.bit
+        at = groups * self.words + (self.bit >> 6)
+        bit = np.uint64(1) << (self.bit & 63).astype(np.uint64)
         if (groups < 0).any():
             at, bit = at[groups >= 0], bit[groups >= 0]
         # Each row has its own bit, so adding is the same as OR and is the faster of the two.
@@ -75,13 +83,8 @@ class PackedColumn:
             self._fill_sets(answers, column, places)
 
     def _fill_bounds(self, answers: Bits, column: pl.Series, places: Places) -> None:
-        numbers = _numbers(column)
-        groups = rank(self._cuts, numbers) + 1
-        groups[np.isnan(numbers)] = -1
-        # Group 0 stays empty: the running union below every number.
-        upto = places.scattered(groups, len(self._cuts) + 2)
-        for i in range(2, len(upto)):
-            np.bitwise_or(upto[i], upto[i - 1], out=upto[i])
+        few = len(self._cuts) <= _FEW_CUTS
+        upto = (_compared if few else _ranked)(self._cuts, _numbers(column), places)
         for at, low, high in self._bounds:
             # What is below the lower end is below the upper too, so XOR takes it out.
             np.bitwise_xor(upto[high], upto[low], out=answers[at])
@@ -97,6 +100,25 @@ class PackedColumn:
             np.bitwise_or.reduce(bits[chosen], axis=0, out=answers[at])
             if negated:
                 np.bitwise_xor(present, answers[at], out=answers[at])
+
+
+def _compared(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
+    """The rows up to each cut, by one comparison a cut; first none, last all that are known."""
+    laid = places.spread(numbers)
+    upto = np.zeros((len(cuts) + 2, places.words), dtype=np.uint64)
+    for row, cut in zip(upto[1:], (*cuts, np.inf)):
+        row[:] = np.packbits(laid <= cut, bitorder="little").view(np.uint64)
+    return upto
+
+
+def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
+    """The same by one bisection a row, which pays where there are many cuts."""
+    groups = rank(cuts, numbers) + 1
+    groups[np.isnan(numbers)] = -1
+    upto = places.scattered(groups, len(cuts) + 2)
+    for i in range(2, len(upto)):
+        np.bitwise_or(upto[i], upto[i - 1], out=upto[i])
+    return upto
 
 
 def rank(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.intp]:
