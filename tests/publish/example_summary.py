@@ -255,6 +255,7 @@ def region(performance: float, pbi: float, baseline: float) -> Region:
 def ranked(candidates: list[Candidate], factors: list[Factor]) -> list[Candidate]:
     """The candidates with ranks, scores, places and front as Python finds them."""
     scores = {f["key"]: [c["values"][f["key"]] for c in candidates] for f in factors}
+    scores["size"] = [float(c["size"]) for c in candidates]
     directions = {f["key"]: f["direction"] for f in factors}
     found = evaluation(scores, directions, {f["key"]: f["weight"] for f in factors}, ties="size")
     front = pareto_front(scores, directions)
@@ -294,7 +295,7 @@ def candidate(
         "chosen": False,
         "baseline": everything,
         "ranked": True,
-        "fails": [],
+        "fails": ["attacker gains over 1.3%"] if pbi > 0.013 else [],
     }
 
 
