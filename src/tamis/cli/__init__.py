@@ -24,6 +24,7 @@ COMMANDS = {
     "init": "tamis.cli.init:init",
     "release": "tamis.cli.release:release",
     "verify": "tamis.cli.verify:verify",
+    "choose": "tamis.cli.choose:choose",
 }
 
 

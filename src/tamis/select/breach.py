@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -50,8 +50,11 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     alpha_in_search : bool
         Whether the search, too, keeps to `alpha`; by default only the choice does.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, optional
-        By default ten stratified folds, five times. Differences are tested by the paired t-test,
-        and by the corrected one where folds overlap.
+        By default ten stratified folds. Differences are tested by the paired t-test, and by the
+        corrected one where folds overlap.
+    repeats : int, optional
+        How often folds are dealt, where `cv` is a number or not given: five times by default,
+        once where `cv` is a number.
     search : {"auto", "walk", "exhaustive", "forward", "backward"}
         See `tamis.select.breach_search`. `"auto"`: exhaustive where naive Bayes makes that cheap,
         else walk.
@@ -70,8 +73,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, optional
     random_state : int
         Draws the folds and seeds the classifiers.
-    progress : bool
-        Show a bar while subsets are fitted, on a terminal.
+    progress : bool or callable
+        `True`: show a bar while subsets are fitted, on a terminal. A callable is told in a few
+        words what is being looked at.
 
     Attributes
     ----------
@@ -128,6 +132,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         alpha: float | Literal["distp"] | None = None,
         alpha_in_search: bool = False,
         cv: Any = None,
+        repeats: int | None = None,
         search: str = "auto",
         preset: Literal["paper"] | None = None,
         attackers: Attackers = None,
@@ -137,13 +142,14 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         encode: Encoding = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
-        progress: bool = False,
+        progress: bool | Callable[[str], object] = False,
     ) -> None:
         self.estimator = estimator
         self.weights = weights
         self.alpha = alpha
         self.alpha_in_search = alpha_in_search
         self.cv = cv
+        self.repeats = repeats
         self.search = search
         self.preset = preset
         self.attackers = attackers
@@ -189,7 +195,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "encode": self.encode,
             "n_jobs": self.n_jobs,
             "random_state": self.random_state,
-            "progress": self.progress,
+            "progress": self.progress is True,
         }
         scores = SubsetScores(
             opened.frame, self.estimator, target=opened.target, scoring=self.scoring, **settings
@@ -208,13 +214,22 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 }
             )
         by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
-        return Trials(scores, attack, level=self.level, by_count=by_count, same=same)
+        tell = self.progress if callable(self.progress) else _silent
+        return Trials(scores, attack, level=self.level, by_count=by_count, same=same, tell=tell)
 
     def _folds(self, y: NDArray[Any]) -> Folds:
-        if self.cv is not None:
+        dealt = self.cv is None or isinstance(self.cv, int | np.integer)
+        if not dealt:
+            if self.repeats is not None:
+                raise InputError("repeats goes with a number of folds; these folds are given")
             return Folds.of(self.cv, y, self.random_state)
-        repeats = 1 if self.preset == "paper" else REPEATS
-        return Folds.stratified(y, FOLDS, repeats=repeats, random_state=self.random_state)
+        once = self.cv is not None or self.preset == "paper"
+        return Folds.stratified(
+            y,
+            int(self.cv or FOLDS),
+            repeats=self.repeats or (1 if once else REPEATS),
+            random_state=self.random_state,
+        )
 
     def _kind(self, trials: Trials, opened: Opened) -> str:
         if self.search != "auto":
@@ -288,6 +303,10 @@ def judge(candidates: list[Candidate], weights: Weights) -> Evaluation:
         "size": [candidate.size for candidate in candidates],
     }
     return evaluation(scores, FACTORS, weights)
+
+
+def _silent(_: str) -> None:
+    """Nobody asked."""
 
 
 def _name(estimator: Any) -> str:

@@ -82,7 +82,7 @@ def fit_held_out(
     """
     held = held_rows(table.frame[table.target].to_numpy(), share, random_state)
     seen = np.setdiff1d(np.arange(table.rows), held)
-    features, target, hidden = _parts(table)
+    features, target, hidden = parts(table)
     rest = features[seen], target[seen], None if hidden is None else hidden[seen]
     fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), sensitive=rest[2])
     return fitted, _measured(fitted, features, target, hidden, held)
@@ -107,7 +107,8 @@ def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.in
     return found
 
 
-def _parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
+def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
+    """Features, target and sensitive column of a table; `None` where that is the target."""
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
     features = table.frame.select(table.features)

@@ -52,7 +52,10 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
         raise InputError("requires y to be passed, but the target y is None")
     frame = _features(selector, X)
     labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(f"the target must be classes: {error}") from None
     check_consistent_length(frame, labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:

@@ -44,7 +44,8 @@ def walk(trials: Trials) -> list[Candidate]:
     }
     for origin, ranking in rankings.items():
         kept = ranking
-        for feature in reversed(ranking):
+        for tried, feature in enumerate(reversed(ranking)):
+            trials.tell(f"{origin}: {tried} of {len(ranking)} removals tried")
             left = tuple(name for name in kept if name != feature)
             if left and trials.keeps(left):
                 kept = left
@@ -58,6 +59,7 @@ def exhaustive(trials: Trials) -> list[Candidate]:
     Of the subsets that meet the constraints, those are kept that no other one equals or beats in
     performance, breach and size at once.
     """
+    trials.tell(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
     subsets = _Masks(trials)
     masks = np.array([m for m in subsets.all if trials.worthy(subsets.scores[m])], dtype=np.int64)
     pbi = subsets.guessed[masks].mean(axis=1) / trials.attack.all.accuracy - 1
@@ -76,6 +78,7 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     state = trials.features
     found: dict[Subset, list[str]] = {}
     while len(state) > 1:
+        trials.tell(f"backward: {len(state)} features left")
         trials.scores.drop_ones(state)
         removals = [tuple(n for n in state if n != gone) for gone in state]
         moves = [left for left in removals if trials.keeps(left)]
@@ -96,6 +99,7 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     state: Subset = ()
     found: dict[Subset, list[str]] = {}
     while len(state) < len(trials.features):
+        trials.tell(f"forward: {len(state)} features chosen")
         trials.scores.add_ones(state)
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,8 @@ class Trials:
         Whether performance is accuracy, so that whole numbers decide ties.
     same : bool
         Whether target and sensitive column are one, guessed by one classifier.
+    tell : callable
+        Called with a few words now and then: what is being looked at.
     """
 
     scores: SubsetScores
@@ -46,6 +48,7 @@ class Trials:
     limit: float | None = None
     by_count: bool = True
     same: bool = False
+    tell: Callable[[str], object] = str
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -105,6 +108,7 @@ class Trials:
     @cached_property
     def performance_ranking(self) -> tuple[str, ...]:
         """Features by what performance loses without them, most first (PerfR)."""
+        self.tell(f"ranking {len(self.features)} features by performance")
         without = self.scores.drop_ones()
         if self.by_count:
             left = np.array([without[name].pooled for name in self.features])
@@ -120,6 +124,7 @@ class Trials:
         """
         if self.same:
             return self.performance_ranking[::-1]
+        self.tell(f"ranking {len(self.features)} features by privacy")
         without = self.attack.without_each()
         left = np.array([without[name].pooled for name in self.features])
         return self._ordered(-left)
