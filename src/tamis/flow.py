@@ -14,7 +14,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import Tell, scorecard
 from tamis.evaluate.trial import Court
-from tamis.learn.judges import attackers, seeded
+from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, released
@@ -44,6 +44,8 @@ class Settings:
         Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
     classifier : str
         What a recipient would learn, by its short name.
+    attackers : tuple of str
+        What attackers would learn to guess the sensitive column with; the strongest counts.
     methods : mapping of name to options, optional
         The methods that propose releases; `None`: all.
     holdout : float
@@ -60,6 +62,7 @@ class Settings:
     max_lost_rules: float | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = "nb"
+    attackers: tuple[str, ...] = ATTACKERS
     methods: Mapping[str, Mapping[str, Any]] | None = None
     holdout: float = 0.25
     format: Literal["csv", "parquet"] = "csv"
@@ -74,7 +77,10 @@ class Settings:
             raise InputError(
                 f"min_performance is a share between 0 and 1, got {self.min_performance:g}"
             )
+        if not self.attackers:
+            raise InputError("name at least one attacker, such as c45 or nb")
         methods(self.methods)
+        attackers([self.classifier, *self.attackers])
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -131,9 +137,9 @@ def consider(
     Examples
     --------
     >>> from tamis.datasets import patients
-    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["information"]}})
+    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
     >>> consider(patients(rows=400), settings).decision.chosen.release.name
-    'containment, k = 20, information'
+    'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
     labels = column_labels(table, table.target)
@@ -142,7 +148,7 @@ def consider(
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     asked = Asked(table, split, settings.k, model, binary, factors, settings.seed)
     found = propose(asked, methods(settings.methods), tell)
-    court = Court(table, split, model, attackers(settings.seed), settings.seed)
+    court = Court(table, split, model, attackers(settings.attackers, settings.seed), settings.seed)
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), asked.promises(table.features)
     )

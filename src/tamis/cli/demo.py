@@ -13,7 +13,7 @@ from tamis.cli.options import seed_option, speaking
 HERE = "tamis-demo"
 METHODS: dict[str, dict[str, Any]] = {
     "breach": {"most": 5},
-    "containment": {"utilities": ["information"]},
+    "containment": {"utilities": ["difference"]},
 }
 """Fewer releases than by default: enough to see how they compare, in a few seconds."""
 WEIGHTS = {"performance": 0.4, "privacy": 0.4, "size": 0.2}

@@ -96,6 +96,9 @@ _SETTINGS = [
     "# What a recipient would learn: nb, c45, tree, forest, boosting, neighbours, logistic.",
     'classifier = "nb"',
     "",
+    "# What attackers would learn; the strongest counts.",
+    'attackers = ["c45", "nb", "forest", "logistic"]',
+    "",
     "# The share of rows that no search sees.",
     "holdout = 0.25",
     "",
@@ -110,7 +113,7 @@ _METHODS = [
     "",
     "[containment]              # columns of 0 and 1; what somebody has, k people have",
     "ks = []                    # none: k, twice and four times k",
-    'utilities = ["distcnt", "information"]',
+    'utilities = ["difference", "distcnt"]',
 ]
 
 

@@ -83,6 +83,7 @@ def _methods(
     metavar="NAME",
     help="What a recipient would learn: nb, c45, tree, forest, logistic, ...",
 )
+@click.option("--attackers", type=Names(), default=(), help="Who guesses [c45, nb, forest, ...].")
 @click.option("--methods", type=Names(), default=(), help="What proposes releases [all].")
 @click.option(
     "--holdout", type=float, default=0.25, show_default=True, help="Rows that no search sees."
@@ -130,7 +131,6 @@ def _settings(options: dict[str, Any]) -> Settings:
 
     tables = {name: options.pop(name) for name in ("breach", "containment")}
     chosen = _methods(options.pop("methods"), tables)
-    weights = options.pop("weights")
-    if weights is not None:
-        options["weights"] = weights
+    given = {name: options.pop(name) for name in ("weights", "attackers")}
+    options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, format=options.pop("write"), **options)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tamis.learn.classifiers import classifier
 
-ATTACKERS = {
-    "C4.5 tree": "c45",
-    "naive Bayes": "nb",
-    "random forest": "forest",
-    "logistic regression": "logistic",
+ATTACKERS = ("c45", "nb", "forest", "logistic")
+"""The attackers that are tried where none is named."""
+SHOWN = {
+    "c45": "C4.5 tree",
+    "nb": "naive Bayes",
+    "forest": "random forest",
+    "logistic": "logistic regression",
+    "boosting": "boosted trees",
+    "neighbours": "nearest neighbours",
+    "tree": "decision tree",
 }
-"""The attackers that are tried, by the name that a reader sees."""
+"""Classifiers by the name that a reader sees."""
 
 
 def seeded(name: str, random_state: int) -> Any:
@@ -26,6 +32,6 @@ def seeded(name: str, random_state: int) -> Any:
     return model.set_params(**dict.fromkeys(own, random_state))
 
 
-def attackers(random_state: int = 0) -> dict[str, Any]:
-    """The attackers that are tried by default, by the name that a reader sees."""
-    return {shown: seeded(name, random_state) for shown, name in ATTACKERS.items()}
+def attackers(names: Iterable[str] = ATTACKERS, random_state: int = 0) -> dict[str, Any]:
+    """Attackers by the name that a reader sees."""
+    return {SHOWN.get(name, name): seeded(name, random_state) for name in names}

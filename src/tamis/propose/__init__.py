@@ -47,7 +47,7 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
     Examples
     --------
     >>> methods({"containment": {"utilities": ["distcnt"]}})
-    [Containment(ks=(), utilities=('distcnt',), search='greedy')]
+    [Containment(ks=(), utilities=('distcnt',))]
     """
     chosen = {name: {} for name in METHODS} if settings is None else settings
     if unknown := [name for name in chosen if name not in METHODS]:

@@ -38,16 +38,13 @@ class Containment:
     )
 
     ks: Sequence[int] = ()
-    utilities: Sequence[str] = ("distcnt", "information")
-    search: str = "greedy"
+    utilities: Sequence[str] = ("difference", "distcnt")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ks", tuple(self.ks))
         object.__setattr__(self, "utilities", tuple(self.utilities))
         if unknown := [u for u in self.utilities if u not in UTILITIES]:
             raise InputError(f"no utility {listed(unknown)}; there are {listed(UTILITIES, 20)}")
-        if self.search != "greedy":
-            raise InputError(f"containment proposes by search 'greedy', got {self.search!r}")
 
     def applies(self, asked: Asked) -> str | None:
         classes = asked.table.frame[asked.table.target].n_unique()

@@ -66,7 +66,7 @@ def publish_release(
     >>> from tempfile import TemporaryDirectory
     >>> from tamis.datasets import patients
     >>> from tamis.flow import Settings, consider
-    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["information"]}})
+    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
     >>> outcome = consider(patients(rows=400), settings)
     >>> with TemporaryDirectory() as folder:
     ...     made = publish_release(outcome, Path(folder) / "out")
