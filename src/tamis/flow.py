@@ -10,13 +10,14 @@ from typing import Any, Literal
 from tamis.binary import Cut
 from tamis.choose.decision import WEIGHTS, Decision, decide
 from tamis.choose.limits import Limit
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import Tell, scorecard
 from tamis.evaluate.trial import Court
 from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.asked import Asked
+from tamis.read.guess import identifier_like
 from tamis.release import Recipe, released
 from tamis.table import Table
 
@@ -142,6 +143,7 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    _check(table)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed)
     model = seeded(settings.classifier, settings.seed)
@@ -157,6 +159,19 @@ def consider(
     _warn(table, settings)
     decision = decide(card, settings.limits, settings.weights)
     return Outcome(table, settings, court, found, decision, binary)
+
+
+def _check(table: Table) -> None:
+    """Refuse names that polars would not take for names, and features that name people."""
+    patterns = [c for c in table.frame.columns if c == "*" or (c[:1] == "^" and c[-1:] == "$")]
+    if patterns:
+        raise InputError(f"the name {listed(patterns)} would be taken for a pattern; rename it")
+    numbers = {c for c in table.features if table.kind(c) == "number"}
+    if like := identifier_like(table.only(table.features), numbers):
+        raise InputError(
+            f"column {listed(like)} has another value in every row, as identifiers have; name it "
+            "with --identifier or --drop"
+        )
 
 
 def _warn(table: Table, settings: Settings) -> None:

@@ -8,7 +8,7 @@ judge what it found; anonymity is kept over all rows, for all of them are releas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tamis.errors import CannotMeet, InputError, listed
@@ -17,7 +17,7 @@ from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
 from tamis.release import Release
 
-METHODS: dict[str, Callable[..., Method]] = {"breach": Breach, "containment": Containment}
+METHODS: dict[str, type[Breach | Containment]] = {"breach": Breach, "containment": Containment}
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
     chosen = {name: {} for name in METHODS} if settings is None else settings
     if unknown := [name for name in chosen if name not in METHODS]:
         raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
-    found = []
+    found: list[Method] = []
     for name, options in chosen.items():
         try:
             found.append(METHODS[name](**options))
         except TypeError:
-            known = list(getattr(METHODS[name], "__dataclass_fields__", {}))
+            known = [field.name for field in fields(METHODS[name])]
             raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
     return found
 

@@ -73,15 +73,3 @@ def _ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
         )
     found: NDArray[np.bool_] = texts.select(pl.all().is_in(["1", "true"])).to_numpy()
     return found
-
-
-def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns of text with another value in every row, as names and numbers of people have.
-
-    >>> identifier_like(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
-    ['who']
-    """
-    texts = [c for c in frame.columns if c not in numbers]
-    if frame.height < 20:
-        return []
-    return [c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -48,9 +49,18 @@ def read_release(path: Path, format: Format) -> pl.DataFrame:
     try:
         if format == "parquet":
             return pl.read_parquet(path)
-        return undone(pl.read_csv(path, infer_schema=False))
-    except (pl.exceptions.PolarsError, OSError) as error:
+        # polars leaves doubled quotes in the names of columns.
+        return undone(pl.read_csv(path, infer_schema=False, new_columns=_headers(path)))
+    except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error) as error:
         raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
+
+
+def _headers(path: Path) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file), [])
+    if len(set(names)) < len(names):
+        raise ValueError("two columns of one name")
+    return names
 
 
 def digest(path: Path) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.publish.checks import identifier_like, measure
+from tamis.publish.checks import measure
 from tamis.publish.manifest import NAME, SCHEMA, SCHEMA_VERSION, read_json
 from tamis.publish.release_file import digest, read_release
+from tamis.read.guess import identifier_like
 from tamis.release import Promise
 
 FORMATS = ("csv", "parquet")

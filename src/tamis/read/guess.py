@@ -63,3 +63,15 @@ def _names_rows(column: pl.Series, distinct: int) -> bool:
     """Another value in every row, and no measurement: text or whole numbers without fractions."""
     countable = not column.dtype.is_float()
     return countable and column.len() >= 20 and distinct == column.len()
+
+
+def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
+    """Columns of text with another value in every row, as names and numbers of people have.
+
+    >>> identifier_like(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
+    ['who']
+    """
+    texts = [c for c in frame.columns if c not in numbers]
+    if frame.height < 20:
+        return []
+    return [c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height]
