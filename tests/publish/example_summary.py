@@ -101,7 +101,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
         },
         "measures": [
             {
-                "key": "accuracy",
+                "key": "performance",
                 "label": "Right predictions",
                 "sentence": "How often a model learned from the release is right about new people.",
                 "better": "higher",

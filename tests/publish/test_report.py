@@ -121,7 +121,7 @@ def test_a_recipient_learns_of_the_columns_held_back_only_their_number():
     assert len(held) == 6
     for name in held:
         assert not re.search(rf"\b{name}\b", page)
-    assert "6 columns of the original stayed" in page
+    assert "7 columns of the original stayed" in page
     assert "20261115" not in page
     assert "<script" not in page
     for figure in ("73.8%", "80.2%", "700"):  # what everything would give, and people before

@@ -28,7 +28,7 @@ class Outcome:
 def usefulness(summary: Summary) -> Outcome:
     """Accuracy in predicting the target, on rows never seen where the scorecard has it."""
     for measure in summary["measures"]:
-        if measure["key"] == "accuracy":
+        if measure["key"] == "performance":
             return Outcome(measure["released"], measure["original"], measure["floor"])
     found = {c["chosen"]: c["performance"] for c in summary["candidates"] if c["chosen"]}
     whole = [c["performance"] for c in summary["candidates"] if c["baseline"]]

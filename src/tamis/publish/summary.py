@@ -151,6 +151,7 @@ class Measure(TypedDict):
     """One figure of the scorecard for the chosen release, on rows the search never saw."""
 
     key: str
+    """As in the scorecard; `performance` is told at the top of the page."""
     label: str
     sentence: str
     """What it says, in plain words, without the figures."""
