@@ -14,7 +14,7 @@ import pytest
 from tamis.errors import InputError
 from tamis.publish.recipient import for_recipient
 from tamis.publish.report import render
-from tests.publish.example_summary import example
+from tests.publish.example_summary import example, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many
 
 
@@ -129,6 +129,15 @@ def test_a_recipient_learns_of_the_columns_held_back_only_their_number():
         assert figure not in page
 
 
+def test_a_recipient_does_not_learn_the_name_of_a_secret():
+    summary = example()
+    summary["table"]["sensitive"] = "hiv status"
+    summary["columns"].append({"name": "hiv status", "fate": "held back", "why": "It is secret."})
+    summary["columns"][2]["why"] = "It tells little of hiv status."
+    assert render(summary).count("hiv status") > 3
+    assert "hiv status" not in render(summary, "recipient")
+
+
 def test_a_recipient_sees_public_notes_only():
     page = render(example(), "recipient")
     assert "192 rows" in page
@@ -173,6 +182,18 @@ def test_a_release_below_k_says_so():
     assert classes is not None
     page = render({**summary, "classes": {**classes, "smallest_after": None}})
     assert "can be singled out" in page
+
+
+def test_many_lost_rules_are_folded_together():
+    summary = example()
+    rules = summary["rules"]
+    assert rules is not None
+    assert "a column that is held back, so nobody can check them" not in render(summary)
+    lost = [rule(f"pedigree > {i} -> diabetes=yes", "lost", 1.0) for i in range(9)]
+    rules["worst_first"] = lost + rules["worst_first"][2:]
+    page = render(summary)
+    assert "9 rules name a column that is held back, so nobody can check them any more" in page
+    assert page.count("<details>") == 1
 
 
 def test_thousands_of_columns_are_counted_not_listed():

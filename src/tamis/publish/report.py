@@ -109,6 +109,7 @@ def _environment() -> Environment:
         rules_words=story.rules_words,
         most_columns=story.SHOWN_COLUMNS,
         most_chips=story.SHOWN_CHIPS,
+        most_lost=story.SHOWN_LOST,
     )
     return found
 

@@ -94,7 +94,8 @@ function makePlot(host, candidates, limits, hooks) {
     const line = (value, kind, words) => {
       const y = up(value);
       found.push(svg("line", { class: `limit ${kind}`, x1: MARGIN.left, x2: width - MARGIN.right, y1: y, y2: y }));
-      found.push(svg("text", { class: `limit-name ${kind}`, x: MARGIN.left + 10, y: y + 15 }, words));
+      const low = y > up(up.low) - 56; // the names of the lower regions are there
+      found.push(svg("text", { class: `limit-name ${kind}`, x: MARGIN.left + 10, y: low ? y - 6 : y + 15 }, words));
     };
     if (limits.max_pbi !== null && inside(limits.max_pbi)) line(limits.max_pbi, "most", `limit ${FIGURES.change(limits.max_pbi)}`);
     if (inside(limits.guessing_pbi)) line(limits.guessing_pbi, "guessing", "as good as guessing");
