@@ -12,8 +12,9 @@ def for_recipient(summary: Summary) -> Summary:
 
     Gone are the other candidates, the rules of the original (their thresholds come from values
     that may not be released), what compares with the original, the reasons for each column (they
-    may name others), the name of a sensitive column that is not released, class sizes before,
-    private settings and notes. `table.features` still tells how many columns there were.
+    may name others), class sizes before, private settings and notes; and where the sensitive
+    column is not released, its name and the attackers, whose figures tell how frequent its values
+    are. `table.features` still tells how many columns there were.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def for_recipient(summary: Summary) -> Summary:
         "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
         "limits": {**summary["limits"], "max_pbi": None, "min_performance": None},
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
-        "attackers": [_attacker(a) for a in summary["attackers"]],
+        "attackers": [_attacker(a) for a in summary["attackers"] if told],
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
         "recipe": {"public": summary["recipe"]["public"], "private": []},

@@ -169,7 +169,9 @@ class Measure(TypedDict):
 
 
 class Attacker(TypedDict):
-    """How often one attacker names the sensitive value rightly."""
+    """How often one attacker names the sensitive value rightly.
+
+    A recipient reads of attackers only where the sensitive column is released, as the target."""
 
     name: str
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
