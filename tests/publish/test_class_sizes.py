@@ -46,6 +46,11 @@ def test_bins_follow_each_other_without_gaps(before, after, k):
     assert not bins or (bins[0]["low"] == 1 and bins[-1]["high"] is None)
 
 
+def test_sizes_that_nobody_has_share_a_bin():
+    bins = class_sizes([1] * 9, [1000] * 1000, k=4, kind="equal")["bins"]
+    assert [(b["low"], b["high"]) for b in bins] == [(1, 1), (2, 3), (4, 511), (512, None)]
+
+
 def test_a_release_that_falls_short_of_k_does_not_tell_its_smallest_class():
     assert class_sizes([5] * 5, [2, 2, 8], k=5, kind="equal")["smallest_after"] is None
     assert class_sizes([5] * 5, [7] * 7, k=5, kind="equal")["smallest_after"] == 7

@@ -41,7 +41,7 @@ def class_sizes(
     """
     sizes = [np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)]
     largest = max((int(s.max()) for s in sizes if len(s)), default=0)
-    edges = _joined(_doubling(k, largest), sizes, k)
+    edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
     bins: list[ClassBin] = []
     for low, high in edges:
         first, second = (_inside(s, low, high) for s in sizes)
@@ -76,6 +76,20 @@ def _joined(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
         at = min(small[0], len(edges) - 2)
         edges = [*edges[:at], (edges[at][0], edges[at + 1][1]), *edges[at + 2 :]]
     return edges
+
+
+def _without_gaps(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
+    """Neighbouring bins of k and more that nobody is in become one."""
+    found: Edges = []
+    gap = False
+    for low, high in edges:
+        empty = low >= k and not any(_inside(s, low, high) for s in sizes)
+        if empty and gap:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+        gap = empty
+    return found
 
 
 def _inside(sizes: NDArray[np.int64], low: int, high: int | None) -> int:

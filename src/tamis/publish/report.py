@@ -57,7 +57,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         data=_json_block(_explored(shown)),
         kept=story.kept(shown["columns"]),
         held=story.held(shown["columns"]),
-        held_back=_held_back(summary),
+        held_back=len(story.held(summary["columns"])),
         useful=story.usefulness(shown),
         strongest=story.strongest(shown["attackers"]),
         tracks=list(zip(shown["attackers"], marks)),
@@ -81,12 +81,6 @@ def _explored(summary: Summary) -> dict[str, Any]:
         "candidates": candidates,
         "limits": summary["limits"],
     }
-
-
-def _held_back(summary: Summary) -> int:
-    """How many features stay: the one thing about them that a recipient may know."""
-    leaving = [c for c in story.kept(summary["columns"]) if c["fate"] != "target"]
-    return max(summary["table"]["features"] - len(leaving), 0)
 
 
 @cache
@@ -115,6 +109,7 @@ def _environment() -> Environment:
         rules_words=story.rules_words,
         most_columns=story.SHOWN_COLUMNS,
         most_chips=story.SHOWN_CHIPS,
+        most_lost=story.SHOWN_LOST,
     )
     return found
 

@@ -12,6 +12,8 @@ from tamis.publish.summary import Attacker, Column, Interval, RuleDamage, Rules,
 
 SHOWN_COLUMNS = 400
 """More columns than this are counted, not listed: a page of thousands of names helps nobody."""
+SHOWN_LOST = 4
+"""More lost rules than this are folded together: there is little to say about each."""
 SHOWN_CHIPS = 24
 """As many names fit above and below the sieve at the top of the page."""
 
@@ -28,7 +30,7 @@ class Outcome:
 def usefulness(summary: Summary) -> Outcome:
     """Accuracy in predicting the target, on rows never seen where the scorecard has it."""
     for measure in summary["measures"]:
-        if measure["key"] == "accuracy":
+        if measure["key"] == "performance":
             return Outcome(measure["released"], measure["original"], measure["floor"])
     found = {c["chosen"]: c["performance"] for c in summary["candidates"] if c["chosen"]}
     whole = [c["performance"] for c in summary["candidates"] if c["baseline"]]

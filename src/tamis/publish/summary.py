@@ -56,8 +56,9 @@ class TableFacts(TypedDict):
     features: int
     """Columns that could have been released as features."""
     target: str
-    sensitive: str
-    """The column that must stay hard to guess; the target where none was named."""
+    sensitive: str | None
+    """The column that must stay hard to guess; the target where none was named. `None` on the
+    recipient's page where it is not released."""
 
 
 class Column(TypedDict):
@@ -67,7 +68,8 @@ class Column(TypedDict):
     fate: Fate
     """`altered`: released with changed values. `target`: released as what is to be learnt."""
     why: str
-    """One sentence in plain words, ending with a full stop."""
+    """One sentence in plain words, ending with a full stop; empty on the recipient's page, as it
+    may name a column that was held back."""
 
 
 class Method(TypedDict):
@@ -151,6 +153,7 @@ class Measure(TypedDict):
     """One figure of the scorecard for the chosen release, on rows the search never saw."""
 
     key: str
+    """As in the scorecard; `performance` is told at the top of the page."""
     label: str
     sentence: str
     """What it says, in plain words, without the figures."""
@@ -161,11 +164,14 @@ class Measure(TypedDict):
     original: float | None
     """The same with everything released, where that makes sense."""
     floor: float | None
-    """The same by guessing, where that makes sense."""
+    """The same by guessing, where that makes sense: for what the release shows by itself. What has
+    no floor compares with the original and is not told to a recipient."""
 
 
 class Attacker(TypedDict):
-    """How often one attacker names the sensitive value rightly."""
+    """How often one attacker names the sensitive value rightly.
+
+    A recipient reads of attackers only where the sensitive column is released, as the target."""
 
     name: str
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
@@ -196,8 +202,8 @@ class ClassSizes(TypedDict):
     """How many people look alike."""
 
     kind: Literal["equal", "containment"]
-    """`equal`: people with the same values. `containment`: people who have at least what a
-    person has."""
+    """`equal`: people with the same values in the columns that an attacker may know.
+    `containment`: people who have at least what a person has."""
     k: int
     smallest_after: int | None
     """The k-anonymity or containment anonymity measured in the release; `None` below k."""
@@ -242,7 +248,7 @@ class Rules(TypedDict):
 
 
 class Promise(TypedDict):
-    """Something that holds for the release."""
+    """Something that holds for the release. Recipients read it: it names no column held back."""
 
     key: str
     """As in the manifest: "k_anonymity"."""
@@ -301,5 +307,6 @@ class Summary(TypedDict):
     rules: Rules | None
     promises: list[Promise]
     not_promised: list[str]
+    """For recipients too."""
     recipe: Recipe
     notes: list[Note]

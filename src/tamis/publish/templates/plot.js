@@ -17,15 +17,15 @@ function makePlot(host, candidates, limits, hooks) {
   let layer = null;
   let across = null;
   let up = null;
+  let air = 0;
   let shown = null;
 
   function redraw() {
     const width = Math.max(280, Math.round(host.clientWidth));
     const height = Math.round(Math.min(560, Math.max(width * 0.68, Math.min(380, width * 1.1))));
-    across = linear(...around(candidates.map((c) => c.performance), 0.1), MARGIN.left, width - MARGIN.right);
-    const reach = around(candidates.map((c) => c.pbi), 0.12);
-    if (limits.max_pbi !== null) reach[1] = Math.max(reach[1], Math.min(limits.max_pbi, 2 * reach[1] - reach[0]));
-    up = linear(...reach, height - MARGIN.bottom, MARGIN.top);
+    across = sideways(width);
+    air = width < NARROW ? 50 : 36;
+    up = upwards(height);
     places = apart(candidates.map((c) => [across(c.performance), up(c.pbi)]));
     layer = svg("g");
     const picture = svg(
@@ -34,7 +34,7 @@ function makePlot(host, candidates, limits, hooks) {
       ...regions(width, height),
       ...axes(width, height),
       ...candidates.map((c, i) => [depth(c), dot(c, i)]).sort((a, b) => a[0] - b[0]).map((pair) => pair[1]),
-      ...lines(width),
+      ...lines(width, height),
       layer,
     );
     listen(picture);
@@ -42,13 +42,32 @@ function makePlot(host, candidates, limits, hooks) {
     if (shown) show(shown);
   }
 
+  // Limits that are not far from the dots are in the picture.
+  function sideways(width) {
+    const [low, high] = around(candidates.map((c) => c.performance), 0.1);
+    const least = limits.min_performance ?? low;
+    return linear(Math.min(low, Math.max(least, 2 * low - high)), high, MARGIN.left, width - MARGIN.right);
+  }
+
+  // Above and below the dots there is air for the names of the regions.
+  function upwards(height) {
+    let [low, high] = around(candidates.map((c) => c.pbi), 0.01);
+    if (limits.max_pbi !== null) high = Math.max(high, Math.min(limits.max_pbi, 2 * high - low));
+    const inner = linear(low, high, height - MARGIN.bottom - air, MARGIN.top + air);
+    const beyond = (air * (high - low)) / (inner(low) - inner(high));
+    return linear(low - beyond, high + beyond, height - MARGIN.bottom, MARGIN.top);
+  }
+
   function regions(width, height) {
     const [x, y] = [across(baseline.performance), up(baseline.pbi)];
     const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
     const box = (region, x1, y1, x2, y2) =>
       svg("rect", { class: `region r-${region}`, x: x1, y: y1, width: Math.max(0, x2 - x1), height: Math.max(0, y2 - y1) });
+    // A name takes two lines where its region is narrow, and none where there is no room at all.
     const words = (region, at, anchor, line, down) => {
-      const lines = width < NARROW ? REGIONS[region].split(/(?<=,) | (?=on)/) : [REGIONS[region]];
+      const room = [anchor === "start" ? x - left : right - x, down ? y - top : bottom - y];
+      if (room[0] < 72 || room[1] < 30) return svg("g");
+      const lines = room[0] < 160 ? REGIONS[region].split(/(?<=,) | (?=on)/) : [REGIONS[region]];
       const first = down ? line : line - 15 * (lines.length - 1);
       return svg("text", { class: `region-name r-${region}`, "text-anchor": anchor },
         ...lines.map((text, i) => svg("tspan", { x: at, y: first + 15 * i }, text)));
@@ -74,22 +93,29 @@ function makePlot(host, candidates, limits, hooks) {
       ...below.values.map((t) => svg("text", { class: "tick", x: across(t), y: bottom + 18, "text-anchor": "middle" }, (100 * t).toFixed(below.digits) + "%")),
       ...beside.values.map((t) => svg("text", { class: "tick", x: MARGIN.left - 8, y: up(t) + 4, "text-anchor": "end" }, signed(t))),
       svg("text", { class: "axis-name", x: width - MARGIN.right, y: height - 8, "text-anchor": "end" }, "right predictions →"),
-      svg("text", { class: "axis-name", x: 4, y: 16 }, "↑ attacker’s gain over releasing everything"),
+      svg("text", { class: "axis-name", x: 4, y: 16 }, width < NARROW ? "↑ attacker’s gain" : "↑ attacker’s gain over releasing everything"),
     ];
   }
 
-  function lines(width) {
+  function lines(width, height) {
     const found = [];
     const inside = (value) => value > up.low && value < up.high;
+    const least = limits.min_performance;
+    const beside = least === null ? 0 : across(least);
+    const start = beside > MARGIN.left && beside < MARGIN.left + 90 ? beside : MARGIN.left;
     const line = (value, kind, words) => {
       const y = up(value);
       found.push(svg("line", { class: `limit ${kind}`, x1: MARGIN.left, x2: width - MARGIN.right, y1: y, y2: y }));
-      // The names of the upper regions are there already where the line is near the top.
-      const below = y - MARGIN.top < 56;
-      found.push(svg("text", { class: `limit-name ${kind}`, x: MARGIN.left + 10, y: below ? y + 15 : y - 6 }, words));
+      const low = y > up(up.low) - 56; // the names of the lower regions are there
+      found.push(svg("text", { class: `limit-name ${kind}`, x: start + 10, y: low ? y - 6 : y + 15 }, words));
     };
     if (limits.max_pbi !== null && inside(limits.max_pbi)) line(limits.max_pbi, "most", `limit ${FIGURES.change(limits.max_pbi)}`);
     if (inside(limits.guessing_pbi)) line(limits.guessing_pbi, "guessing", "as good as guessing");
+    if (least !== null && least > across.low && least < across.high) {
+      const [top, bottom] = [MARGIN.top + air, height - MARGIN.bottom - air];
+      found.push(svg("line", { class: "limit most", x1: beside, x2: beside, y1: top, y2: bottom }));
+      found.push(svg("text", { class: "limit-name most", x: beside + 6, y: (top + bottom) / 2 }, `limit ${FIGURES.share(least)}`));
+    }
     return found;
   }
 

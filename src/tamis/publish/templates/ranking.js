@@ -9,6 +9,16 @@ function makeRanking(table, more, count, candidates, hooks) {
 
   const beside = (candidate) => (candidate.baseline ? "everything" : REGIONS[candidate.region] ?? "");
 
+  // The same signs as in the picture.
+  function sign(candidate) {
+    const [words, mark] = candidate.fails.length || !candidate.ranked
+      ? ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })]
+      : candidate.on_front
+        ? ["on the Pareto front", svg("circle", { class: "front", cx: 8, cy: 8, r: 5 })]
+        : ["beaten by another", svg("circle", { class: "dot", cx: 8, cy: 8, r: 4.5 })];
+    return svg("svg", { class: "sign", viewBox: "0 0 16 16", role: "img", "aria-label": words }, mark);
+  }
+
   function line(at, place, score) {
     const candidate = candidates[at];
     const { performance, pbi, size } = candidate;
@@ -20,9 +30,9 @@ function makeRanking(table, more, count, candidates, hooks) {
     ];
     return html("tr", { "data-candidate": at, "data-score": score },
       figure(place === null ? "—" : FIGURES.count(place), "number"),
-      html("td", {},
+      html("td", {}, html("div", { class: "release" }, sign(candidate), html("div", {},
         html("button", { type: "button", class: "pick" }, named(candidate.name)), ...tags,
-        html("span", { class: "under narrow" }, brief)),
+        html("span", { class: "under narrow" }, brief)))),
       figure(FIGURES.count(size), "number wide"),
       figure(FIGURES.share(performance), "number wide"),
       figure(FIGURES.change(pbi), "number wide"),

@@ -182,7 +182,7 @@ function makeMap(host, table, words, candidates, factors, ranks, sizes, allowed,
   }
 
   words.textContent = corners === 3
-    ? "Each corner is the weight on one thing alone, the middle is the same weight on all three. Click anywhere to take those weights."
-    : "From all the weight on one thing to all of it on the other. Click anywhere to take those weights.";
+    ? "Each corner is the weight on one thing alone, the middle is the same weight on all three."
+    : "From all the weight on one thing to all of it on the other.";
   return { show, patches: () => patches };
 }
