@@ -19,12 +19,12 @@ COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
+    "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",
     "init": "tamis.cli.init:init",
     "release": "tamis.cli.release:release",
     "verify": "tamis.cli.verify:verify",
-    "choose": "tamis.cli.choose:choose",
 }
 
 
