@@ -59,11 +59,14 @@ _HOME = {
     "t_closeness": "tamis.risk.closeness",
     "verify": "tamis.publish.verify",
 }
+_MODULES = {"separation": "tamis.evaluate.separation"}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted([*_HOME, *_MODULES])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'tamis' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
