@@ -47,7 +47,7 @@ def not_promised(promises: Iterable[Promise], sensitive_released: bool) -> list[
         "Nobody is protected against an attacker who brings other data about the same people and "
         "knows columns that were not named as knowable.",
     ]
-    names = {promise.name for promise in promises}
+    names = {promise.name for promise in promises if promise.columns}
     if "containment_anonymity" in names:
         found.append(
             "Anonymity by containment covers an attacker who knows what a person has, not one who "
