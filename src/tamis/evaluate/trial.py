@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tamis.binary import is_binary
@@ -85,11 +86,10 @@ class Court:
     @cached_property
     def everything(self) -> dict[str, Said]:
         """What attackers say who get all features."""
-        return self.attacked(self.original)
+        return self.attacked(self.original.only(self.original.features))
 
-    def attacked(self, table: Table) -> dict[str, Said]:
+    def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
         """What each attacker says who learns from these features."""
-        features = table.only(table.features)
         return {
             name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
@@ -107,20 +107,37 @@ class Trial:
     release: Release
 
     @cached_property
+    def met(self) -> pl.DataFrame:
+        """What models learn from, and what they are asked about, in the rows of the table.
+
+        They learn from the release. Where its columns are those of the original, with other
+        values, they are asked about people as they are, not as they were altered.
+        """
+        table, original = self.release.table, self.court.original
+        learnt = table.only(table.features)
+        if not set(table.features) <= set(original.features):
+            return learnt
+        true = original.only(table.features)
+        if learnt.equals(true):
+            return learnt
+        seen, held = self.court.split.seen, self.court.split.held
+        parts = [learnt[seen], true[held]]
+        both = pl.concat(parts, how="vertical_relaxed")
+        return both[np.argsort(np.concatenate([seen, held]))]
+
+    @cached_property
     def taught(self) -> Said:
         """What a model says of the target that learnt from the release."""
-        table, split = self.release.table, self.court.split
-        features = table.only(table.features)
-        return told(self.court.classifier, features, self.court.labels, split.seen, split.held)
+        split = self.court.split
+        return told(self.court.classifier, self.met, self.court.labels, split.seen, split.held)
 
     @cached_property
     def attacked(self) -> dict[str, Said]:
         """What each attacker says of the sensitive column."""
-        table, original = self.release.table, self.court.original
-        same = table.features == original.features
-        if same and table.only(table.features).equals(original.only(original.features)):
+        original = self.court.original
+        if self.met.equals(original.only(original.features)):
             return self.court.everything
-        return self.court.attacked(table)
+        return self.court.attacked(self.met)
 
     @property
     def strongest(self) -> str:
