@@ -77,6 +77,11 @@ class Attack:
         first = next(iter(self._scores.values()))
         self.features, self.folds = first.features, first.folds
         self.all = self.strongest(self.features)
+        if not self.all.pooled:
+            raise InputError(
+                "no attacker guesses a single sensitive value from all features, so that there is "
+                "nothing to compare with; try other attackers, or fewer classes"
+            )
         # No feature at all: the commonest value of the rows trained on, on the same folds.
         self.floor = self._mean(first.of([])) / self.all.accuracy - 1
 
