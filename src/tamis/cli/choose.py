@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import speaking
-from tamis.cli.show import console, percent, print_json, rich_table
+from tamis.cli.show import console, nearness, print_json, rich_table
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -131,7 +131,5 @@ def _show(frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | 
     if moves["rival"] is None:
         out.print("No other weights change the winner.")
     else:
-        out.print(
-            f"If {percent(moves['margin'])} of the weight moves to other factors, "
-            f"{escape(moves['rival'])} is as good."
-        )
+        words = nearness(moves["margin"], escape(moves["rival"]))
+        out.print(f"{words[0].upper()}{words[1:]}.")

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.show import console, percent, print_json, print_understood, progress, rich_table
+from tamis.cli.show import (
+    console,
+    nearness,
+    percent,
+    print_json,
+    print_understood,
+    progress,
+    rich_table,
+)
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ def run(
 
 def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
     from tamis.learn.classifiers import classifier
-    from tamis.select.breach import BreachSelector
+    from tamis.select.breach import REPEATS, BreachSelector
 
     return BreachSelector(
         classifier(options["classifier"]),
@@ -65,7 +73,7 @@ def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
         alpha=_alpha(options["alpha"]),
         alpha_in_search=options["alpha_in_search"],
         cv=options["folds"],
-        repeats=options["repeats"],
+        repeats=options["repeats"] or (None if options["preset"] else REPEATS),
         search=options["search"] or "auto",
         preset=options["preset"],
         attackers=list(options["attackers"]) or None,
@@ -219,11 +227,8 @@ def _show_sensitivity(fitted: BreachSelector) -> None:
     share = percent(found.shares.get(found.winner, 0.0))
     words = f"Of all possible weights, {share} lead to this choice"
     if found.rival is not None:
-        rival = _columns(fitted.candidates_[found.rival], fitted.baseline_)
-        words += (
-            f"; move {percent(found.margin)} of the weight to other factors, and {escape(rival)} "
-            "is as good"
-        )
+        rival = escape(_columns(fitted.candidates_[found.rival], fitted.baseline_))
+        words += f"; {nearness(found.margin, rival)}"
     console().print(f"{words}.")
 
 
