@@ -35,7 +35,6 @@ def run(
     if source.sparse:
         raise InputError("--by breach needs a table of columns; sparse records have none")
     table = source.read()
-    _ = table.target
     if not (quiet or as_json):
         print_understood(table)
     with progress(not (quiet or as_json)) as tell:
