@@ -27,7 +27,7 @@ def demo(rows: int, seed: int, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"table": understood(table), **result["exposure"].to_dict()})
         return
-    print_audit(result["exposure"], result["containment"])
+    print_audit(**result)
     worst = result["exposure"].columns[0]
     console().print(
         f"\nWithout [bold]{worst.column}[/bold] {worst.fewer_unique:,} fewer people stand alone. "
