@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import random
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
 
 from tamis.choose.evaluation import Evaluation, evaluation
 from tamis.choose.sensitivity import sensitivity
@@ -17,6 +16,9 @@ from tamis.publish.report import render
 from tamis.publish.summary import Summary
 from tests.publish.example_summary import TABLE_6, WEIGHTS, example
 from tests.publish.hard_summaries import HOSTILE, hostile, many
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 WIDTHS = (320, 390, 768, 1280)
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
