@@ -118,7 +118,8 @@ function start() {
   openForPrint();
   setSliders(used);
   refresh();
-  return { evaluation, state, patches: () => map.patches() };
+  const patches = () => map.patches().map((p) => ({ ...p, candidate: contest.pool[p.candidate] }));
+  return { evaluation, state, patches };
 }
 
 // The ranked candidates, their ranks, and how they stand under some weights.
