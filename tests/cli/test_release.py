@@ -166,15 +166,14 @@ def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypa
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing(args, tmp_path, how):
-    """Stopped in the middle of the measuring, which is made slow for the purpose."""
+    """Stopped in the middle of the search, which is made slow for the purpose."""
     code = (
         "import sys, time\n"
-        "import tamis.evaluate.scorecard as card\n"
         "import tamis.flow\n"
         "def slow(*args, **options):\n"
-        "    print('measuring', flush=True)\n"
+        "    print('searching', flush=True)\n"
         "    time.sleep(60)\n"
-        "tamis.flow.scorecard = slow\n"
+        "tamis.flow.propose = slow\n"
         "from tamis.cli import main\n"
         "main(sys.argv[1:])\n"
     )
@@ -183,7 +182,7 @@ def test_a_signal_leaves_nothing(args, tmp_path, how):
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "measuring\n"
+        assert process.stdout.readline() == "searching\n"
         time.sleep(0.2)
         os.kill(process.pid, how)
         _, err = process.communicate(timeout=30)
