@@ -212,7 +212,7 @@ def test_the_check_catches_empty_cells_without_noise(monkeypatch) -> None:
     assert violations(left, right, EPSILON)
 
 
-GRID = np.array([[25, 1], [1, 25]])
+GRID = np.array([[12, 3], [3, 12]])
 
 
 def boxes(rows: int) -> Callable[[], tuple[int, ...]]:
@@ -226,14 +226,14 @@ def boxes(rows: int) -> Callable[[], tuple[int, ...]]:
     def mechanism() -> tuple[int, ...]:
         found, counts = measured_boxes(grid, 1, EPSILON / 2)
         inside = [n for box, n in zip(found, counts) if all(s.stop == 2 for s in box)]
-        return len(found), int(np.clip(inside[0] - 24, 0, 3))
+        return len(found), int(np.clip(inside[0] - 11, 0, 3))
 
     return mechanism
 
 
 def test_the_partition_keeps_epsilon() -> None:
     left, right = (draws(boxes(rows)) for rows in (0, 1))
-    assert len(set(left)) > 6
+    assert len(set(left)) > 8  # cut in several ways
     assert not violations(left, right, EPSILON)
 
 
