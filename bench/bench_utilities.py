@@ -33,6 +33,7 @@ CHOICES = {
     "auc, linear": {"utility": "auc"},
     "auc, linear, extended": {"utility": "auc", "extend": True},
     "auc, bayes, extended": {"utility": "auc", "model": "bayes", "extend": True},
+    "best, extended": {"utility": "best", "extend": True},
 }
 FOLDS = 3
 

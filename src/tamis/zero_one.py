@@ -57,7 +57,7 @@ def sparse_rows(X: Any) -> sparse.csr_array:
     table = zero_one(X)
     if isinstance(table, np.ndarray):
         where, which = np.nonzero(table)
-        starts = np.zeros(len(table) + 1, dtype=np.int64)
+        starts = np.zeros(len(table) + 1, dtype=np.int32 if len(which) < 2**31 else np.int64)
         np.cumsum(np.bincount(where, minlength=len(table)), out=starts[1:])
         ones = np.ones(len(which), dtype=np.uint8)
         return sparse.csr_array((ones, which.astype(np.int32), starts), shape=table.shape)
@@ -87,6 +87,8 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
         raise InputError(f"labels have one dimension, got {labels.ndim}")
     if rows is not None and len(labels) != rows:
         raise InputError(f"one label for each row: got {len(labels)} labels for {rows} rows")
+    if labels.dtype == np.bool_ and labels.any() and not labels.all():
+        return labels
     if _missing(labels).any():
         raise InputError(
             f"{int(_missing(labels).sum())} labels are missing (NaN or None); drop those rows first"
@@ -120,6 +122,10 @@ def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
             raise InputError(_OTHER)
         table = table.copy()
         table.eliminate_zeros()
+    if table.nnz < 2**31 and table.indices.dtype != np.int32:
+        # One type of index for all tables: half the memory, and kernels compile once.
+        parts = (table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))
+        table = type(table)(parts, shape=table.shape)
     return table
 
 

@@ -82,10 +82,3 @@ def test_hostile_names_stay_text(run, tmp_path):
     assert code == 0
     assert "[red]x[/red]" in out
     assert "[bold]y" in err
-
-
-def test_the_demo_needs_nothing(run):
-    code, out, _ = run("demo", "--rows", "400")
-    assert code == 0
-    assert "people" in out
-    assert json.loads(run("demo", "--rows", "400", "--json").out)["rows"] == 400

@@ -92,3 +92,10 @@ def test_labels_are_needed(run, log):
     result = run("select", log, "--drop", "buys", "--by", "containment")
     assert result.code == 2
     assert "needs labels" in result.err
+
+
+def test_the_command_offers_every_utility():
+    from tamis.cli.select import _UTILITIES
+    from tamis.select.greedy import UTILITIES
+
+    assert set(_UTILITIES) == set(UTILITIES)

@@ -95,5 +95,5 @@ def test_text_where_numbers_were_is_an_error_that_names_the_column():
 
 def test_infinity_is_an_error():
     frame = pl.DataFrame({"age": [1.0, float("inf")]})
-    with pytest.raises(InputError, match="'age' holds infinity"):
+    with pytest.raises(InputError, match="'age' holds infinite"):
         Coding.of(frame).columns(frame)

@@ -67,6 +67,15 @@ def test_the_check_catches_noise_that_is_too_small(factor) -> None:
     assert violations(left, right, EPSILON)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 7.0])
+@pytest.mark.parametrize("sensitivity", [1, 2, 6180])
+def test_opendp_itself_counts_the_same_cost(epsilon, sensitivity) -> None:
+    dp = noise.opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    cost = dp.m.make_laplace(*space, scale=sensitivity / epsilon).map(sensitivity)
+    assert cost == pytest.approx(epsilon, rel=budget_module.ROUNDING)
+
+
 def test_the_check_catches_a_count_without_noise() -> None:
     assert violations([0] * 100, [1] * 100, EPSILON)
 

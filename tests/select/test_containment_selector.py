@@ -1,7 +1,5 @@
 """ContainmentSelector: the scikit-learn contract, the forms it takes, what it refuses."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.separation import distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment import ContainmentSelector
 from tamis.select.greedy import greedy
@@ -56,7 +55,7 @@ def test_contract_of_scikit_learn(estimator, check):
 class AnyNumbers(ContainmentSelector):
     """The same selector behind a door that makes any numbers 0 and 1, any classes two."""
 
-    def _read(self, X: Any, y: Any, names: Any) -> Any:
+    def _read(self, X, y, names):
         if hasattr(X, "tocsr"):
             X = X.tocsr() != 0
         else:
@@ -193,3 +192,36 @@ def test_where_nothing_fits_the_best_k_is_named():
 def test_an_unknown_search_is_named(data):
     with pytest.raises(InputError, match="greedy, maximal, improve, exact, got 'magic'"):
         ContainmentSelector(search="magic").fit(*data)
+
+
+@pytest.mark.parametrize("search", ["maximal", "improve", "exact"])
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt"])
+def test_every_search_keeps_k_and_gives_its_utility(search, utility, data):
+    X, y = data
+    selector = ContainmentSelector(4, utility=utility, search=search, time_limit=20).fit(X, y)
+    found = selector.selection_
+    assert containment_anonymity(X[:, found.features]) == selector.anonymity_ >= 4
+    measure = {"hamdist": hamdist, "distcnt": distcnt}[utility]
+    assert selector.utility_ == pytest.approx(measure(X, y, found.features))
+    best_greedy = greedy(X, y, 4, utility=utility).utility
+    if search != "maximal":
+        assert selector.utility_ >= best_greedy - 1e-9
+    if search == "exact":
+        assert selector.bound_ is not None
+        assert selector.bound_ >= selector.utility_
+
+
+def test_the_papers_maximal_is_not_extended():
+    X = np.repeat([[1, 1, 0], [0, 0, 1], [0, 0, 0]], 4, axis=0)
+    y = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0]
+    short = ContainmentSelector(4, search="maximal", extend=False).fit(X, y)
+    assert short.support_.tolist() == [True, True, False]
+    long = ContainmentSelector(4, search="maximal").fit(X, y)
+    assert long.support_.tolist() == [True, True, True]
+
+
+def test_searches_that_know_less_say_so(data):
+    with pytest.raises(InputError, match="'hamdist' or 'distcnt', got 'auc'"):
+        ContainmentSelector(search="exact", utility="auc").fit(*data)
+    with pytest.raises(InputError, match="privacy='containment', got 'equality'"):
+        ContainmentSelector(search="improve", privacy="equality").fit(*data)

@@ -10,7 +10,7 @@ from sklearn.metrics import mutual_info_score
 
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import classification_metric, distcnt, hamdist
-from tamis.select.greedy import greedy
+from tamis.select.greedy import greedy, greedy_for_each
 from tests.select.test_projection import ANONYMITY
 
 
@@ -191,3 +191,22 @@ def test_wrong_choices_are_named(change, message):
 def test_too_few_rows_cannot_meet_k():
     with pytest.raises(CannotMeet, match="at most 2"):
         greedy([[0], [1]], [0, 1], 3)
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "information"])
+@pytest.mark.parametrize("privacy", ["containment", "equality"])
+def test_columns_ruled_out_early_would_not_have_fitted(utility, privacy):
+    rng = np.random.default_rng(7)
+    X = sparse.csr_array((rng.random((400, 1500)) < 0.6 ** rng.integers(2, 14, 1500)).astype(int))
+    y = rng.random(400) < 0.5
+    # CSC is read column by column, CSR in blocks with columns ruled out between them.
+    by_column = greedy(sparse.csc_array(X), y, 4, utility=utility, privacy=privacy)
+    assert greedy(X, y, 4, utility=utility, privacy=privacy) == by_column
+    assert len(by_column.features) > 3
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "auc"])
+def test_several_k_at_once_are_the_same_as_one_by_one(utility):
+    X, y = table(9, 80, 70, 0.2)
+    found = greedy_for_each(X, y, [2, 3, 8], utility=utility)
+    assert found == {k: greedy(X, y, k, utility=utility) for k in (2, 3, 8)}

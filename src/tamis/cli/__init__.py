@@ -20,6 +20,12 @@ COMMANDS = {
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
     "perturb": "tamis.cli.perturb:perturb",
+    "choose": "tamis.cli.choose:choose",
+    "rules": "tamis.cli.rules:rules",
+    "retain": "tamis.cli.retain:retain",
+    "init": "tamis.cli.init:init",
+    "release": "tamis.cli.release:release",
+    "verify": "tamis.cli.verify:verify",
 }
 
 

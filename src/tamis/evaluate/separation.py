@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.zero_one import sparse_columns, two_classes, zero_one
+from tamis.zero_one import Binary, sparse_columns, two_classes, zero_one
 
 
-def class_counts(X: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
-    """Ones of each column: in all rows, and in the rows of the true class.
+def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
+    """Ones of each column of a checked table: in all rows, and in the rows of the true class.
 
-    >>> support, ones = class_counts([[1, 1], [1, 0]], np.array([True, False]))
+    >>> support, ones = class_counts(zero_one([[1, 1], [1, 0]]), np.array([True, False]))
     >>> support.tolist(), ones.tolist()
     ([2, 1], [1, 1])
     """
-    table = zero_one(X)
     if isinstance(table, np.ndarray):
         return table.sum(axis=0, dtype=np.int64), table[positive].sum(axis=0, dtype=np.int64)
     if table.format == "csc":

@@ -77,9 +77,9 @@ def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> 
     numbered = dict(enumerate(names))
     given = () if nominal is None else nominal
     chosen = [c if isinstance(c, str) else numbered.get(c, c) for c in given]
-    if not set(names).issuperset(chosen):
+    if unknown := [c for c in chosen if c not in names]:
         raise InputError(
-            "nominal= names a column that is not there; the columns are "
+            f"nominal names the column {unknown[0]!r}, which is not there; the columns are "
             f"{listed(names, most=30)}, or by number 0 to {len(names) - 1}"
         )
     return frozenset(str(name) for name in chosen)
@@ -152,13 +152,19 @@ def _categories(
         return ("false", "true")
     if series.dtype.is_numeric() and not forced:
         return None
+    if series.dtype.is_numeric():
+        return tuple(_text(series.drop_nulls().unique().sort()).unique(maintain_order=True))
     return tuple(_text(series).drop_nulls().unique().sort())
 
 
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
     if known is None:
-        numbers = _numbers(series)
-        return Column(numbers)
+        return Column(_numbers(series))
+    if series.dtype.is_numeric() and not all(map(_is_number, known)):
+        raise InputError(
+            f"column {series.name!r} held text when the classifier was fitted and is now "
+            f"{series.dtype}; give it the same type"
+        )
     codes = _enum(series, known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     return Column(codes, len(known))
 
@@ -178,13 +184,23 @@ def _numbers(series: pl.Series) -> NDArray[np.float64]:
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if np.isinf(numbers).any():
         raise InputError(
-            f"column {series.name!r} holds infinity; replace it by a number or missing"
+            f"column {series.name!r} holds infinite numbers; cap them or make them missing"
         )
     return numbers
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _text(series: pl.Series) -> pl.Series:
     """Nominal values as text; a number reads the same whether it came as integer or float."""
-    if series.dtype.is_numeric():
-        series = series.cast(pl.Float64)
-    return series.cast(pl.String)
+    if not series.dtype.is_numeric():
+        return series.cast(pl.String)
+    numbers = series.cast(pl.Float64)
+    texts = numbers.cast(pl.String)
+    return texts.str.strip_suffix(".0")

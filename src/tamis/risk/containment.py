@@ -38,7 +38,7 @@ def containment_anonymity(X: Any) -> int:
     from tamis.risk import supersets
 
     if table.shape[1] <= WORD:
-        masks, weight, _ = _distinct_narrow(table)
+        masks, weight = _counted_narrow(table)
         return int(supersets.least_maximal_mask(masks, weight, supersets.longest_first(masks)))
     rows = sparse_rows(table)
     first, weight, _ = supersets.distinct_rows(rows.indptr, rows.indices)
@@ -103,3 +103,15 @@ def _distinct_narrow(
 
     found = distinct_masks(row_masks(table))
     return found.mask, found.weight, found.of_row
+
+
+def _counted_narrow(table: Binary) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Distinct rows and their weights; few columns are counted in a plain table of all sets."""
+    from tamis.distinct import row_masks
+
+    rows, width = table.shape
+    if width > CUBE or 1 << width > 8 * rows:
+        return _distinct_narrow(table)[:2]
+    cube = np.bincount(row_masks(table).view(np.int64), minlength=1 << width)
+    masks = np.flatnonzero(cube)
+    return masks.astype(np.uint64), cube[masks]

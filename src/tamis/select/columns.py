@@ -23,14 +23,18 @@ def take(
     which: NDArray[np.int64],
     support: NDArray[np.int64],
 ) -> Columns:
-    """The columns `which` in that order; one pass over a CSR table, no copy of a CSC table."""
+    """The columns `which` in that order; one pass over a CSR table, no copy of a CSC table.
+
+    Of a CSR table, columns whose `support` is given as 0 come without rows.
+    """
     if table.format == "csc":
         starts = table.indptr.astype(np.int64)
         return Columns(starts[which], starts[which + 1], table.indices)
     end = np.cumsum(support[which])
     begin = end - support[which]
     slot = np.full(table.shape[1], -1, np.int32)
-    slot[which] = np.arange(len(which), dtype=np.int32)
+    wanted = end > begin
+    slot[which[wanted]] = np.flatnonzero(wanted)
     rows = np.empty(int(end[-1]) if len(end) else 0, np.int32)
     _scatter(table.indptr, table.indices, slot, begin.copy(), rows)
     return Columns(begin, end, rows)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed
-from tamis.evaluate.separation import differing_pairs
-from tamis.select.predictive import PREDICTIVE, HeldOut, Model, by_prediction, split_rows
-from tamis.select.projection import Privacy, Projection, check_k, check_privacy
-from tamis.select.selection import Selection, Step
-from tamis.select.utility import MODULAR, mutual_information
-from tamis.zero_one import Binary, sparse_columns, two_classes, zero_one
-
-if TYPE_CHECKING:
-    from tamis.select.patterns import Patterns
-    from tamis.select.pick import Path, Rule
-    from tamis.select.source import Source
+from tamis.select.paths import SetUtility, Task, choose
+from tamis.select.predictive import PREDICTIVE, Model
+from tamis.select.projection import Privacy, check_k, check_privacy
+from tamis.select.selection import Selection
+from tamis.select.utility import MODULAR
+from tamis.zero_one import two_classes, zero_one
 
 OnViolation = Literal["skip", "stop"]
-SetUtility = Callable[[Any, Any, Sequence[int]], float]
 
-UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE)
-HELD_OUT = 1 / 3
+UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
 
 
 def greedy(
@@ -56,15 +49,16 @@ def greedy(
     y : labels of two classes
     k : int
         The anonymity to keep.
-    utility : {"distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc"} \
-            or callable
+    utility : str or callable
         Of the set: the share of pairs of opposite classes told apart (`distcnt`), the share of
         rows in the majority class of their group (`cm`; ties by `distcnt`), or the sum over the
         features of the Hamming distance (`hamdist`), of the difference between the classes'
         shares of ones (`difference`), or of the mutual information with the label
         (`information`). `likelihood` and `auc` fit a model on two thirds of the rows and judge
-        it on the rest. A callable takes ``(X, y, features)`` and gives a number, larger is
-        better; `X` is then CSC and `y` truth values.
+        it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm` and `auc` choose
+        by the labels of two thirds of the rows and takes the one whose linear model ranks the
+        other rows best; its utility is that AUC. A callable takes ``(X, y, features)`` and
+        gives a number, larger is better; `X` is then CSC and `y` truth values.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
@@ -97,198 +91,65 @@ def greedy(
     >>> greedy(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist").features
     (0, 1)
     """
+    return greedy_for_each(
+        X,
+        y,
+        [k],
+        utility=utility,
+        privacy=privacy,
+        on_violation=on_violation,
+        drop_rare=drop_rare,
+        extend=extend,
+        max_features=max_features,
+        min_gain=min_gain,
+        model=model,
+        random_state=random_state,
+        labelled=labelled,
+    )[k]
+
+
+def greedy_for_each(
+    X: Any,
+    y: Any,
+    ks: Sequence[int],
+    *,
+    utility: str | SetUtility = "distcnt",
+    privacy: Privacy = "containment",
+    on_violation: OnViolation = "skip",
+    drop_rare: bool = False,
+    extend: bool = False,
+    max_features: int | None = None,
+    min_gain: float = 0.0,
+    model: Model = "linear",
+    random_state: int = 0,
+    labelled: Any = None,
+) -> dict[int, Selection]:
+    """The choice of `greedy` for each of several k; the table is checked and counted once.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> found = greedy_for_each(X, [1, 1, 1, 0, 0, 0], [1, 3], utility="hamdist")
+    >>> found[1].features, found[3].features
+    ((0, 1, 2), (0,))
+    """
     table = zero_one(X)
     positive = two_classes(y, table.shape[0])
-    check_k(k, table.shape[0])
+    for k in ks:
+        check_k(k, table.shape[0])
     check_privacy(privacy)
     _check_choices(utility, on_violation, max_features, min_gain, model)
     from tamis.select.pick import Rule
 
     most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
-    rule = Rule(int(k), privacy == "equality", on_violation == "stop", most, float(min_gain))
-    task = _Task(table, positive, _labelled(labelled, positive), rule, drop_rare, extend)
-    if callable(utility):
-        return _by_callable(task, utility, privacy)
-    if utility in MODULAR:
-        return _in_turn(task, utility)
-    if utility in PREDICTIVE:
-        return _by_model(task, utility, model, privacy, random_state)
-    return _by_gain(task, utility)
-
-
-@dataclass(frozen=True)
-class _Task:
-    table: Binary
-    positive: NDArray[np.bool_]
-    labelled: NDArray[np.bool_] | None
-    rule: Rule
-    drop_rare: bool
-    extend: bool
-
-    @property
-    def rows(self) -> int:
-        """Rows that have a label."""
-        return len(self.positive) if self.labelled is None else int(self.labelled.sum())
-
-    @property
-    def positives(self) -> int:
-        known = self.positive if self.labelled is None else self.positive & self.labelled
-        return int(known.sum())
-
-    def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which columns to look at: those that cannot fit matter only where they end the search."""
-        if self.rule.stop and not self.drop_rare:
-            return np.asarray(support > 0)
-        return np.asarray(support >= self.rule.k)
-
-
-def _in_turn(task: _Task, utility: str) -> Selection:
-    """Modular utilities: one order for all, so each column is looked at once at most."""
-    from tamis.select import pick
-    from tamis.select.source import Source
-
-    source = Source.of(task.table, task.positive, task.labelled)
-    score = MODULAR[utility](source.labelled, source.ones, task.rows, task.positives)
-    order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
-    g, path = source.start(by_class=False), pick.path(task.rule.most, len(order))
-    g, _ = _offer(source, order, task.rule, path, 0, g)
-    chosen = int(g.state[1])
-    features = order[path.item[:chosen]]
-    return _selection(features, score[features], path.anonymity[:chosen], len(task.positive))
-
-
-def _offer(
-    source: Source, order: NDArray[np.int64], rule: Rule, path: Path, first: int, g: Patterns
-) -> tuple[Patterns, int]:
-    """Offer columns in this order; on the path they are numbered from `first`."""
-    from tamis.select import pick
-    from tamis.select.patterns import widen
-
-    status = pick.MORE
-    for columns in source.blocks(order, small=rule.stop):
-        place, status = 0, pick.WIDEN
-        while status == pick.WIDEN:
-            g = widen(g)
-            place, status = pick.offer_in_turn(columns, place, rule, path, first, g)
-        first += len(columns.begin)
-        if status != pick.MORE:
-            break
-    return g, status
-
-
-def _by_gain(task: _Task, utility: str) -> Selection:
-    """Utilities of the set: gains are counted by pattern and class."""
-    from tamis.select import pick
-    from tamis.select.patterns import widen
-    from tamis.select.source import Source, joined
-
-    source = Source.of(task.table, task.positive, task.labelled)
-    pairs = differing_pairs(source.labelled, source.ones, task.rows, task.positives)
-    order = _ranked(pairs, task.may_fit(source.support) & (pairs > 0))
-    kernel, unit, base = pick.pick_lazily, task.positives * (task.rows - task.positives), 0.0
-    if utility == "cm":
-        kernel, unit, order = pick.pick_eagerly, task.rows, np.sort(order)
-        base = max(task.positives, task.rows - task.positives) / task.rows
-    rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
-    queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
-    g, columns, status = source.start(by_class=True), None, pick.DONE
-    for block in source.blocks(order, small=utility != "cm"):
-        columns, status = joined(columns, block), pick.WIDEN
-        if utility == "cm" and len(columns.begin) < len(order):
-            continue
-        while status == pick.WIDEN:
-            g = widen(g)
-            status = kernel(columns, rule, path, queue, g)
-        if status != pick.MORE:
-            break
-    if task.extend and status == pick.DONE and rule.least_gain == 0:
-        left = _left(task, source, order[path.item[: g.state[1]]])
-        g, _ = _offer(source, left, rule, path, len(order), g)
-        order = np.concatenate([order, left])
-    chosen = int(g.state[1])
-    features, gains = order[path.item[:chosen]], path.gain[:chosen] / unit
-    return _selection(features, gains, path.anonymity[:chosen], len(task.positive), base)
-
-
-def _left(task: _Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The columns not chosen that say something of the label, the most telling first."""
-    score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
-    useful = task.may_fit(source.support) & (score > 0)
-    useful[chosen] = False
-    return _ranked(score, useful)
-
-
-def _by_callable(task: _Task, utility: SetUtility, privacy: Privacy) -> Selection:
-    """Any set function: every candidate that fits is judged at every step."""
-    table = sparse_columns(task.table)
-    support = np.diff(table.indptr).astype(np.int64)
-    useful = task.may_fit(support) & (support < len(task.positive))
-    candidates = [int(c) for c in np.flatnonzero(useful)]
-    projection = Projection(table, task.rule.k, privacy=privacy)
-    seen, label = table, task.positive
-    if task.labelled is not None:
-        seen, label = table[np.flatnonzero(task.labelled)], label[task.labelled]
-    value, steps = float(utility(seen, label, ())), list[Step]()
-    while candidates and len(steps) < task.rule.most:
-        if not task.rule.stop:
-            candidates = [c for c in candidates if projection.fits(c)]
-        worth = [float(utility(seen, label, (*projection.features, c))) for c in candidates]
-        if not worth or max(worth) - value <= task.rule.least_gain:
-            break
-        best = int(np.argmax(worth))
-        column = candidates.pop(best)
-        if not projection.offer(column):
-            break
-        steps.append(Step(column, worth[best] - value, worth[best], projection.anonymity))
-        value = worth[best]
-    return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
-
-
-def _by_model(
-    task: _Task, utility: str, model: Model, privacy: Privacy, random_state: int
-) -> Selection:
-    """Utilities of a model, judged on rows that it was not fitted on."""
-    table = sparse_columns(task.table)
-    support = np.diff(table.indptr).astype(np.int64)
-    useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
-    known = np.ones(len(task.positive), bool) if task.labelled is None else task.labelled
-    train, held = split_rows(task.positive, known, HELD_OUT, random_state)
-    held_out = HeldOut(table, task.positive, train, held, utility, model)
-    rule = task.rule
-    return by_prediction(
-        held_out,
-        useful,
-        rule.k,
-        privacy,
-        stop=rule.stop,
-        most=rule.most,
-        least_gain=rule.least_gain,
-        extend=task.extend,
-    )
-
-
-def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The useful columns from the best score down, the lowest column first among equals."""
-    columns = np.flatnonzero(useful)
-    return columns[np.argsort(-score[columns], kind="stable")]
-
-
-def _selection(
-    features: NDArray[np.int64],
-    gains: NDArray[np.float64],
-    anonymity: NDArray[np.int64],
-    rows: int,
-    base: float = 0.0,
-) -> Selection:
-    utility = base + np.cumsum(gains)
-    steps = tuple(
-        Step(int(f), float(gain), float(value), int(a))
-        for f, gain, value, a in zip(features, gains, utility, anonymity)
-    )
-    if not steps:
-        return Selection((), rows, base)
-    last = steps[-1]
-    return Selection(tuple(s.feature for s in steps), last.anonymity, last.utility, steps=steps)
+    rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
+    task = Task(table, positive, _labelled(labelled, positive), rule, drop_rare, extend)
+    return {
+        k: choose(
+            replace(task, rule=rule._replace(k=int(k))), utility, privacy, model, random_state
+        )
+        for k in ks
+    }
 
 
 def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

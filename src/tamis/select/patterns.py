@@ -28,6 +28,7 @@ class Patterns(NamedTuple):
     weight: NDArray[np.int64]
     classes: NDArray[np.int64]
     mask: NDArray[np.uint64]
+    length: NDArray[np.int32]
     touched: NDArray[np.int32]
     hits: NDArray[np.int64]
     hits_classes: NDArray[np.int64]
@@ -50,6 +51,7 @@ def start(rows: int, row_weight: NDArray[np.int32], row_classes: NDArray[np.int3
         weight=weight,
         classes=classes,
         mask=np.zeros((n, 1), np.uint64),
+        length=np.zeros(n, np.int32),
         touched=np.empty(n, np.int32),
         hits=np.zeros(n, np.int64),
         hits_classes=np.zeros((asked, 2), np.int64),
@@ -100,10 +102,10 @@ def clear(touched: int, g: Any) -> None:
 def lies_inside(p: int, touched: int, g: Any) -> bool:
     """Whether another touched pattern holds all columns of `p`."""
     words = (g.state[CHOSEN] + 63) // 64
-    first = g.mask[p, 0]
+    first, length = g.mask[p, 0], g.length[p]
     for i in range(touched):
         q = g.touched[i]
-        if first & ~g.mask[q, 0] or q == p:
+        if first & ~g.mask[q, 0] or g.length[q] <= length:
             continue
         w = 1
         while w < words and not g.mask[p, w] & ~g.mask[q, w]:
@@ -114,20 +116,33 @@ def lies_inside(p: int, touched: int, g: Any) -> bool:
 
 
 @njit(cache=True)
-def anonymity_within(touched: int, limit: int, k: int, equality: bool, g: Any) -> int:
-    """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
-    least = limit
+def lightest_longest(touched: int, g: Any) -> int:
+    """The least count among the longest touched patterns, which are maximal for sure."""
+    longest, least = -1, 0
     for i in range(touched):
         p = g.touched[i]
+        if g.length[p] > longest:
+            longest, least = g.length[p], g.hits[p]
+        elif g.length[p] == longest:
+            least = min(least, g.hits[p])
+    return least
+
+
+@njit(cache=True)
+def anonymity_within(touched: int, limit: int, k: int, equality: bool, g: Any) -> int:
+    """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
+    if touched == 0:
+        return limit
+    least = min(limit, lightest_longest(touched, g))
+    for i in range(touched):
+        if least < k:
+            break
+        p = g.touched[i]
         count = g.hits[p]
-        if equality:
-            rest = g.weight[p] - count
-            if rest > 0:
-                count = min(count, rest)
+        if equality and g.weight[p] > count:
+            count = min(count, g.weight[p] - count)
         if count < least and (equality or not lies_inside(p, touched, g)):
             least = count
-            if least < k:
-                break
     return least
 
 
@@ -143,6 +158,7 @@ def split(rows: Any, touched: int, anonymity: int, g: Any) -> None:
             q = new
             new += 1
             g.mask[q, :] = g.mask[p, :]
+            g.length[q] = g.length[p]
             g.weight[q] = g.hits[p]
             g.weight[p] -= g.hits[p]
             if g.row_classes.size > 0:
@@ -150,6 +166,7 @@ def split(rows: Any, touched: int, anonymity: int, g: Any) -> None:
                     g.classes[q, c] = g.hits_classes[p, c]
                     g.classes[p, c] -= g.hits_classes[p, c]
         g.mask[q, word] |= flag
+        g.length[q] += 1
         g.child[p] = q
     for r in rows:
         g.of_row[r] = g.child[g.of_row[r]]
@@ -171,7 +188,9 @@ def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     touched = gather(rows, g)
     fitting = anonymity_within(touched, k, k, equality, g) >= k
     if fitting:
-        limit = g.state[ANONYMITY]
-        split(rows, touched, anonymity_within(touched, limit, k, equality, g), g)
+        anonymity = g.state[ANONYMITY]
+        if anonymity > k:
+            anonymity = anonymity_within(touched, anonymity, k, equality, g)
+        split(rows, touched, anonymity, g)
     clear(touched, g)
     return bool(fitting)

@@ -74,6 +74,8 @@ def offer_in_turn(columns: Any, begin: int, rule: Any, path: Any, first: int, g:
         if chosen >= 64 * g.mask.shape[1]:
             return j, WIDEN
         rows = columns.rows[columns.begin[j] : columns.end[j]]
+        if rows.size == 0:
+            continue
         if offer(rows, rule.k, rule.equality, g):
             path.item[chosen] = first + j
             path.anonymity[chosen] = g.state[ANONYMITY]
@@ -124,7 +126,7 @@ def _push(item: int, q: Any) -> None:
 
 
 @njit(cache=True)
-def _pop(q: Any) -> int:
+def _pop(q: Any) -> Any:
     top = q.heap[0]
     q.state[HEAP] -= 1
     size = q.state[HEAP]
@@ -139,7 +141,7 @@ def _pop(q: Any) -> int:
         q.heap[i] = q.heap[child]
         i = child
     q.heap[i] = last
-    return int(top)
+    return np.int64(top)
 
 
 @njit(cache=True)
@@ -177,18 +179,19 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
         if q.state[HEAP] == 0 and not waiting:
             return DONE
         if waiting and (q.state[HEAP] == 0 or _before(fresh, q.heap[0], q)):
-            if q.gain[fresh] <= rule.least_gain:
-                return DONE
             if fresh >= columns.begin.size:
                 return MORE
+            item, known = fresh, False
             q.state[FRESH] += 1
-            _weigh(fresh, columns.rows[columns.begin[fresh] : columns.end[fresh]], rule, q, g)
-            continue
-        item = _pop(q)
+        else:
+            item = _pop(q)
+            known = q.stamp[item] == g.state[CHOSEN]
         if q.gain[item] <= rule.least_gain:
             return DONE
         rows = columns.rows[columns.begin[item] : columns.end[item]]
-        if q.stamp[item] < g.state[CHOSEN]:
+        if rows.size == 0:
+            continue
+        if not known:
             _weigh(item, rows, rule, q, g)
         elif not _accept(item, q.gain[item], rows, rule, path, g) and rule.stop:
             return STOPPED

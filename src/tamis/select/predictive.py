@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import rankdata
 
 from tamis.errors import InputError
 from tamis.evaluate.separation import class_counts
@@ -60,6 +60,8 @@ class HeldOut:
         """AUC, or the mean log-likelihood beyond that of the class shares."""
         score, label = (self.score if score is None else score)[self.held], self.label[self.held]
         if self.measure == "auc":
+            from scipy.stats import rankdata
+
             ranks = rankdata(score)
             positives = int(label.sum())
             above = ranks[label].sum() - positives * (positives + 1) / 2
@@ -93,9 +95,22 @@ class HeldOut:
         self.chosen.append(column)
         if self.model == "linear":
             self._weight[column] = self._moved
-            order = np.array(self.chosen[::-1])
-            rest = (self.score, self.label, self.train, RIDGE)
-            self._kernels.sweep(self._columns, order, self._weight, *rest)
+            self._sweep()
+
+    def fit(self, columns: Sequence[int], rounds: int = 6) -> float:
+        """Take many columns in at once, fit their weights together and give the worth."""
+        for column in columns:
+            self.score = self._with(column)
+            self._weight[column] = self._moved
+        self.chosen += columns
+        for _ in range(rounds):
+            self._sweep()
+        return self.worth()
+
+    def _sweep(self) -> None:
+        rest = (self.score, self.label, self.train, RIDGE)
+        order = np.array(self.chosen[::-1], dtype=np.int64)
+        self._kernels.sweep(self._columns, order, self._weight, *rest)
 
     @property
     def _kernels(self) -> Any:
@@ -133,7 +148,10 @@ def split_rows(
     for members in (np.flatnonzero(known & label), np.flatnonzero(known & ~label)):
         size = min(max(1, round(share * len(members))), len(members) - 1)
         if size == 0:
-            raise InputError("likelihood and auc need two rows of each class or more")
+            raise InputError(
+                "the utilities likelihood, auc and best need two rows of each class or more to "
+                f"hold some out, got {len(members)}"
+            )
         held[rng.choice(members, size, replace=False)] = True
     return known & ~held, held
 

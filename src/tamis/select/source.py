@@ -12,13 +12,16 @@ from scipy import sparse
 from tamis.distinct import WORD, distinct_masks, row_masks
 from tamis.evaluate.separation import class_counts
 from tamis.select.columns import Columns, take
+from tamis.select.knockout import knock_out
 from tamis.select.patterns import Patterns, start
 from tamis.zero_one import Binary, sparse_columns
 
-SHARE = 0.12
+SHARE = 0.16
 """Of the bytes of a CSR table: what may be held by column at a time."""
 FIRST = 64
-"""Columns to begin with where a search may end early."""
+"""Columns to begin with: often a search ends early, or the first rule out most others."""
+SMALL = 1 << 20
+"""Ones of a table that is read at once."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,32 @@ class Source:
         cls, table: Binary, positive: NDArray[np.bool_], labelled: NDArray[np.bool_] | None = None
     ) -> Source:
         """Read a checked table; rows that are not `labelled` count for anonymity only."""
-        support, ones = class_counts(table, positive)
-        counted = support
         classes = np.column_stack([~positive, positive]).astype(np.int32)
         if labelled is not None:
             classes[~labelled] = 0
-            counted, ones = class_counts(table[labelled], positive[labelled])
-        if table.shape[1] > WORD:
-            held = sparse_columns(table) if isinstance(table, np.ndarray) else table
-            return cls(held, np.empty(0, np.int32), classes, support, counted, ones)
+        if table.shape[1] <= WORD:
+            return cls._of_distinct(table, classes)
+        held = sparse_columns(table) if isinstance(table, np.ndarray) else table
+        support, ones = class_counts(held, positive)
+        counted = support
+        if labelled is not None:
+            seen = np.flatnonzero(labelled)
+            counted, ones = class_counts(held[seen], positive[seen])
+        return cls(held, np.empty(0, np.int32), classes, support, counted, ones)
+
+    @classmethod
+    def _of_distinct(cls, table: Binary, classes: NDArray[np.int32]) -> Source:
         found = distinct_masks(row_masks(table))
+        held = _columns_of(found.mask, table.shape[1])
         joint = [np.bincount(found.of_row, c, len(found.mask)) for c in classes.T]
+        by_class = np.column_stack(joint).astype(np.int64)
+        others, ones = (held.T.astype(np.int64) @ by_class).T
         return cls(
-            _columns_of(found.mask, table.shape[1]),
+            held,
             found.weight.astype(np.int32),
-            np.column_stack(joint).astype(np.int32),
-            support,
-            counted,
+            by_class.astype(np.int32),
+            held.T.astype(np.int64) @ found.weight,
+            others + ones,
             ones,
         )
 
@@ -68,19 +80,30 @@ class Source:
         """All rows in one pattern; `by_class`: the classes are counted too."""
         return start(self.table.shape[0], self.weight, self.classes[: None if by_class else 0])
 
-    def blocks(self, order: NDArray[np.int64], small: bool) -> Iterator[Columns]:
-        """The columns in this order, some at a time; `small`: few at first, then more."""
+    def blocks(
+        self, order: NDArray[np.int64], alive: NDArray[np.bool_], few: bool, growth: int = 1000
+    ) -> Iterator[Columns]:
+        """The columns in this order, all at once or `few` at first and then more.
+
+        Columns that are no longer `alive` when their block is read come without rows.
+        """
         if self.table.format == "csc":
             yield take(self.table, order, self.support)
             return
-        ends = np.cumsum(self.support[order])
-        most = self._room()
-        done, columns = 0, FIRST if small else len(order)
+        small = self.table.nnz <= SMALL
+        done, columns = 0, FIRST if few and not small else len(order)
         while done < len(order):
-            full = int(np.searchsorted(ends, most + (ends[done - 1] if done else 0), "right"))
-            stop = max(done + 1, min(done + columns, full))
-            yield take(self.table, order[done:stop], self.support)
-            done, columns = stop, 4 * columns
+            read = np.where(alive[order[done:]], self.support[order[done:]], 0)
+            full = int(np.searchsorted(np.cumsum(read), self._room(), "right"))
+            size = max(1, min(columns, full))
+            block = order[done : done + size]
+            yield take(self.table, block, np.where(alive, self.support, 0))
+            done, columns = done + size, columns * growth
+
+    def rule_out(self, k: int, alive: NDArray[np.bool_], g: Patterns) -> None:
+        """Mark columns that cannot fit any more; a CSC table gives no cheap way to tell."""
+        if self.table.format == "csr":
+            knock_out(self.table, k, alive, g)
 
     def _room(self) -> int:
         table = self.table
@@ -103,7 +126,7 @@ def joined(first: Columns | None, then: Columns) -> Columns:
 def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
     bits = masks[None, :] >> np.arange(width, dtype=np.uint64)[:, None] & np.uint64(1)
     which, rows = np.nonzero(bits)
-    starts = np.zeros(width + 1, np.int64)
+    starts = np.zeros(width + 1, np.int32)
     np.cumsum(np.bincount(which, minlength=width), out=starts[1:])
     ones = np.ones(len(rows), np.uint8)
     return sparse.csc_array((ones, rows.astype(np.int32), starts), shape=(len(masks), width))

@@ -1,0 +1,73 @@
+"""The 20 largest maximal itemsets, against pyfim's fpgrowth listing all maximal ones.
+
+The peer runs in a process of its own and is ended after `TAMIS_BENCH_SECONDS` (20): its time is
+then that limit, and the ratio an upper one. Both are CPU seconds, without reading the data.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from bench.ratio import Ratio, show
+from bench.sparse_tables import LIBSVM, TRANSACTIONS, load
+from tamis.evaluate.separation import class_counts, differing_pairs
+from tamis.select.maximal import largest_itemsets
+
+NAMES = ("aminer_ed", "SMS words", *(name for name in LIBSVM if name != "w8a"), *TRANSACTIONS)
+SUPPORTS = (5, 8, 11, 50, 200)
+MOST = 20
+
+PEER = """
+import sys, time
+import fim
+from bench.sparse_tables import load
+X, _ = load(sys.argv[1])
+rows = [X.indices[a:b].tolist() for a, b in zip(X.indptr, X.indptr[1:])]
+print("ready", flush=True)
+start = time.process_time()
+fim.fpgrowth(rows, target="m", supp=-int(sys.argv[2]), zmin=1)
+print(time.process_time() - start)
+"""
+
+
+def main() -> None:
+    limit = float(os.environ.get("TAMIS_BENCH_SECONDS", "20"))
+    start = time.process_time()
+    largest_itemsets(np.eye(3), 1, 2)
+    print(f"first call in this process: {time.process_time() - start:.2f} s CPU")
+    lines = [
+        _line(name, k, limit) for name in NAMES for k in SUPPORTS if k < load(name)[0].shape[0]
+    ]
+    show(f"{MOST} largest maximal itemsets; all maximal ones by the peer", lines)
+
+
+def _line(name: str, k: int, limit: float) -> Ratio:
+    X, y = load(name)
+    positive = y == 1
+    support, ones = class_counts(X, positive)
+    values = differing_pairs(support, ones, len(y), int(positive.sum()))
+    start = time.process_time()
+    largest_itemsets(X, k, MOST, values)
+    ours = time.process_time() - start
+    theirs, ended = _peer(name, k, limit)
+    peer = "pyfim fpgrowth" + (", ended" if ended else "")
+    return Ratio(f"{name}, k = {k}", peer, ours, theirs, 1.0)
+
+
+def _peer(name: str, k: int, limit: float) -> tuple[float, bool]:
+    """CPU seconds of the peer, or the limit and true where it took longer."""
+    command = [sys.executable, "-c", PEER, name, str(k)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            out, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return limit, True
+    return max(float(out), 1e-4), False

@@ -1,0 +1,32 @@
+"""Made sparse 0/1 tables of any size, for growth that real sets do not reach."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+def uniform(rows: int, columns: int, ones: int, seed: int = 0):
+    """About `ones` columns in each row, every column alike; labels of two classes."""
+    rng = np.random.default_rng(seed)
+    return _table(rng, rows, columns, ones, lambda size: rng.integers(0, columns, size))
+
+
+def skewed(rows: int, columns: int, ones: int, seed: int = 0):
+    """As click streams: column j is had in proportion to 1 / (j + 1)."""
+    rng = np.random.default_rng(seed)
+
+    def draw(size):
+        return np.minimum(columns ** rng.random(size) - 1, columns - 1)
+
+    return _table(rng, rows, columns, ones, draw)
+
+
+def _table(rng, rows, columns, ones, draw):
+    lengths = rng.poisson(ones, rows)
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    which = draw(int(starts[-1])).astype(np.int32)
+    X = sparse.csr_array((np.ones(len(which), np.uint8), which, starts), shape=(rows, columns))
+    X.sum_duplicates()
+    X.data[:] = 1
+    return X, rng.random(rows) < 0.4

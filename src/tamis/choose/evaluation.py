@@ -1,0 +1,128 @@
+"""E(S): candidates ordered by the weighted sum of their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.choose.factors import (
+    Direction,
+    Factors,
+    Values,
+    Weights,
+    goodness,
+    levels,
+    read_factors,
+    read_scores,
+    read_weights,
+)
+
+Ranks = NDArray[np.int64]
+
+SIZES = ("size", "features", "num")
+"""Names of a factor that is taken for the number of features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Ranks, scores and order of some candidates.
+
+    Attributes
+    ----------
+    ranks : dict of str to array
+        For each factor the rank of each candidate; 1 is the worst.
+    scores : array
+        The weighted sum of the ranks.
+    order : tuple of int
+        The candidates from best to worst.
+    factors : dict
+        The direction of each factor.
+    weights : dict
+        The weight of each factor, as used.
+    """
+
+    ranks: dict[str, Ranks]
+    scores: Values
+    order: tuple[int, ...]
+    factors: dict[str, Direction]
+    weights: dict[str, float]
+
+    @property
+    def best(self) -> int:
+        """The first candidate of the order."""
+        return self.order[0]
+
+
+def evaluation(
+    scores: Any, factors: Factors, weights: Weights = None, *, ties: str | None = None
+) -> Evaluation:
+    """Rank candidates in each factor and add the ranks up by weight.
+
+    Parameters
+    ----------
+    scores : frame, or mapping of str to numbers
+        One row a candidate; the columns are the factors.
+    factors : mapping of str to {"max", "min"}, or texts such as "accuracy:max"
+        What counts, and which way is better.
+    weights : mapping, text such as "accuracy=2,pbi=1", or None
+        Ratios are divided by their sum, with a warning. `None`: all the same.
+    ties : str, optional
+        A column whose smallest value wins among equal sums; by default the factor named `size`,
+        `features` or `num`. What is still equal keeps the order of the table.
+
+    Returns
+    -------
+    Evaluation
+
+    Notes
+    -----
+    Jafer, Matwin and Sokolova (2017), equation 4: E(S) = w1 prf + w2 prv + w3 num. The rank of a
+    candidate is one more than the number of candidates strictly worse than it, so ties share the
+    lower rank. Sums that differ by rounding only are equal.
+
+    Examples
+    --------
+    >>> found = evaluation(
+    ...     {"accuracy": [0.9, 0.8, 0.8], "features": [5, 2, 1]},
+    ...     {"accuracy": "max", "features": "min"},
+    ...     "accuracy=.5,features=.5",
+    ... )
+    >>> found.ranks["accuracy"].tolist(), found.scores.tolist(), found.order
+    ([3, 1, 1], [2.0, 1.5, 2.0], (2, 0, 1))
+    """
+    directions = read_factors(factors)
+    shares = read_weights(weights, directions)
+    ties = ties or next((name for name in SIZES if name in directions), None)
+    columns = read_scores(scores, dict.fromkeys([*directions, *([ties] if ties else [])]))
+    ranks = {name: ranked(columns[name], way) for name, way in directions.items()}
+    total = weighted(ranks, shares)
+    sizes = columns[ties] if ties else np.zeros(len(total))
+    return Evaluation(ranks, total, ordered(total, sizes), directions, shares)
+
+
+def ranked(values: Values, direction: Direction) -> Ranks:
+    """One more than the number of candidates that are strictly worse.
+
+    >>> ranked(np.array([0.2, 0.5, 0.2]), "min").tolist()
+    [2, 1, 2]
+    """
+    good = goodness(values, direction)
+    worse = np.concatenate([[0], np.cumsum(np.bincount(good))])
+    found: Ranks = 1 + worse[good]
+    return found
+
+
+def weighted(columns: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Values:
+    """The weighted sum of some columns."""
+    parts = [weights[name] * np.asarray(column, dtype=float) for name, column in columns.items()]
+    total: Values = np.sum(parts, axis=0)
+    return total
+
+
+def ordered(total: Values, sizes: Values) -> tuple[int, ...]:
+    """From the largest sum to the smallest; among equals the smallest size, then the first."""
+    return tuple(np.lexsort([np.arange(len(total)), sizes, -levels(total)]).tolist())

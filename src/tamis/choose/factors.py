@@ -1,0 +1,134 @@
+"""What counts in a choice: factors with a direction, and their weights."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, TamisWarning, listed
+
+Direction = Literal["max", "min"]
+Factors = Mapping[str, str] | Iterable[str]
+Weights = Mapping[str, float] | str | None
+Values = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Numbers that differ by no more than this share of the largest are equal."""
+NEAR_ONE = 0.005
+"""Weights whose sum is within this of one, as .333 three times, are used as they are."""
+
+
+def read_factors(factors: Factors) -> dict[str, Direction]:
+    """Factors and their directions, from a mapping or from texts.
+
+    >>> read_factors(["accuracy:max", "pbi:min"])
+    {'accuracy': 'max', 'pbi': 'min'}
+    """
+    if isinstance(factors, str):
+        factors = [part for part in factors.split(",") if part.strip()]
+    if not isinstance(factors, Mapping):
+        pairs = [text.rpartition(":") for text in factors]
+        factors = {name.strip(): direction.strip() for name, _, direction in pairs}
+    found: dict[str, Direction] = {}
+    for name, direction in factors.items():
+        if not name or direction not in ("max", "min"):
+            raise InputError(
+                f"a factor is NAME:max or NAME:min, got {name!r} with direction {direction!r}"
+            )
+        found[name] = "max" if direction == "max" else "min"
+    if not found:
+        raise InputError("name at least one factor, as in accuracy:max")
+    return found
+
+
+def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
+    """The weight of each factor; factors that are not named count nothing.
+
+    Weights may be ratios: where they do not sum to one they are divided by their sum, with a
+    warning. `None`: all the same.
+
+    >>> read_weights("performance=.5,privacy=.5", ["performance", "privacy", "size"])
+    {'performance': 0.5, 'privacy': 0.5, 'size': 0.0}
+    """
+    names = list(factors)
+    if weights is None:
+        return dict.fromkeys(names, 1 / len(names))
+    given = _parsed(weights) if isinstance(weights, str) else dict(weights)
+    if unknown := [name for name in given if name not in names]:
+        raise InputError(f"no factor {listed(unknown)} to weigh; the factors are {listed(names)}")
+    wrong = [n for n, w in given.items() if not (math.isfinite(w) and w >= 0)]
+    total = sum(given.values())
+    if wrong or not total > 0:
+        raise InputError("weights are numbers of 0 or more, at least one of them above 0")
+    if abs(total - 1) <= NEAR_ONE:
+        return {name: float(given.get(name, 0.0)) for name in names}
+    shares = {name: given.get(name, 0.0) / total for name in names}
+    words = ", ".join(f"{name} {share:.3g}" for name, share in shares.items())
+    warnings.warn(
+        f"the weights sum to {total:g}, not to 1, and were divided by that: {words}",
+        TamisWarning,
+        stacklevel=2,
+    )
+    return shares
+
+
+def _parsed(text: str) -> dict[str, float]:
+    found = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            raise InputError(
+                f"weights are written as performance=.5,privacy=.25, got {part.strip()!r}"
+            ) from None
+    return found
+
+
+def read_scores(scores: Any, names: Iterable[str]) -> dict[str, Values]:
+    """Some columns of a frame or a mapping, each as an array of numbers."""
+    columns = scores if isinstance(scores, Mapping) else {c: scores[c] for c in scores.columns}
+    found = {}
+    for name in names:
+        if name not in columns:
+            raise InputError(f"no scores named {name!r}; there are {listed(map(str, columns))}")
+        found[name] = _numbers(columns[name], name)
+    lengths = {len(values) for values in found.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("every factor needs a score for each of the same one or more candidates")
+    return found
+
+
+def _numbers(column: Any, name: str) -> Values:
+    try:
+        values = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"the scores of {name!r} are not all numbers") from None
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise InputError(f"the scores of {name!r} need one finite number for each candidate")
+    return values
+
+
+def levels(values: Sequence[float] | Values) -> NDArray[np.int64]:
+    """Numbers as 0, 1, 2, ... from the lowest; equal ones share a level despite rounding.
+
+    >>> levels([0.3, 0.1 + 0.2, 0.1]).tolist()
+    [1, 1, 0]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    same = ROUNDING * float(np.abs(values).max(initial=0.0))
+    steps = np.diff(values[order], prepend=values[order][:1]) > same
+    found = np.empty(len(values), dtype=np.int64)
+    found[order] = np.cumsum(steps)
+    return found
+
+
+def goodness(values: Values, direction: Direction) -> NDArray[np.int64]:
+    """Levels turned so that more is better."""
+    return levels(values if direction == "max" else -values)

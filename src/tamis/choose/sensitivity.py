@@ -1,0 +1,139 @@
+"""How much the choice depends on the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.choose.evaluation import Evaluation
+from tamis.choose.factors import ROUNDING, Values
+
+MOST_POINTS = 5_000
+"""About how many weightings the map looks at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Which candidate wins under which weights.
+
+    Attributes
+    ----------
+    winner : int
+        The winner under the given weights.
+    margin : float
+        The least weight that must move from some factors to others before another candidate is as
+        good, in [0, 1]; infinite where no weights can make another one better.
+    rival : int or None
+        The candidate that catches up first.
+    weights : array of shape (points, factors)
+        An even grid over all possible weights: the weight triangle where there are three factors.
+    winners : array of int
+        The winner at each point.
+    shares : dict of int to float
+        The share of all possible weights under which each winning candidate wins.
+    """
+
+    winner: int
+    margin: float
+    rival: int | None
+    weights: Values
+    winners: NDArray[np.int64]
+    shares: dict[int, float]
+
+
+def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
+    """Try all weights, and find how far the given ones are from a change of winner.
+
+    Parameters
+    ----------
+    found : Evaluation
+    sizes : array, optional
+        Decides ties, as in `evaluation`: the smallest wins.
+
+    Returns
+    -------
+    Sensitivity
+
+    Examples
+    --------
+    >>> from tamis.choose.evaluation import evaluation
+    >>> scores = {"accuracy": [0.9, 0.8], "features": [5, 2]}
+    >>> found = sensitivity(evaluation(
+    ...     scores, ["accuracy:max", "features:min"], "accuracy=.7,features=.3"))
+    >>> found.winner, found.rival, round(found.margin, 3)
+    (0, 1, 0.2)
+    >>> {k: round(v, 2) for k, v in found.shares.items()}
+    {0: 0.5, 1: 0.5}
+    """
+    ranks = np.column_stack(list(found.ranks.values())).astype(float)
+    given = np.array(list(found.weights.values()))
+    margins = _margins(ranks, given / given.sum(), found.best)
+    rival = int(np.argmin(margins))
+    points = weight_grid(ranks.shape[1])
+    sizes = np.zeros(len(ranks)) if sizes is None else np.asarray(sizes, dtype=float)
+    winners = _winners(points @ ranks.T, sizes)
+    counts = zip(*np.unique(winners, return_counts=True))
+    shares = {int(who): int(count) / len(points) for who, count in counts}
+    return Sensitivity(
+        found.best,
+        float(margins[rival]),
+        rival if np.isfinite(margins[rival]) else None,
+        points,
+        winners,
+        dict(sorted(shares.items(), key=lambda entry: -entry[1])),
+    )
+
+
+def weight_grid(factors: int, most: int = MOST_POINTS) -> Values:
+    """Weights spread evenly over all that sum to one, none of them zero.
+
+    >>> weight_grid(2, most=2).tolist()
+    [[0.25, 0.75], [0.75, 0.25]]
+    """
+    steps = 0
+    while comb(steps + factors, factors - 1) <= most and factors > 1:
+        steps += 1
+    bars = np.array(list(combinations(range(steps + factors - 1), factors - 1)), dtype=int)
+    edges = np.full((len(bars), 1), steps + factors - 1)
+    parts = np.diff(np.hstack([np.full((len(bars), 1), -1), bars, edges]), axis=1) - 1
+    grid: Values = (parts + 1 / factors) / (steps + 1)
+    return grid
+
+
+def _winners(totals: Values, sizes: Values) -> NDArray[np.int64]:
+    """The candidate of the largest sum in each row; among equals the smallest, then the first."""
+    top = totals.max(axis=1, keepdims=True)
+    ahead = totals >= top - ROUNDING * np.abs(top)
+    smallest_first = np.argsort(sizes, kind="stable")
+    found: NDArray[np.int64] = smallest_first[ahead[:, smallest_first].argmax(axis=1)]
+    return found
+
+
+def _margins(ranks: Values, weights: Values, winner: int) -> Values:
+    """For each candidate the least weight to move before it is as good as the winner."""
+    found = np.full(len(ranks), np.inf)
+    for other in range(len(ranks)):
+        if other != winner:
+            found[other] = _to_catch_up(ranks[other] - ranks[winner], weights)
+    return found
+
+
+def _to_catch_up(gain: Values, weights: Values) -> float:
+    """Move weight to the factor that favours the rival most, first from where it loses most."""
+    best = float(gain.max())
+    if best <= 0:
+        return np.inf
+    missing = -float(gain @ weights)
+    moved = 0.0
+    for factor in np.argsort(gain, kind="stable"):
+        per_unit = best - float(gain[factor])
+        if missing <= ROUNDING or per_unit <= 0:
+            break
+        step = min(float(weights[factor]), missing / per_unit)
+        moved += step
+        missing -= step * per_unit
+    return moved

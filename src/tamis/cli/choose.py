@@ -1,0 +1,137 @@
+"""`tamis choose`: which of these, given scores of my own?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import speaking
+from tamis.cli.show import console, percent, print_json, rich_table
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tamis.choose.evaluation import Evaluation
+
+_SHOWN = 40
+
+
+@click.command()
+@click.argument("scores")
+@click.option(
+    "--factor",
+    multiple=True,
+    required=True,
+    metavar="NAME:max|min",
+    help="A column that counts, and which way is better; may be given several times.",
+)
+@click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all the same].")
+@click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
+@click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
+@speaking
+def choose(
+    scores: str,
+    factor: tuple[str, ...],
+    weights: str | None,
+    name: str | None,
+    ties: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Order the candidates of SCORES, one a row, by ranks and weights.
+
+    Prints the rank of each in every factor, the weighted sum and the order, which candidates
+    nothing else beats (the Pareto front), and how near other weights are to another choice.
+    """
+    from tamis.choose.evaluation import evaluation
+    from tamis.read import read_table
+
+    frame = read_table(scores).frame
+    found = evaluation(frame, factor, weights, ties=ties)
+    names = _names(frame, name)
+    if as_json:
+        print_json(_result(frame, found, names, ties))
+    else:
+        _show(frame, found, names, ties)
+
+
+def _names(frame: pl.DataFrame, name: str | None) -> list[str]:
+    if name is not None and name not in frame.columns:
+        raise InputError(f"no column {name!r} to name the candidates by")
+    text = [c for c in frame.columns if not frame.schema[c].is_numeric()]
+    column = name or (text[0] if text else None)
+    if column is None:
+        return [f"row {i + 1}" for i in range(frame.height)]
+    return [str(value) for value in frame[column].to_list()]
+
+
+def _result(
+    frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None
+) -> dict[str, Any]:
+    from tamis.choose.pareto import pareto_front
+    from tamis.choose.sensitivity import sensitivity
+    from tamis.choose.values import min_max, topsis
+
+    front = pareto_front(frame, found.factors)
+    line = min_max(frame, found.factors, found.weights)
+    near = topsis(frame, found.factors, found.weights)
+    moves = sensitivity(found, _sizes(frame, found, ties))
+    return {
+        "best": names[found.best],
+        "weights": found.weights,
+        "order": [names[i] for i in found.order],
+        "candidates": [
+            {
+                "name": names[i],
+                "score": found.scores[i],
+                "ranks": {factor: ranks[i] for factor, ranks in found.ranks.items()},
+                "front": front[i],
+                "min_max": line[i],
+                "topsis": near[i],
+            }
+            for i in range(len(names))
+        ],
+        "sensitivity": {
+            "margin": moves.margin,
+            "rival": None if moves.rival is None else names[moves.rival],
+            "winners": [{"name": names[i], "share": s} for i, s in moves.shares.items()],
+        },
+    }
+
+
+def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:
+    from tamis.choose.evaluation import SIZES
+
+    column = ties or next((size for size in SIZES if size in found.factors), None)
+    return None if column is None else frame[column].to_numpy()
+
+
+def _show(frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None) -> None:
+    from rich.markup import escape
+
+    result = _result(frame, found, names, ties)
+    numbers = [*found.factors, "score", "min-max", "topsis"]
+    table = rich_table("", "candidate", *numbers, "front", numbers=["", *numbers])
+    for place, i in enumerate(found.order[:_SHOWN]):
+        c = result["candidates"][i]
+        ranks = [f"{frame[factor][i]:g} ({c['ranks'][factor]})" for factor in found.factors]
+        scores = [f"{c[key]:.3f}" for key in ("score", "min_max", "topsis")]
+        table.add_row(
+            str(place + 1), escape(c["name"]), *ranks, *scores, "yes" if c["front"] else ""
+        )
+    out = console()
+    out.print(f"[bold]{escape(result['best'])}[/bold] has the best score.")
+    out.print(table)
+    if len(names) > _SHOWN:
+        out.print(f"and {len(names) - _SHOWN} more; --json lists all")
+    out.print("In brackets the rank among all, 1 being the worst; front: nothing beats it.")
+    moves = result["sensitivity"]
+    if moves["rival"] is None:
+        out.print("No other weights change the winner.")
+    else:
+        out.print(
+            f"If {percent(moves['margin'])} of the weight moves to other factors, "
+            f"{escape(moves['rival'])} is as good."
+        )

@@ -1,0 +1,250 @@
+"""`tamis retain`: are the rules of the original still in the release?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import Names, Source, seed_option, table_options
+from tamis.cli.show import console, percent, print_json, rich_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tamis.evaluate.prediction import Prediction
+    from tamis.evaluate.retention import Retention
+    from tamis.rules.ruleset import RuleSet
+    from tamis.table import Table
+
+
+@click.command()
+@table_options
+@click.argument("released")
+@click.option("--rules", "rules_file", metavar="FILE", help="Rules; else mined from the original.")
+@click.option("--test", metavar="FILE", help="Original rows held out, for model measures.")
+@click.option("--positive", metavar="LABEL", help="The label that the F-measure is about.")
+@click.option(
+    "--reading",
+    type=click.Choice(["pairs", "first", "default"]),
+    default="pairs",
+    show_default=True,
+    help="All rules a row meets, the first one, or the first and else a default label.",
+)
+@click.option("--default", metavar="LABEL", help="For that reading [the commonest label].")
+@click.option(
+    "--weigh",
+    type=click.Choice(["equal", "support"]),
+    default="equal",
+    show_default=True,
+    help="What a rule counts for in a mean.",
+)
+@click.option("--min-support", type=float, default=0.0, help="Only rules met by such a share.")
+@click.option("--min-confidence", type=float, default=0.0, help="Only rules right so often.")
+@click.option("--only", type=Names(), default=(), help="Only the rules with these ids.")
+@click.option("--plot", metavar="FILE.svg", help="A picture of what became of each rule.")
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
+@seed_option
+def retain(source: Source, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Are the rules of TABLE, the original, still in RELEASED?
+
+    A rule that names a column which was not released is reported as lost.
+    """
+    from tamis.evaluate.retention import retention
+
+    original = source.read()
+    release = _read_like(original, source, released)
+    rules = _rules(original, options)
+    kept = retention(
+        rules,
+        original,
+        release,
+        reading=options["reading"],
+        default=options["default"],
+        weights=options["weigh"],
+    )
+    learnt = _learnt(original, release, source, options)
+    if options["plot"] is not None:
+        _plot(kept, options["plot"])
+    if as_json:
+        print_json({**kept.to_dict(), "prediction": learnt.to_dict() if learnt else None})
+    else:
+        _print(console(), kept, learnt, options["top"])
+
+
+def _read_like(original: Table, source: Source, path: str) -> Table:
+    """A table whose texts are texts as in the original, even where they look like numbers."""
+    from tamis.read import read_table
+    from tamis.read.schema import Schema
+
+    rules = source.rules()
+    reading: dict[str, Any] = {
+        "encoding": source.encoding,
+        "separator": source.separator,
+        "drop": source.drop,
+    }
+    schema = Schema(missing=(*rules.missing, *source.missing))
+    table = read_table(path, target=original.target, schema=schema, **reading)
+    texts = [
+        c
+        for c in table.frame.columns
+        if c in original.frame.columns
+        and (original.kind(c), table.kind(c)) == ("nominal", "number")
+    ]
+    if not texts:
+        return table
+    schema = replace(schema, columns=dict.fromkeys(texts, "text"))
+    return read_table(path, target=original.target, schema=schema, **reading)
+
+
+def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
+    from tamis.rules.keep import kept_rules
+    from tamis.rules.mine import mine_rules
+
+    if options["rules_file"] is None:
+        rules = mine_rules(original, random_state=options["seed"])
+    else:
+        rules = _load(options["rules_file"], original.target)
+    if not (options["min_support"] or options["min_confidence"] or options["only"]):
+        return rules
+    return kept_rules(
+        rules,
+        original.frame,
+        original.target,
+        min_support=options["min_support"],
+        min_confidence=options["min_confidence"],
+        only=options["only"] or None,
+    )
+
+
+def _load(path: str, target: str) -> RuleSet:
+    from tamis.errors import InputError
+    from tamis.rules.ruleset import RuleSet
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError:
+        raise InputError(f"no file {path} for --rules") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file in UTF-8") from None
+    return RuleSet.from_json(text) if path.endswith(".json") else RuleSet.parse(text, target=target)
+
+
+def _learnt(
+    original: Table, release: Table, source: Source, options: dict[str, Any]
+) -> Prediction | None:
+    from tamis.errors import InputError
+    from tamis.evaluate.prediction import prediction
+
+    if options["test"] is None:
+        if options["positive"] is not None:
+            raise InputError("--positive is about the F-measure, which needs --test FILE")
+        return None
+    test = _read_like(original, source, options["test"])
+    return prediction(
+        original,
+        release,
+        test,
+        positive=options["positive"],
+        random_state=options["seed"],
+    )
+
+
+def _plot(kept: Retention, path: str) -> None:
+    from tamis.evaluate.retention_plot import retention_picture
+    from tamis.files import written
+
+    with written(path) as draft:
+        retention_picture(kept).write(draft)
+
+
+def _print(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:
+    """What happened in words, then in figures, then rule by rule."""
+    out.print(f"\n[bold]{kept.headline()}.[/bold]")
+    if kept.lost_columns:
+        out.print(f"Not released: {', '.join(kept.lost_columns)}.", markup=False)
+    out.print()
+    _print_figures(out, kept)
+    if learnt is not None:
+        _print_models(out, learnt)
+    if top:
+        _print_rules(out, kept, top)
+
+
+def _print_figures(out: Console, kept: Retention) -> None:
+    table = rich_table("", "before", "after", "change", "", numbers=("before", "after", "change"))
+    before, after = percent(kept.right_original), percent(kept.right_released)
+    table.add_row(
+        "Rule Accuracy", before, after, _figure(kept.rule_accuracy), "how often the rules are right"
+    )
+    before, after = percent(kept.coverage_original), percent(kept.coverage)
+    change = _figure(abs(kept.coverage_original - kept.coverage))
+    table.add_row("coverage", before, after, change, "rows that meet some rule")
+    table.add_row("RSD", "", "", _figure(kept.rsd), "mean change of the share of rows of a rule")
+    table.add_row("  total", "", "", _figure(kept.total_variation), "half the sum of these changes")
+    chance = "" if kept.rld_floor is None else f"; chance alone gives {_figure(kept.rld_floor)}"
+    table.add_row("RLD", "", "", _figure(kept.rld), f"mean shift of the labels of a rule{chance}")
+    table.add_row("RE", "", "", _figure(kept.re), "mean relative change of the rows of a rule")
+    out.print(table)
+
+
+def _print_models(out: Console, learnt: Prediction) -> None:
+    table = rich_table(
+        "a model learnt from",
+        "original",
+        "release",
+        numbers=("original", "release"),
+    )
+    pairs = (learnt.original, learnt.released)
+    table.add_row("accuracy", *(percent(s.accuracy) for s in pairs))
+    table.add_row("AUC", *(_figure(s.auc) for s in pairs))
+    if learnt.positive is not None:
+        table.add_row("F-measure", *(_figure(s.f_measure) for s in pairs))
+    out.print(f"Predicting {learnt.rows:,} original rows that were held out:")
+    out.print(table)
+    out.print(f"Always saying the commonest label is right in {percent(learnt.majority)}.\n")
+
+
+def _print_rules(out: Console, kept: Retention, top: int) -> None:
+    from rich.markup import escape
+
+    shown = kept.rules[:top]
+    table = rich_table(
+        "rule",
+        "rows before",
+        "after",
+        "shift",
+        "prediction",
+        numbers=("rows before", "after", "shift"),
+        title=f"What became of the rules, the worst {len(shown):,} of {len(kept.rules):,}",
+    )
+    for change in shown:
+        table.add_row(
+            escape(f"{change.id}: {change.text}"),
+            f"{change.support_before:,}",
+            f"{change.support_after:,}",
+            _figure(change.distance),
+            escape(_fate(change)),
+        )
+    out.print(table)
+
+
+def _fate(change: Any) -> str:
+    if change.fate == "lost":
+        return "lost: no column " + ", ".join(change.missing_columns)
+    if change.fate == "emptied":
+        return "no row left"
+    if change.majority_before is None:
+        return "no row before"
+    before = change.labels_before[change.majority_before]
+    share = f"{change.majority_before} {percent(before)}"
+    if change.flipped:
+        now = change.labels_after[change.majority_after]
+        return f"{share}, now {change.majority_after} {percent(now)}"
+    return f"{share}, now {percent(change.labels_after[change.majority_before])}"
+
+
+def _figure(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.3f}"

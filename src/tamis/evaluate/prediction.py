@@ -1,0 +1,237 @@
+"""How well a model learnt from the release predicts original rows that nobody trained on."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, TamisWarning, listed
+from tamis.evaluate.comparison import frame_of
+from tamis.evaluate.measure import Measure
+from tamis.rules.bind import refuse_other_types, texts
+from tamis.rules.onehot import OneHot
+from tamis.table import Table
+
+FIGURES = ("accuracy", "auc", "f_measure")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well one model predicts the held-out rows.
+
+    `auc` is the mean over the labels, each against the rest; `None` where the held-out rows
+    have one label only. `f_measure` is `None` unless a positive label was named.
+    """
+
+    accuracy: float
+    auc: float | None
+    f_measure: float | None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A model trained on the original beside one trained on the release, on the same rows."""
+
+    original: Scores
+    released: Scores
+    majority: float
+    """The accuracy of always saying the commonest label of the original."""
+    rows: int
+    positive: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return asdict(self)
+
+
+def prediction(
+    original: Any,
+    released: Any,
+    test: Any,
+    *,
+    target: str | None = None,
+    model: Any = None,
+    positive: str | None = None,
+    random_state: int = 0,
+) -> Prediction:
+    """Train on the original and on the release, test both on held-out original rows.
+
+    Parameters
+    ----------
+    original, released : Table or frame
+        Each model uses all features of its own table; identifiers and a sensitive column of
+        the original `Table` are none.
+    test : Table or frame
+        Original rows that were in neither; an error where they are the rows of one of them.
+    target : str, optional
+        The label column. `None`: that of the original table.
+    model : scikit-learn classifier, optional
+        `None`: a CART tree by the paper's settings. Nominal columns are coded as indicators;
+        missing numbers become medians where the model cannot take them.
+    positive : str, optional
+        The label that the F-measure is about.
+    random_state : int
+        For the default model.
+
+    Examples
+    --------
+    >>> train = pl.DataFrame({"age": range(20, 60), "ill": ["no"] * 20 + ["yes"] * 20})
+    >>> test = pl.DataFrame({"age": [22.5, 55.5], "ill": ["no", "yes"]})
+    >>> noisy = train.with_columns(age=pl.col("age").reverse())
+    >>> found = prediction(train, noisy, test, target="ill", positive="yes")
+    >>> found.original.accuracy, found.released.accuracy
+    (1.0, 0.0)
+    """
+    target = _target(original, target)
+    frames = {"original": frame_of(original), "release": frame_of(released)}
+    held_out = frame_of(test)
+    for name, frame in (*frames.items(), ("test table", held_out)):
+        _check(name, frame, target)
+    for name, frame in frames.items():
+        _refuse_same_rows(name, frame, held_out)
+    columns = tuple(held_out.columns)
+    refuse_other_types(columns, frames["original"], frames["release"])
+    refuse_other_types(columns, frames["original"], held_out, "the test table")
+    truth = texts(held_out[target]).to_numpy()
+    if positive is not None and positive not in set(texts(frames["original"][target])):
+        raise InputError(f"the positive label is none that column {target!r} holds")
+    scores = [
+        _scores(
+            *_predicted(frame, held_out, target, original, model, random_state), truth, positive
+        )
+        for frame in frames.values()
+    ]
+    majority = texts(frames["original"][target]).drop_nulls().mode().sort()[0]
+    share = float((truth == majority).mean())
+    return Prediction(scores[0], scores[1], share, held_out.height, positive)
+
+
+def prediction_measures(test: Any, **options: Any) -> tuple[Measure, ...]:
+    """Accuracy, AUC and, with a positive label, F-measure of a model of the release.
+
+    Parameters
+    ----------
+    test : Table or frame
+        Held-out original rows.
+    **options
+        As for `prediction`.
+    """
+    names = FIGURES if options.get("positive") is not None else FIGURES[:2]
+    return tuple(_measure(name, test, options) for name in names)
+
+
+def _measure(name: str, test: Any, options: dict[str, Any]) -> Measure:
+    def score(original: Any, released: Any) -> float:
+        value = getattr(prediction(original, released, test, **options).released, name)
+        return float("nan") if value is None else float(value)
+
+    return Measure(name, "max", score)
+
+
+def _target(original: Any, target: str | None) -> str:
+    found = target or (original.roles.target if isinstance(original, Table) else None)
+    if found is None:
+        raise InputError("name the target column with target=... or --target COL")
+    return found
+
+
+def _check(name: str, frame: pl.DataFrame, target: str) -> None:
+    if target not in frame.columns:
+        raise InputError(
+            f"the {name} has no column {target!r}, the target; its columns are "
+            f"{listed(frame.columns, most=30)}"
+        )
+    if not frame.height or frame[target].null_count():
+        raise InputError(f"the {name} needs rows, each with a label in column {target!r}")
+
+
+def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> None:
+    """Testing on the rows of the training measures memory, not learning."""
+    if set(frame.columns) != set(test.columns):
+        return
+    test = test.select(frame.columns)
+    if frame.schema == test.schema and frame.height == test.height and frame.equals(test):
+        raise InputError(f"the test rows are the rows of the {name}; give rows that were held out")
+    try:
+        new = test.join(frame.unique(), on=frame.columns, how="anti", nulls_equal=True).height
+    except pl.exceptions.PolarsError:  # other types, so other rows
+        return
+    if new == 0:
+        warnings.warn(
+            f"every test row is also a row of the {name}; make sure that the test rows were held "
+            "out before training",
+            TamisWarning,
+            stacklevel=3,
+        )
+
+
+def _predicted(
+    train: pl.DataFrame,
+    test: pl.DataFrame,
+    target: str,
+    original: Any,
+    model: Any,
+    random_state: int,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The labels a model of `train` knows, what it says of the test rows, and how surely."""
+    known = original.features if isinstance(original, Table) else train.columns
+    columns = [c for c in train.columns if c != target and c in known]
+    coded = OneHot.of(train, columns)
+    if not coded.features:
+        raise InputError("a table without features teaches nothing; release at least one column")
+    fitted = _model(model, random_state)
+    fitted.fit(coded.matrix(train), texts(train[target]).to_numpy())
+    matrix = coded.matrix(test)
+    return fitted.classes_, fitted.predict(matrix), fitted.predict_proba(matrix)
+
+
+def _model(model: Any, random_state: int) -> Any:
+    from sklearn.base import clone
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.utils import get_tags
+
+    if model is None:
+        return DecisionTreeClassifier(
+            min_samples_leaf=0.02, max_depth=12, random_state=random_state
+        )
+    if not hasattr(model, "predict_proba"):
+        raise InputError(f"AUC needs a model with predict_proba, got {type(model).__name__}")
+    if get_tags(model).input_tags.allow_nan:
+        return clone(model)
+    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), clone(model))
+
+
+def _scores(
+    labels: NDArray[Any],
+    said: NDArray[Any],
+    surely: NDArray[Any],
+    truth: NDArray[Any],
+    positive: str | None,
+) -> Scores:
+    from sklearn.metrics import f1_score
+
+    f_measure = None
+    if positive is not None:
+        f_measure = float(f1_score(truth == positive, said == positive, zero_division=0.0))
+    return Scores(float((said == truth).mean()), _auc(labels, surely, truth), f_measure)
+
+
+def _auc(labels: NDArray[Any], surely: NDArray[Any], truth: NDArray[Any]) -> float | None:
+    """The mean over the labels of the test rows; one the model never saw is at no score."""
+    from sklearn.metrics import roc_auc_score
+
+    present = np.unique(truth)
+    if len(present) < 2:
+        return None
+    column = {label: surely[:, i] for i, label in enumerate(labels)}
+    nothing = np.zeros(len(truth))
+    # Of two labels each gives the same area, so the mean is that area.
+    areas = [roc_auc_score(truth == c, column.get(c, nothing)) for c in present]
+    return float(np.mean(areas))

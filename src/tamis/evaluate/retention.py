@@ -1,0 +1,240 @@
+"""Are the rules of the original still in the release?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.evaluate import rule_measures
+from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, frame_of
+from tamis.evaluate.rule_changes import RuleChange, rule_changes
+from tamis.evaluate.rule_measures import LEAST_SUPPORT, Reading
+from tamis.rules.count import MEMORY
+from tamis.rules.ruleset import RuleSet
+
+OwnMeasure = Callable[[NDArray[Any], NDArray[Any]], float]
+"""A data holder's own measure: a function of the two matrices, rules x labels."""
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What a release keeps of a set of rules. All distances are 0 where nothing changed.
+
+    Attributes
+    ----------
+    rules : tuple of RuleChange
+        What became of each rule, the worst first.
+    rule_accuracy : float
+        How far apart the rules are right in the two tables: `right_original` and
+        `right_released`; `wrong_released` is one minus the latter.
+    rsd, total_variation : float
+        The mean change of the support of a rule, and half the sum of the changes.
+    rld, rld_floor : float or None
+        The mean distance of the labels of a rule, and what chance alone would give.
+    re : float or None
+        The mean relative change of support.
+    coverage_original, coverage : float
+        The share of rows that meet some rule, in the original and in the release.
+    lost, emptied, flipped : int
+        Rules that name a column the release does not have, that no row meets any more, and
+        whose commonest label is another one now.
+    own : dict of name to float
+        The measures that the data holder brought.
+    """
+
+    target: str
+    reading: Reading
+    rows_original: int
+    rows_released: int
+    rule_accuracy: float
+    right_original: float
+    right_released: float
+    rsd: float
+    total_variation: float
+    rld: float | None
+    rld_floor: float | None
+    re: float | None
+    coverage_original: float
+    coverage: float
+    rules: tuple[RuleChange, ...]
+    own: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def wrong_released(self) -> float:
+        return 1 - self.right_released
+
+    @property
+    def lost(self) -> int:
+        return sum(change.fate == "lost" for change in self.rules)
+
+    @property
+    def emptied(self) -> int:
+        return sum(change.fate == "emptied" for change in self.rules)
+
+    @property
+    def flipped(self) -> int:
+        return sum(change.flipped for change in self.rules)
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / len(self.rules)
+
+    @property
+    def lost_columns(self) -> tuple[str, ...]:
+        """The columns that rules name and the release does not have."""
+        return tuple(dict.fromkeys(c for change in self.rules for c in change.missing_columns))
+
+    def headline(self) -> str:
+        """What happened to the rules, in one sentence.
+
+        Lost and emptied rules are named beside those that changed, for they predict nothing.
+        """
+        fates = [
+            (self.flipped, "changed their prediction"),
+            (self.lost, "are lost with a column that was not released"),
+            (self.emptied, "hold for no row any more"),
+        ]
+        (most, what), *others = [fate for fate in fates if fate[0]] or fates[:1]
+        told = [f"{most:,} of {len(self.rules):,} rules {what}"]
+        return ", ".join(told + [f"{count:,} {what}" for count, what in others])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values, under stable names."""
+        names = (
+            "target reading rows_original rows_released rule_accuracy right_original "
+            "right_released wrong_released rsd total_variation rld rld_floor re "
+            "coverage_original coverage lost lost_share lost_columns emptied flipped"
+        )
+        figures = {name: getattr(self, name) for name in names.split()}
+        figures["lost_columns"] = list(self.lost_columns)
+        return {**figures, "own": dict(self.own), "rules": [c.to_dict() for c in self.rules]}
+
+
+def retention(
+    rules: RuleSet | str,
+    original: Any,
+    released: Any,
+    *,
+    target: str | None = None,
+    reading: Reading = "pairs",
+    default: str | None = None,
+    weights: Weights = "equal",
+    least_support: int = LEAST_SUPPORT,
+    measures: Mapping[str, OwnMeasure] | None = None,
+    memory: int = MEMORY,
+) -> Retention:
+    """Measure how the rules of the original hold in a release.
+
+    Parameters
+    ----------
+    rules : RuleSet or text
+        Rules found in the original, or written by hand.
+    original, released : Table or frame
+        A column of a rule that the original lacks is an error; one that the release lacks
+        makes the rule lost. A missing cell meets no condition.
+    target : str, optional
+        The label column. `None`: that of the table, else of the rules.
+    reading : {"pairs", "first", "default"}
+        How rules that overlap or leave rows out are read for the share of right predictions:
+        over all matches; each row by its first rule, rows without one being wrong; or these
+        predicted to have the label `default` (`None`: the commonest of the original).
+    weights : {"equal", "support"} or list of float
+        What each rule counts for in the means.
+    least_support : int
+        Rules with fewer rows in the original are left out of RLD, and of RLD only.
+    measures : mapping of name to function, optional
+        Own measures, each a function of the two matrices of counts, rules x labels.
+    memory : int
+        Bytes to stay below while counting.
+
+    Returns
+    -------
+    Retention
+
+    Notes
+    -----
+    Fletcher and Islam (2017), equations 1 to 4.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [25, 35, 45, 55], "ill": ["no", "no", "yes", "yes"]})
+    >>> released = pl.DataFrame({"age": [25, 55, 45, 35], "ill": ["no", "no", "yes", "yes"]})
+    >>> kept = retention("age > 40 -> ill=yes", original, released)
+    >>> kept.rule_accuracy, kept.rsd
+    (0.5, 0.0)
+    """
+    if isinstance(rules, str):
+        rules = RuleSet.parse(rules)
+    _check_reading(reading, least_support)
+    base = baseline(
+        rules,
+        original,
+        target,
+        weights=weights,
+        first_match=reading != "pairs",
+        memory=memory,
+    )
+    return measured(base, released, reading, default, least_support, measures)
+
+
+def measured(
+    base: Baseline,
+    released: Any,
+    reading: Reading = "pairs",
+    default: str | None = None,
+    least_support: int = LEAST_SUPPORT,
+    measures: Mapping[str, OwnMeasure] | None = None,
+) -> Retention:
+    """The retention of one release, the original being counted already."""
+    comparison = base.compare(released)
+    fallback = _position(comparison, default)
+    before, after = rule_measures.right_shares(comparison, reading, fallback)
+    return Retention(
+        target=base.target,
+        reading=reading,
+        rows_original=comparison.before.rows,
+        rows_released=comparison.after.rows,
+        rule_accuracy=abs(before - after),
+        right_original=before,
+        right_released=after,
+        rsd=rule_measures.rsd(comparison),
+        total_variation=rule_measures.total_variation(comparison),
+        rld=_known(rule_measures.rld(comparison, least_support)),
+        rld_floor=_known(rule_measures.rld_floor(comparison, least_support)),
+        re=_known(rule_measures.relative_error(comparison)),
+        coverage_original=comparison.before.coverage,
+        coverage=comparison.after.coverage,
+        rules=rule_changes(comparison, frame_of(released).columns),
+        own=_own(comparison, measures or {}),
+    )
+
+
+def _check_reading(reading: str, least_support: int) -> None:
+    if reading not in ("pairs", "first", "default"):
+        raise InputError(f"reading is 'pairs', 'first' or 'default', got {reading!r}")
+    if least_support < 0:
+        raise InputError(f"least_support is a number of rows of at least 0, got {least_support}")
+
+
+def _position(comparison: Comparison, label: str | None) -> int | None:
+    if label is None:
+        return None
+    if label not in comparison.before.labels:
+        raise InputError("the default label is none that the target of the original holds")
+    return comparison.before.labels.index(label)
+
+
+def _own(comparison: Comparison, measures: Mapping[str, OwnMeasure]) -> dict[str, float]:
+    matrices = (comparison.before.by_label, comparison.after.by_label)
+    # Copies, so that a measure of the user cannot spoil the next one.
+    return {name: float(f(*(m.copy() for m in matrices))) for name, f in measures.items()}
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,0 +1,168 @@
+"""A release on trial: models learn from it, attackers use it, on rows that no search has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.binary import is_binary
+from tamis.errors import InputError
+from tamis.evaluate.holdout import HoldOut, Said, column_labels, told
+from tamis.evaluate.retention import Retention, retention
+from tamis.release import Release
+from tamis.risk.classes import k_anonymity
+from tamis.risk.containment import containment_anonymity
+from tamis.risk.cut import cut_sensitive
+from tamis.rules.mine import mine_rules
+from tamis.rules.ruleset import RuleSet
+from tamis.table import Table
+
+MOST_VALUES = 100
+"""Values of a sensitive column up to which it is a class that can be guessed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Court:
+    """What all releases of a table are judged by, computed once.
+
+    Parameters
+    ----------
+    original : Table
+    split : HoldOut
+    classifier : scikit-learn classifier
+        What a recipient would learn.
+    attackers : mapping of name to scikit-learn classifier
+        What an attacker would learn to guess the sensitive column with.
+    random_state : int
+        For rules and intervals.
+    """
+
+    original: Table
+    split: HoldOut
+    classifier: Any
+    attackers: Mapping[str, Any]
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if (values := len(np.unique(self.secrets))) > MOST_VALUES:
+            raise InputError(
+                f"the sensitive column {self.sensitive!r} has {values} different values, and at "
+                f"most {MOST_VALUES} can be guessed as classes; group its values first"
+            )
+
+    @property
+    def sensitive(self) -> str:
+        return self.original.sensitive or self.original.target
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """The target of every row."""
+        return column_labels(self.original, self.original.target)
+
+    @cached_property
+    def secrets(self) -> NDArray[Any]:
+        """The sensitive value of every row; of many numbers the interval it lies in."""
+        column = self.original.frame[self.sensitive]
+        if self.sensitive == self.original.target:
+            return self.labels
+        seen = self.split.seen
+        return cut_sensitive(column[seen], self.labels[seen]).codes(column)
+
+    @cached_property
+    def rules(self) -> RuleSet | None:
+        """What a tree learns from the rows seen; none where no column gives any."""
+        seen = Table(self.original.frame[self.split.seen], self.original.roles)
+        try:
+            return mine_rules(seen, random_state=self.random_state)
+        except InputError:
+            return None
+
+    @cached_property
+    def everything(self) -> dict[str, Said]:
+        """What attackers say who get all features."""
+        return self.attacked(self.original)
+
+    def attacked(self, table: Table) -> dict[str, Said]:
+        """What each attacker says who learns from these features."""
+        features = table.only(table.features)
+        return {
+            name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
+            for name, attacker in self.attackers.items()
+        }
+
+    def trial(self, release: Release) -> Trial:
+        return Trial(self, release)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One release before the court; each finding is made when it is first asked for."""
+
+    court: Court
+    release: Release
+
+    @cached_property
+    def taught(self) -> Said:
+        """What a model says of the target that learnt from the release.
+
+        Where values were altered it learns from altered rows and is asked about true ones.
+        """
+        table, split, labels = self.release.table, self.court.split, self.court.labels
+        features, held = table.only(table.features), split.held
+        if self.release.unaltered is not None:
+            features = pl.concat([features, self.release.unaltered.only(table.features)])
+            labels, held = np.tile(labels, 2), held + table.rows
+        return told(self.court.classifier, features, labels, split.seen, held)
+
+    @cached_property
+    def attacked(self) -> dict[str, Said]:
+        """What each attacker says of the sensitive column."""
+        table, original = self.release.table, self.court.original
+        same = table.features == original.features
+        if same and table.only(table.features).equals(original.only(original.features)):
+            return self.court.everything
+        return self.court.attacked(table)
+
+    @property
+    def strongest(self) -> str:
+        """The attacker that is right most often."""
+        return strongest(self.attacked)
+
+    @cached_property
+    def k_anonymity(self) -> int:
+        """People in the smallest group of equals; all of them where nothing known is released."""
+        table = self.release.table
+        return k_anonymity(table) if table.quasi else table.rows
+
+    @cached_property
+    def containment(self) -> int | None:
+        """The containment anonymity of a 0/1 release."""
+        table = self.release.table
+        if not is_binary(table):
+            return None
+        return containment_anonymity(table.only(table.features).to_numpy().astype(np.uint8))
+
+    @cached_property
+    def retention(self) -> Retention | None:
+        """What the release keeps of the rules, on held-out rows."""
+        if self.court.rules is None:
+            return None
+        held = self.court.split.held
+        original = self.court.original
+        return retention(
+            self.court.rules,
+            original.frame[held],
+            self.release.table.frame[held],
+            target=original.target,
+        )
+
+
+def strongest(attacks: Mapping[str, Said]) -> str:
+    """The attacker that is right most often; of equals the first."""
+    return max(attacks, key=lambda name: int(attacks[name].right.sum()))

@@ -1,0 +1,119 @@
+"""Tables as C4.5 reads them: every column a line of floats, missing values NaN.
+
+A number stays as it is; a nominal value becomes its place among the declared values of its
+column. A table is coded once, then fitted on any of its rows and columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from tamis.errors import InputError
+from tamis.learn.columns import Coding, frame_of, frame_of_array, nominal_names
+
+Levels = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns a table must have: their names, and the declared values of the nominal ones."""
+
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]
+    """`None` for a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A coded table: `values` has a line a column.
+
+    Examples
+    --------
+    >>> coded = encode(pl.DataFrame({"age": [31, None], "job": ["judge", "cook"]}))
+    >>> coded.schema
+    Schema(names=('age', 'job'), levels=(None, ('cook', 'judge')))
+    >>> coded.values
+    array([[31., nan],
+           [ 1.,  0.]])
+    """
+
+    schema: Schema
+    values: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        return int(self.values.shape[1])
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The rows in the order of each number, missing values last, equals in table order.
+
+        The lines of nominal columns are there but say nothing.
+        """
+        order = np.zeros(self.values.shape, np.int32)
+        for line, column, levels in zip(order, self.values, self.schema.levels):
+            if levels is None:
+                line[:] = np.argsort(column, kind="stable")
+        return order
+
+    def select(self, columns: Sequence[int]) -> Coded:
+        """The same rows with these columns only, by number."""
+        picked = [int(c) for c in columns]
+        schema = Schema(
+            tuple(self.schema.names[c] for c in picked),
+            tuple(self.schema.levels[c] for c in picked),
+        )
+        chosen = replace(self, schema=schema, values=np.ascontiguousarray(self.values[picked]))
+        vars(chosen)["order"] = self.order[picked]  # sorted once for all selections
+        return chosen
+
+
+def encode(
+    data: Any, nominal: Sequence[int | str] | None = None, schema: Schema | None = None
+) -> Coded:
+    """Code a pandas, polars or pyarrow frame, or an array.
+
+    Parameters
+    ----------
+    data : frame or array of shape (rows, columns)
+    nominal : sequence of column numbers or names, optional
+        Columns that are nominal although they hold numbers. Text, categorical and boolean
+        columns of a frame always are.
+    schema : Schema, optional
+        The columns to expect. A nominal value that it does not declare is read as missing.
+
+    Notes
+    -----
+    The declared values of a polars `Enum` or a pandas `Categorical` are those of its type,
+    whether they occur or not; those of any other column are the ones that occur, sorted.
+    """
+    frame, declared = _frame(data, nominal)
+    if schema is None:
+        known = Coding.of(frame, nominal_names(frame.columns, nominal), declared).known
+        schema = Schema(tuple(frame.columns), known)
+    elif frame.width != len(schema.names):
+        raise InputError(f"expected the {len(schema.names)} columns of the fit, got {frame.width}")
+    values = np.empty((frame.width, frame.height))
+    for line, column in zip(values, Coding(schema.levels).columns(frame)):
+        line[:] = column.values
+        if column.categories is not None:
+            line[column.values < 0] = np.nan
+    return Coded(schema, values)
+
+
+def _frame(
+    data: Any, nominal: Sequence[int | str] | None
+) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    if nw.dependencies.is_into_dataframe(data):
+        return frame_of(data)
+    array = np.asarray(data)
+    if array.ndim != 2:
+        raise InputError(f"expected a table with two dimensions, got {array.ndim}")
+    return frame_of_array(array, nominal), {}

@@ -1,0 +1,288 @@
+"""Privacy breach increase: how much better or worse does an attacker guess from some features?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, TamisWarning
+from tamis.learn.classifiers import classifier
+from tamis.learn.folds import Folds
+from tamis.learn.intervals import Interval, fold_interval
+from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.risk.cut import Cut, Rule, cut_sensitive
+from tamis.table import Table
+
+Attackers = str | Any | Sequence[Any] | Mapping[str, Any] | None
+Shares = NDArray[np.float64]
+
+TRIED = ("c45", "nb", "boosting", "neighbours")
+"""The attackers that are tried where none is named."""
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What an attacker gains from some features, against all of them.
+
+    Attributes
+    ----------
+    features : tuple of str
+    pbi : float
+        Privacy breach increase: the attacker's accuracy from these features, divided by that from
+        all, less one. Below 0 is safer than releasing everything.
+    interval : tuple of float
+        95 % interval of `pbi` over the folds.
+    accuracy, baseline : float
+        The strongest attacker's accuracy from these features, and from all.
+    attacker : str
+        Who is strongest on these features.
+    floor : float
+        The `pbi` of one who knows the distribution only and always guesses the commonest value.
+    by_attacker : dict of str to float
+        Each attacker's accuracy from these features by its own accuracy from all, less one.
+    cut : Cut or None
+        How a sensitive column of numbers was made into classes.
+    """
+
+    features: tuple[str, ...]
+    pbi: float
+    interval: Interval
+    accuracy: float
+    baseline: float
+    attacker: str
+    floor: float
+    by_attacker: dict[str, float]
+    cut: Cut | None = None
+
+
+class Attack:
+    """Some attackers who guess one column from any set of features, all on the same folds.
+
+    The attacker takes, for every set of features, whichever of the classifiers guesses best.
+
+    Parameters
+    ----------
+    scores : mapping of str to SubsetScores
+        By name; all with the same features and folds.
+    """
+
+    def __init__(self, scores: Mapping[str, SubsetScores]) -> None:
+        self._scores = dict(scores)
+        first = next(iter(self._scores.values()))
+        self.features, self.folds = first.features, first.folds
+        self.all = self.strongest(self.features)
+        # No feature at all: the commonest value of the rows trained on, on the same folds.
+        self.floor = self._mean(first.of([])) / self.all.accuracy - 1
+
+    def strongest(self, features: Iterable[str]) -> Guess:
+        """The best guess from some features; the first attacker among equals."""
+        named = tuple(features)
+        guesses = [self._guess(who, s.of(named)) for who, s in self._scores.items()]
+        return max(guesses, key=lambda guess: guess.pooled)
+
+    def without_each(self) -> dict[str, Guess]:
+        """The best guess without each feature in turn."""
+        drops = {who: s.drop_ones() for who, s in self._scores.items()}
+        return {
+            feature: max(
+                (self._guess(who, found[feature]) for who, found in drops.items()),
+                key=lambda guess: guess.pooled,
+            )
+            for feature in self.features
+        }
+
+    def pbi(self, guess: Guess) -> float:
+        """Privacy breach increase of a guess (Definition 1)."""
+        return guess.accuracy / self.all.accuracy - 1
+
+    def interval(self, guess: Guess) -> Interval:
+        """The interval of the ratio, linear around the means of both accuracies."""
+        ratio = guess.accuracy / self.all.accuracy
+        apart = (guess.shares - ratio * self.all.shares) / self.all.accuracy
+        return fold_interval(ratio - 1 + apart, self.folds)
+
+    def breach(self, features: Iterable[str], cut: Cut | None = None) -> Breach:
+        """All about one set of features."""
+        guess = self.strongest(features)
+        own = {
+            who: self._mean(s.of(guess.features)) / self._mean(s.of(self.features)) - 1
+            for who, s in self._scores.items()
+        }
+        return Breach(
+            guess.features,
+            self.pbi(guess),
+            self.interval(guess),
+            guess.accuracy,
+            self.all.accuracy,
+            guess.attacker,
+            self.floor,
+            own,
+            cut,
+        )
+
+    def all_subsets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows guessed rightly from every subset by fold, and the number of the attacker.
+
+        Row `mask` of both as in `SubsetScores.all_subsets`.
+        """
+        counts = np.stack([s.all_subsets() for s in self._scores.values()])
+        who = counts.sum(axis=2).argmax(axis=0)
+        return counts[who, np.arange(counts.shape[1])], who
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._scores)
+
+    def guess(self, features: tuple[str, ...], correct: Sequence[int], attacker: str) -> Guess:
+        """A guess whose rows guessed rightly are known."""
+        return Guess(features, attacker, np.asarray(correct) / self.folds.sizes, int(sum(correct)))
+
+    def _guess(self, who: str, found: FoldScores) -> Guess:
+        return self.guess(found.features, found.correct, who)
+
+    def _mean(self, found: FoldScores) -> float:
+        return float(np.mean(np.asarray(found.correct) / self.folds.sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """How well the sensitive column is guessed from some features."""
+
+    features: tuple[str, ...]
+    attacker: str
+    shares: Shares
+    """The share of rows guessed rightly in each fold."""
+    pooled: int
+    """Rows guessed rightly over all folds: whole numbers, so that ties are ties."""
+
+    @property
+    def accuracy(self) -> float:
+        return float(self.shares.mean())
+
+
+def breach_increase(
+    table: Any,
+    features: Iterable[str],
+    *,
+    sensitive: str | None = None,
+    attackers: Attackers = TRIED,
+    cv: Any = 10,
+    cut: Rule = "auto",
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Breach:
+    """How much the release of some features helps to guess the sensitive column.
+
+    Parameters
+    ----------
+    table : Table or frame of polars, pandas or pyarrow
+    features : iterable of str
+        The columns to release.
+    sensitive : str, optional
+        What is guessed; by default the sensitive column of a `Table`, which is its target where
+        none was named.
+    attackers : names, classifiers, or mapping of names to classifiers
+        Each is tried and the strongest is reported. Names are those of `tamis.learn.classifiers`;
+        by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
+    cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
+    cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
+        How a sensitive column of many numbers becomes classes; see `cut_sensitive`.
+    n_jobs : int, optional
+        Processes, as in joblib.
+    random_state : int, default 0
+        Draws the folds and seeds the attackers.
+
+    Returns
+    -------
+    Breach
+
+    Notes
+    -----
+    Jafer, Matwin and Sokolova (2017), Definitions 1 and 2. All features of the table are the
+    baseline (BLP); target and sensitive column are never among them.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [20, 25, 30, 35, 50, 55, 60, 65] * 3, "coin": [0, 1] * 12,
+    ...                       "ill": (["no"] * 4 + ["yes"] * 4) * 3})
+    >>> found = breach_increase(frame, ["coin"], sensitive="ill", attackers="nb", cv=3)
+    >>> round(found.accuracy, 3), found.baseline, round(found.pbi, 3)
+    (0.333, 1.0, -0.667)
+    """
+    frame, names, sensitive, target = _opened(table, sensitive)
+    rule = "none" if sensitive == target else cut
+    made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
+    coded = frame.select(names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
+    who = named_attackers(attackers)
+    folds = Folds.of(cv, coded[sensitive].to_numpy(), random_state)
+    attack = Attack(
+        {
+            name: SubsetScores(
+                coded, one, target=sensitive, cv=folds, n_jobs=n_jobs, random_state=random_state
+            )
+            for name, one in who.items()
+        }
+    )
+    warn_of_floor(attack.floor)
+    return attack.breach(features, made if made.points else None)
+
+
+def named_attackers(attackers: Attackers) -> dict[str, Any]:
+    """Attackers by name, from names, classifiers or a mapping.
+
+    >>> named_attackers("nb")
+    {'nb': AdditiveNaiveBayes()}
+    """
+    if isinstance(attackers, str):
+        attackers = [name.strip() for name in attackers.split(",")]
+    if isinstance(attackers, Mapping):
+        found = dict(attackers)
+    else:
+        many = attackers if isinstance(attackers, list | tuple) else [attackers]
+        found = {}
+        for one in many:
+            name = one if isinstance(one, str) else type(one).__name__
+            found[name] = classifier(one) if isinstance(one, str) else one
+    if not found:
+        raise InputError("name at least one attacker, such as c45 or nb")
+    return found
+
+
+def warn_of_floor(floor: float) -> None:
+    """Say so where the attackers are worse than one who knows the distribution only."""
+    if floor > 0:
+        warnings.warn(
+            "guessing the commonest sensitive value is right more often than the attackers are "
+            f"from all features (PBI {floor:+.4f}): a threshold on PBI says nothing here",
+            TamisWarning,
+            stacklevel=3,
+        )
+
+
+def _opened(table: Any, sensitive: str | None) -> tuple[pl.DataFrame, list[str], str, str | None]:
+    from tamis.read import polars_frame
+
+    if isinstance(table, Table):
+        frame, names, target = table.frame, list(table.features), table.roles.target
+        sensitive = sensitive or table.sensitive
+    else:
+        frame, target = polars_frame(table), None
+        names = list(frame.columns)
+    if sensitive is None:
+        raise InputError("name what an attacker guesses: sensitive=...")
+    if sensitive not in frame.columns:
+        raise InputError(f"no column {sensitive!r} in the table")
+    return frame, [n for n in names if n not in (sensitive, target)], sensitive, target
+
+
+def _labels(frame: pl.DataFrame, target: str | None) -> NDArray[Any]:
+    """What the cut looks at; without a target there is nothing to see."""
+    if target is None:
+        return np.zeros(frame.height, dtype=np.int64)
+    return frame[target].cast(pl.String).fill_null("").to_numpy()

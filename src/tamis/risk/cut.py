@@ -1,0 +1,131 @@
+"""A sensitive column as classes: its values, or intervals of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.risk.mdl import mdl_cuts
+
+Codes = NDArray[np.int64]
+Rule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
+
+MANY = 10
+"""Numbers with more distinct values than this are cut where no rule is named."""
+PARTS = 4
+"""The number of intervals of the rule `quantiles`."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How the values of a sensitive column become classes.
+
+    Attributes
+    ----------
+    rule : str
+        What was done, in words.
+    points : tuple of float
+        Where numbers are cut; empty where each value is a class.
+    values : tuple
+        The values that are classes, where nothing is cut.
+    """
+
+    rule: str
+    points: tuple[float, ...] = ()
+    values: tuple[Any, ...] = ()
+
+    def codes(self, column: pl.Series) -> Codes:
+        """The class of each row, from 0; a missing value is a class of its own, the last but one.
+
+        A value that was not known when the classes were made has the last number.
+        """
+        missing = column.is_null().to_numpy()
+        if self.points:
+            numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy()
+            codes = np.searchsorted(np.array(self.points), numbers)
+            return np.where(missing, len(self.points) + 1, codes)
+        known = {value: code for code, value in enumerate(self.values)}
+        codes = np.array([known.get(v, len(known) + 1) for v in column.to_list()], dtype=np.int64)
+        return np.where(missing, len(known), codes)
+
+
+def cut_sensitive(column: pl.Series, target: NDArray[Any], rule: Rule = "auto") -> Cut:
+    """Make classes of a sensitive column.
+
+    Parameters
+    ----------
+    column : polars Series
+    target : array of class labels
+        What the rule `mdl` looks at.
+    rule : {"auto", "mdl", "quantiles", "none"} or sequence of float
+        `"mdl"`: where the target changes, by the minimum description length (Fayyad and Irani
+        1993). `"quantiles"`: four intervals of nearly as many rows. Numbers: cut there. `"none"`:
+        every value is a class. `"auto"`: `"none"` for text and for numbers with at most ten
+        distinct values, else `"mdl"`, else, where that finds no cut, `"quantiles"`.
+
+    Returns
+    -------
+    Cut
+
+    Examples
+    --------
+    >>> ages = pl.Series("age", [20, 25, 30, 41, 50, 60, 61, 66, 70, 75, 80, 85])
+    >>> cut = cut_sensitive(ages, np.array(["no"] * 6 + ["yes"] * 6), "mdl")
+    >>> cut.rule, cut.points
+    ('cut at 60.5, where the target changes (minimum description length)', (60.5,))
+    >>> cut.codes(ages).tolist()
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    """
+    distinct = column.drop_nulls().unique().sort()
+    numeric = column.dtype.is_numeric()
+    if rule == "none" or (rule == "auto" and not (numeric and len(distinct) > MANY)):
+        return Cut("each value is a class", values=tuple(distinct.to_list()))
+    if not numeric:
+        raise InputError(f"only numbers can be cut, and the sensitive column is {column.dtype}")
+    if not isinstance(rule, str):
+        return _given(rule)
+    if rule not in ("auto", "mdl", "quantiles"):
+        raise InputError(
+            f'a cut is "auto", "mdl", "quantiles", "none" or a list of numbers, got {rule!r}'
+        )
+    present = column.is_not_null().to_numpy()
+    values = column.drop_nulls().cast(pl.Float64).to_numpy()
+    points = () if rule == "quantiles" else tuple(mdl_cuts(values, np.asarray(target)[present]))
+    if points:
+        return Cut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
+    if rule == "mdl":
+        raise InputError(
+            "the target does not say where to cut the sensitive column (no cut pays for itself by "
+            'its description length); use "quantiles" or give the cut points'
+        )
+    points = _quantiles(values)
+    why = f"; the target says nothing {_MDL}" if rule == "auto" else ""
+    return Cut(f"cut at {_words(points)}, {len(points) + 1} intervals of like size{why}", points)
+
+
+_MDL = "(minimum description length)"
+
+
+def _given(rule: Sequence[float]) -> Cut:
+    points = tuple(sorted(float(point) for point in rule))
+    if not points or not np.isfinite(points).all() or len(set(points)) < len(points):
+        raise InputError("cut points are one or more finite, different numbers")
+    return Cut(f"cut at {_words(points)}, as given", points)
+
+
+def _quantiles(values: NDArray[np.float64]) -> tuple[float, ...]:
+    inner = np.quantile(values, np.arange(1, PARTS) / PARTS, method="inverted_cdf")
+    points = [float(p) for p in np.unique(inner) if p < values.max()]
+    if not points:
+        raise InputError("the sensitive column has a single value; there is nothing to guess")
+    return tuple(points)
+
+
+def _words(points: Sequence[float]) -> str:
+    return ", ".join(f"{point:g}" for point in points)

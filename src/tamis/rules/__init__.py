@@ -1,0 +1,17 @@
+"""Rules: conditions on columns that predict a label.
+
+::
+
+    text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
+
+`parse` and `text` are the grammar, `record` the JSON form, `tree` and `coding` take rules out of
+fitted trees, `mine` out of a table; `bind`, `pack`, `block` and `count` count rows by packed
+bits; `keep` picks the rules that matter.
+"""
+
+from tamis.rules.coding import Indicator, Ordinal
+from tamis.rules.condition import Between, Condition, OneOf
+from tamis.rules.rule import Rule
+from tamis.rules.ruleset import RuleSet
+
+__all__ = ["Between", "Condition", "Indicator", "OneOf", "Ordinal", "Rule", "RuleSet"]

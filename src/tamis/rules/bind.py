@@ -1,0 +1,119 @@
+"""Rules meet a table: what its columns hold, and whether the rules may ask it.
+
+A column holds numbers, truths or texts. Bounds need numbers; a value asked of numbers must be
+a number, one asked of truths `true` or `false`. A column without any value may be asked all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from tamis.errors import InputError
+from tamis.rules.condition import Between, Condition, refuse_unknown
+from tamis.rules.ruleset import RuleSet
+from tamis.rules.text import number_text
+
+Holds = Literal["numbers", "truths", "texts", "nothing"]
+
+
+def holds(dtype: pl.DataType) -> Holds:
+    """What a column of this type holds, for a rule.
+
+    >>> holds(pl.Int8()), holds(pl.Categorical()), holds(pl.Null())
+    ('numbers', 'texts', 'nothing')
+    """
+    if dtype.is_numeric():
+        return "numbers"
+    if dtype == pl.Boolean:
+        return "truths"
+    return "nothing" if dtype == pl.Null else "texts"
+
+
+def value_text(value: Any) -> str:
+    """A value as a rule would write it: 1.0 as `1`, True as `true`.
+
+    >>> value_text(1.0), value_text(np.True_), value_text("yes")
+    ('1', 'true', 'yes')
+    """
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | np.number):
+        return number_text(float(value))
+    return str(value)
+
+
+def texts(column: pl.Series) -> pl.Series:
+    """A column as the texts that rules know its values by; missing stays missing.
+
+    >>> texts(pl.Series([1.0, None, 2.5])).to_list()
+    ['1', None, '2.5']
+    """
+    if holds(column.dtype) != "numbers" or column.dtype.is_integer():
+        return column.cast(pl.String)
+    names = {value: value_text(value) for value in column.unique().drop_nulls().to_list()}
+    return column.replace_strict(names, default=None, return_dtype=pl.String)
+
+
+def known_value(text: str, held: Holds) -> str | None:
+    """A value of a rule as `texts` would show it; `None` where the column cannot hold it.
+
+    >>> known_value("01", "texts"), known_value("01", "numbers"), known_value("x", "numbers")
+    ('01', '1', None)
+    """
+    if held == "numbers":
+        try:
+            return number_text(float(text))
+        except (ValueError, OverflowError):
+            return None
+    if held == "truths":
+        return text.lower() if text.lower() in ("true", "false") else None
+    return text
+
+
+def refuse_unfit(rules: RuleSet, frame: pl.DataFrame, where: str) -> None:
+    """An error where a rule names a column that is not there, or asks what it cannot hold."""
+    refuse_unknown(rules.conditions, frame.columns, where)
+    for name, rule in zip(rules.ids, rules):
+        for condition in rule.conditions:
+            held = holds(frame.schema[condition.column])
+            if not _askable(condition, held):
+                raise InputError(
+                    f"rule {name!r} asks column {condition.column!r} of {where} for "
+                    f"{_asked(condition)}, but it holds {held}; change the rule, or read the "
+                    "column as another type"
+                )
+
+
+def refuse_other_types(
+    columns: tuple[str, ...],
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    where: str = "the release",
+) -> None:
+    """An error where a column of both tables holds numbers in one and texts in the other."""
+    for column in columns:
+        if column not in original.columns or column not in released.columns:
+            continue
+        before, after = holds(original.schema[column]), holds(released.schema[column])
+        if before != after and "nothing" not in (before, after):
+            raise InputError(
+                f"column {column!r} holds {before} in the original and {after} in {where}; "
+                "read both tables with the same types, or leave out the rules on it"
+            )
+
+
+def _askable(condition: Condition, held: Holds) -> bool:
+    if held == "nothing":
+        return True
+    if isinstance(condition, Between):
+        return held == "numbers"
+    return all(known_value(value, held) is not None for value in condition.values)
+
+
+def _asked(condition: Condition) -> str:
+    if isinstance(condition, Between):
+        return "numbers within bounds"
+    return "values that are not numbers or truths"

@@ -1,0 +1,227 @@
+"""How many rows of each label meet each rule: the matrix that every measure starts from.
+
+The rows of a chunk are laid out label by label, each label starting a new word of 64 bits, so
+that one pass of AND over the conditions of a rule and one count of bits gives all its labels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, TamisWarning
+from tamis.rules.bind import holds, texts
+from tamis.rules.block import Block, first_only
+from tamis.rules.condition import Condition
+from tamis.rules.pack import Bits, PackedColumn, Places
+from tamis.rules.ruleset import RuleSet
+
+Matrix = NDArray[np.int64]
+
+MEMORY = 256 * 2**20
+"""Bytes that a count may hold at once, unless told otherwise."""
+
+_BLOCK = 64
+"""Rules counted together; few enough that their bits stay in the processor's cache."""
+
+_MOST_WORDS = 1024
+_BYTES_A_ROW = 128
+"""What the columns of one row take while they are packed, generously."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows of a table by rule and label.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        What the columns of the matrices stand for.
+    by_label : array, rules x labels
+        Rows that meet a rule; a row counts for every rule that it meets.
+    first : array, rules x labels, or None
+        Rows whose first matching rule it is; only where that was asked for.
+    totals, covered : arrays, one number a label
+        All rows, and the rows that meet some rule.
+    """
+
+    labels: tuple[str, ...]
+    by_label: Matrix
+    first: Matrix | None
+    totals: Matrix
+    covered: Matrix
+
+    @property
+    def rows(self) -> int:
+        return int(self.totals.sum())
+
+    @property
+    def support(self) -> Matrix:
+        """Rows that meet each rule."""
+        support: Matrix = self.by_label.sum(axis=1)
+        return support
+
+    @property
+    def coverage(self) -> float:
+        """The share of rows that meet some rule."""
+        return int(self.covered.sum()) / self.rows if self.rows else 0.0
+
+
+def count(
+    rules: RuleSet,
+    frame: pl.DataFrame,
+    target: str,
+    *,
+    labels: Sequence[str] | None = None,
+    memory: int = MEMORY,
+    first_match: bool = False,
+) -> Counts:
+    """Count the rows of `frame` by rule and label.
+
+    Rules on columns that the frame lacks count nothing; `tamis.evaluate.retention` tells them
+    apart from rules that no row meets. Rows without a label are left out, with a warning.
+
+    Parameters
+    ----------
+    labels : list of str, optional
+        The labels to count. `None`: those of the frame, sorted.
+    memory : int
+        Bytes to stay below while counting.
+    first_match : bool
+        Also count each row for the first rule only that it meets.
+
+    Examples
+    --------
+    >>> rules = RuleSet.parse("age > 40 -> ill=yes")
+    >>> frame = pl.DataFrame({"age": [30, 50, 60, None], "ill": ["no", "no", "yes", "yes"]})
+    >>> count(rules, frame, "ill").by_label.tolist()
+    [[1, 1]]
+    """
+    labels = table_labels(frame, target) if labels is None else list(labels)
+    _warn_of_missing(frame[target])
+    counter = _Counter(rules, frame, len(labels), first_match)
+    column = frame[target].cast(pl.String) if _is_text(frame[target]) else frame[target]
+    position = _positions(column, labels)
+    size = counter.chunk_rows(memory)
+    for start in range(0, frame.height, size):
+        codes = _codes(column.slice(start, size), position)
+        counter.add(frame.slice(start, size), codes)
+    return Counts(tuple(labels), counter.by_label, counter.first, counter.totals, counter.covered)
+
+
+class _Counter:
+    """The matrices so far, and what is needed to add a chunk of rows to them."""
+
+    def __init__(self, rules: RuleSet, frame: pl.DataFrame, labels: int, first_match: bool):
+        known = set(frame.columns)
+        conditions = {c: i for i, c in enumerate(rules.conditions)}
+        wanted = [[conditions[c] for c in r.conditions] for r in rules]
+        self.conditions = len(conditions)
+        asked: dict[str, list[tuple[int, Condition]]] = {c: [] for c in rules.columns if c in known}
+        for condition, position in conditions.items():
+            if condition.column in asked:
+                asked[condition.column].append((position, condition))
+        self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in asked.items()]
+        usable = np.flatnonzero([known.issuperset(r.columns) for r in rules])
+        self.blocks = [Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)]
+        self.by_label = np.zeros((len(rules), labels), dtype=np.int64)
+        self.first = np.zeros_like(self.by_label) if first_match else None
+        self.totals = np.zeros(labels, dtype=np.int64)
+        self.covered = np.zeros(labels, dtype=np.int64)
+
+    def chunk_rows(self, memory: int) -> int:
+        """How many rows to take at once so that all stays within `memory`."""
+        labels = len(self.totals)
+        groups = max((p.groups for p in self.packed), default=0)
+        a_word = 8 * (self.conditions + groups + 4 * _BLOCK) + 64 * _BYTES_A_ROW
+        words = memory // a_word - labels
+        if words < 1:
+            raise InputError(
+                f"counting {len(self.by_label)} rules over {labels} labels needs at least "
+                f"{a_word * (labels + 1)} bytes of memory, {memory} were allowed"
+            )
+        return 64 * min(words, _MOST_WORDS)
+
+    def add(self, chunk: pl.DataFrame, codes: NDArray[np.int64]) -> None:
+        """Count the rows of one chunk."""
+        if (codes < 0).any():
+            chunk, codes = chunk.filter(codes >= 0), codes[codes >= 0]
+        places, starts = _laid_out(codes, len(self.totals))
+        answers = np.empty((self.conditions, places.words), dtype=np.uint64)
+        for column in self.packed:
+            column.fill(answers, chunk[column.name], places)
+        everyone = places.scattered(np.zeros(len(codes), dtype=np.int64), 1)[0]
+        self.totals += _by_label(everyone[None, :], starts)[0]
+        seen = np.zeros_like(everyone)
+        for block in self.blocks:
+            bits = block.met(answers, everyone)
+            self.by_label[block.rules] += _by_label(bits, starts)
+            if self.first is not None:
+                self.first[block.in_order] += _by_label(
+                    first_only(block.unsorted(bits), seen), starts
+                )
+            np.bitwise_or(seen, np.bitwise_or.reduce(bits, axis=0), out=seen)
+        self.covered += _by_label(seen[None, :], starts)[0]
+
+
+def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np.int64]]:
+    """Places for rows with these labels, and the first word of each label."""
+    sizes = np.bincount(codes, minlength=labels)
+    words = (sizes + 63) // 64
+    starts = np.concatenate([[0], np.cumsum(words)])
+    # Narrow numbers are sorted by their digits, which is faster.
+    order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
+    rank = np.empty(len(codes), dtype=np.int64)
+    rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Places(64 * starts[codes] + rank, int(starts[-1])), starts
+
+
+def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
+    """Bits set in each row, by label."""
+    found = np.zeros((len(bits), len(starts) - 1), dtype=np.int64)
+    held = np.flatnonzero(np.diff(starts))
+    if len(held):
+        ones = np.bitwise_count(bits)
+        found[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
+    return found
+
+
+def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
+    """The labels that a table holds, as rules write them, sorted.
+
+    >>> table_labels(pl.DataFrame({"ill": [1.0, 0.0, None]}), "ill")
+    ['0', '1']
+    """
+    return sorted(texts(frame[target].unique()).drop_nulls().unique().to_list())
+
+
+def _is_text(column: pl.Series) -> bool:
+    return holds(column.dtype) == "texts"
+
+
+def _positions(column: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
+    """Where each value of the target stands in `labels`; -1 where it does not."""
+    cells = column.unique().drop_nulls()
+    position = {label: i for i, label in enumerate(labels)}
+    return {cell: position.get(text, -1) for cell, text in zip(cells, texts(cells))}
+
+
+def _codes(column: pl.Series, position: dict[Any, int]) -> NDArray[np.int64]:
+    if not position:
+        return np.full(len(column), -1, dtype=np.int64)
+    return column.replace_strict(position, default=-1, return_dtype=pl.Int64).to_numpy()
+
+
+def _warn_of_missing(labels: pl.Series) -> None:
+    if labels.null_count():
+        warnings.warn(
+            f"{labels.null_count()} rows have no label in column {labels.name!r}; left out",
+            TamisWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,193 @@
+"""Rules that predict one column, in order."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from tamis.errors import InputError, listed
+from tamis.rules.condition import Condition
+from tamis.rules.lexer import RuleSyntaxError
+from tamis.rules.parse import parse_line
+from tamis.rules.record import rule_of_record, rule_record
+from tamis.rules.rule import Rule
+from tamis.rules.text import rule_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tamis.rules.coding import Coding
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules in order, and the column they predict. They may overlap and need not cover all.
+
+    Parameters
+    ----------
+    rules : iterable of Rule
+        At least one.
+    target : str, optional
+        The column they predict. `None`: whichever target the table has.
+
+    Examples
+    --------
+    >>> rules = RuleSet.parse('''
+    ... # written by hand
+    ... old: age > 40.5 and job in {Sales, 'Tech support'} -> income=>50K
+    ... age <= 40.5 -> income=<=50K
+    ... ''')
+    >>> len(rules), rules.target, rules.ids
+    (2, 'income', ('old', 'r2'))
+    >>> print(rules.to_text())
+    old: age > 40.5 and job in {Sales, 'Tech support'} -> income=>50K
+    age <= 40.5 -> income=<=50K
+    """
+
+    rules: tuple[Rule, ...]
+    target: str | None = None
+
+    def __init__(self, rules: Iterable[Rule], target: str | None = None) -> None:
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "target", target)
+        if not self.rules:
+            raise InputError("there is no rule; give at least one")
+        given = Counter(rule.id for rule in self.rules if rule.id is not None)
+        twice = [name for name, times in given.items() if times > 1]
+        if twice:
+            raise InputError(f"the rule ids {listed(twice)} stand twice; give each rule its own")
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __getitem__(self, position: int) -> Rule:
+        return self.rules[position]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of each rule; one without an id is named by its position."""
+        given = {rule.id for rule in self.rules}
+        names = []
+        for position, rule in enumerate(self.rules, start=1):
+            name = rule.id if rule.id is not None else f"r{position}"
+            while rule.id is None and name in given:
+                name += "'"
+            names.append(name)
+        return tuple(names)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns the rules name, each once, in the order of their first mention."""
+        return tuple(dict.fromkeys(column for rule in self.rules for column in rule.columns))
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The distinct conditions, in the order of their first mention."""
+        return tuple(dict.fromkeys(c for rule in self.rules for c in rule.conditions))
+
+    @classmethod
+    def parse(cls, text: str, *, target: str | None = None, label: str | None = None) -> Self:
+        """Rules from text, one a line; `tamis.rules.parse` shows the grammar.
+
+        Parameters
+        ----------
+        text : str
+            Empty lines and lines that start with `#` are passed over.
+        target : str, optional
+            The column that the rules predict; a line that names another is an error.
+        label : str, optional
+            What a line without an arrow predicts, as some miners print them.
+
+        Examples
+        --------
+        >>> RuleSet.parse("plas > 127.5 and mass > 29.9", target="class", label="1")[0].label
+        '1'
+        """
+        rules = []
+        for number, line in enumerate(text.split("\n"), start=1):
+            line = line.removesuffix("\r")
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            rule, named = parse_line(line, number, label)
+            if named is not None and target not in (None, named):
+                place = line.index("->") if "->" in line else 0
+                raise RuleSyntaxError(
+                    number, place, f"a label of column {target!r} after the arrow"
+                )
+            target = named if named is not None else target
+            rules.append(rule)
+        return cls(rules, target)
+
+    @classmethod
+    def from_tree(
+        cls,
+        tree: Any,
+        *,
+        features: Sequence[str] | None = None,
+        coding: Mapping[str, Coding] | None = None,
+        target: str | None = None,
+        shares: bool = False,
+    ) -> Self:
+        """One rule a leaf of a fitted classification tree, conditions on a column merged.
+
+        Parameters
+        ----------
+        tree : fitted scikit-learn tree or C45Classifier
+        features : list of str, optional
+            The names of the features it was fitted on. `None`: those that it remembers.
+        coding : mapping of feature to Indicator or Ordinal, optional
+            What a coded feature stands for, so that its splits are told in values of the table.
+        target : str, optional
+            The column it predicts.
+        shares : bool
+            Keep the shares of the labels of each leaf instead of the likeliest label alone.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> tree = DecisionTreeClassifier().fit([[20.0], [30.0], [50.0]], ["no", "no", "yes"])
+        >>> print(RuleSet.from_tree(tree, features=["age"], target="ill").to_text())
+        age <= 40 -> ill=no
+        age > 40 -> ill=yes
+        """
+        from tamis.rules.tree import tree_rules
+
+        return cls(tree_rules(tree, features, coding or {}, shares), target)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Rules from the text that `to_json` gives."""
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"the rules are not JSON: line {error.lineno}, character {error.colno}: {error.msg}"
+            ) from None
+        if not isinstance(document, dict) or not isinstance(document.get("rules"), list):
+            raise InputError("rules in JSON are an object with a list 'rules' and a 'target'")
+        return cls([rule_of_record(r) for r in document["rules"]], document.get("target"))
+
+    def to_json(self) -> str:
+        """The rules as one JSON document.
+
+        Examples
+        --------
+        >>> rules = RuleSet.parse("job = cook -> ill=no")
+        >>> RuleSet.from_json(rules.to_json()) == rules
+        True
+        """
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules as plain values."""
+        return {"target": self.target, "rules": [rule_record(rule) for rule in self.rules]}
+
+    def to_text(self) -> str:
+        """The rules in the text grammar, one a line."""
+        return "\n".join(rule_text(rule, self.target) for rule in self.rules)

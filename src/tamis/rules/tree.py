@@ -1,0 +1,108 @@
+"""One rule a leaf of a fitted classification tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tamis.errors import InputError, listed
+from tamis.rules.bind import value_text
+from tamis.rules.coding import Coding, split
+from tamis.rules.condition import Condition, OneOf, merged
+from tamis.rules.rule import Rule
+
+Leaf = tuple[tuple[Condition, ...], Sequence[float]]
+
+
+def tree_rules(
+    tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding], shares: bool
+) -> list[Rule]:
+    """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right.
+
+    Leaves of C4.5 that no training row came to are left out.
+    """
+    if not hasattr(tree, "classes_") or not hasattr(tree, "tree_"):
+        raise InputError(
+            f"rules need one fitted classification tree, got {type(tree).__name__}; fit it first, "
+            "or give the trees of a forest one by one"
+        )
+    labels = [value_text(c) for c in tree.classes_]
+    walk = _c45_leaves if hasattr(tree.tree_, "root") else _cart_leaves
+    return [_rule(leaf, labels, shares) for leaf in walk(tree, features, coding)]
+
+
+def _cart_leaves(
+    tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding]
+) -> Iterator[Leaf]:
+    inner = tree.tree_
+    names = _names(features, getattr(tree, "feature_names_in_", None), inner.n_features)
+    _refuse_unknown(coding, names)
+    # A walk by hand: a tree may be deeper than Python's stack.
+    waiting: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        left, right = int(inner.children_left[node]), int(inner.children_right[node])
+        if left == right:
+            yield path, inner.value[node][0]
+            continue
+        name = names[inner.feature[node]]
+        below, above = split(name, float(inner.threshold[node]), coding.get(name))
+        waiting.append((right, (*path, above)))
+        waiting.append((left, (*path, below)))
+
+
+def _c45_leaves(
+    tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding]
+) -> Iterator[Leaf]:
+    schema = tree.tree_.schema
+    names = _names(features, schema.names, len(schema.names))
+    _refuse_unknown(coding, names)
+    levels = dict(zip(schema.names, schema.levels))
+    shown = dict(zip(schema.names, names))
+    waiting: list[tuple[Any, tuple[Condition, ...]]] = [(tree.tree_.root, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if not node.children:
+            if sum(node.weights) > 0:
+                yield path, node.weights
+            continue
+        name = shown[node.feature]
+        if node.threshold is None:
+            values = [value_text(level) for level in levels[node.feature]]
+            sides: Sequence[Condition] = [OneOf(name, (value,)) for value in values]
+        else:
+            sides = split(name, node.threshold, coding.get(name))
+        ways = [(child, (*path, side)) for child, side in zip(node.children, sides)]
+        waiting += reversed(ways)
+
+
+def _refuse_unknown(coding: Mapping[str, Coding], names: Sequence[str]) -> None:
+    unknown = [name for name in coding if name not in names]
+    if unknown:
+        raise InputError(
+            f"the coding names {listed(unknown)}, which the tree was not fitted on; its features "
+            f"are {listed(names, most=30)}"
+        )
+
+
+def _names(
+    features: Sequence[str] | None, remembered: Sequence[str] | None, count: int
+) -> list[str]:
+    given = features if features is not None else remembered
+    if given is None:
+        raise InputError("the tree remembers no feature names; give them with features=[...]")
+    names = [str(name) for name in given]
+    if len(names) != count:
+        raise InputError(f"the tree was fitted on {count} features, got {len(names)} names")
+    return names
+
+
+def _rule(leaf: Leaf, labels: Sequence[str], shares: bool) -> Rule:
+    path, weights = leaf
+    conditions = merged(path)
+    if not shares:
+        return Rule(conditions, label=labels[int(np.argmax(weights))])
+    total = float(np.sum(weights))
+    return Rule(conditions, distribution={c: float(w) / total for c, w in zip(labels, weights)})

@@ -1,0 +1,123 @@
+"""Rows, target and sensitive column as the breach search works on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from tamis.errors import InputError
+from tamis.learn.columns import Coding, frame_of, frame_of_array
+from tamis.risk.cut import Cut, Rule, cut_sensitive
+
+Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A frame of features and codes of the target, and another with those of what is hidden.
+
+    Attributes
+    ----------
+    frame : polars frame
+        The features and one more column, the target.
+    target : str
+        The name of that column.
+    y : array of int
+        The target, coded in the order of `classes`.
+    classes : array
+    hidden : (frame, str) or None
+        The features and the sensitive column; `None` where that is the target.
+    cut : Cut or None
+        How the sensitive column was made into classes.
+    """
+
+    frame: pl.DataFrame
+    target: str
+    y: NDArray[np.int64]
+    classes: Labels
+    hidden: tuple[pl.DataFrame, str] | None
+    cut: Cut | None
+
+
+def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Opened:
+    """Check what was given to a selector and code it."""
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None")
+    frame = _features(selector, X)
+    labels = column_or_1d(y, warn=True)
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(f"the target must be classes: {error}") from None
+    check_consistent_length(frame, labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(
+            f"cross-validation needs two or more classes of the target, got {len(classes)} class"
+        )
+    name = unused_name(frame, "target")
+    with_target = frame.with_columns(pl.Series(name, codes.astype(np.int64)))
+    hidden, cut = None, None
+    if sensitive is not None:
+        column = sensitive_series(sensitive)
+        check_consistent_length(frame, column)
+        if not _same(column, labels):
+            cut = cut_sensitive(column, codes, rule)
+            name_of = unused_name(frame, "sensitive")
+            guessed = pl.Series(name_of, cut.codes(column))
+            if guessed.n_unique() < 2:
+                raise InputError("the sensitive column has one class; there is nothing to guess")
+            hidden = frame.with_columns(guessed), name_of
+    return Opened(with_target, name, codes.astype(np.int64), classes, hidden, cut)
+
+
+def sensitive_series(sensitive: Any) -> pl.Series:
+    """The sensitive column in any form, as polars; NaN is missing."""
+    if isinstance(sensitive, pl.Series):
+        column = sensitive
+    elif nw.dependencies.is_into_series(sensitive):
+        column = nw.from_native(sensitive, series_only=True).to_polars()
+    else:
+        values = np.asarray(sensitive)
+        if values.ndim != 1:
+            raise InputError(f"sensitive is one value a row, got shape {values.shape}")
+        column = pl.Series("sensitive", values.tolist(), strict=False)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _same(column: pl.Series, labels: Labels) -> bool:
+    """Whether the sensitive column is the target, value by value."""
+    return bool(column.to_list() == np.asarray(labels).tolist())
+
+
+def _features(selector: Any, X: Any) -> pl.DataFrame:
+    if nw.dependencies.is_into_dataframe(X):
+        frame, declared = frame_of(X)
+        validate_data(selector, frame, reset=True, skip_check_array=True)
+        if 0 in frame.shape:
+            raise InputError(f"a table with rows and features is needed, got {frame.shape}")
+        return Coding.of(frame, declared=declared).declare(frame)
+    kind = np.asarray(X).dtype.kind if not hasattr(X, "tocsr") else "f"
+    array = validate_data(
+        selector,
+        X,
+        reset=True,
+        dtype=None if kind in "OUS" else np.float64,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2,
+    )
+    return frame_of_array(array, getattr(selector.estimator, "nominal", None))
+
+
+def unused_name(frame: pl.DataFrame, name: str) -> str:
+    """A name for one more column, with underscores where it is taken."""
+    while name in frame.columns:
+        name += "_"
+    return name

@@ -1,0 +1,148 @@
+"""`tamis rules` and `tamis retain`."""
+
+import json
+
+import pytest
+
+from tamis.cli import COMMANDS
+from tamis.rules import RuleSet
+
+
+@pytest.fixture(autouse=True)
+def _commands(monkeypatch):
+    monkeypatch.setitem(COMMANDS, "rules", "tamis.cli.rules:rules")
+    monkeypatch.setitem(COMMANDS, "retain", "tamis.cli.retain:retain")
+
+
+def _write(path, rows, header="age,zip,ill"):
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def original(tmp_path):
+    rows = [
+        f"{20 + i},{'01000' if i % 2 else '75011'},{'no' if i < 20 else 'yes'}" for i in range(40)
+    ]
+    return _write(tmp_path / "original.csv", rows)
+
+
+@pytest.fixture
+def released(tmp_path):
+    rows = [f"{59 - i},{75011 if i % 2 else 75012},{'no' if i < 20 else 'yes'}" for i in range(40)]
+    return _write(tmp_path / "released.csv", rows)
+
+
+def test_rules_are_printed_in_the_grammar(run, original):
+    code, out, err = run("rules", original, "--target", "ill")
+    assert code == 0
+    assert out == "age <= 39.5 -> ill=no\nage > 39.5 -> ill=yes\n"
+    assert "2 rules predict 'ill'" in err
+
+
+def test_rules_go_to_a_file_and_back_into_retain(run, original, released, tmp_path):
+    for name in ("rules.txt", "rules.json"):
+        code, out, err = run("rules", original, "--target", "ill", "--quiet", "-o", tmp_path / name)
+        assert (code, out, err) == (0, "", "")
+        args = ("--target", "ill", "--rules", tmp_path / name, "--json")
+        code, out, err = run("retain", original, released, *args)
+        assert (code, err) == (0, "")
+        assert json.loads(out)["rule_accuracy"] == 1.0
+
+
+def test_rules_as_json_with_shares(run, original):
+    code, out, _ = run("rules", original, "--target", "ill", "--shares", "--json")
+    assert code == 0
+    found = RuleSet.from_json(out)
+    assert found[0].distribution == (("no", 1.0), ("yes", 0.0))
+
+
+def test_retain_in_words(run, original, released):
+    code, out, _ = run("retain", original, released, "--target", "ill")
+    assert code == 0
+    assert "2 of 2 rules changed their prediction." in out
+    assert "no 100.0 %, now yes 100.0 %" in out
+    assert "RLD" in out
+
+
+def test_the_stable_names_of_the_json(run, original, released):
+    code, out, err = run("retain", original, released, "--target", "ill", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["rld"] == 1.0
+    assert {"rule_accuracy", "rsd", "rld", "re", "coverage", "lost", "rules"} <= set(found)
+    assert found["rules"][0]["flipped"] is True
+    assert found["prediction"] is None
+
+
+def test_texts_that_look_like_numbers_stay_texts_in_the_release(run, original, released, tmp_path):
+    rules = tmp_path / "rules.txt"
+    rules.write_text("zip = 75011 -> no\n")
+    code, out, _ = run("retain", original, released, "--target", "ill", "--rules", rules, "--json")
+    assert code == 0
+    assert json.loads(out)["rules"][0]["support_after"] == 20
+
+
+def test_a_column_not_released_loses_its_rules(run, original, tmp_path):
+    rows = [f"{i % 3},{'no' if i < 20 else 'yes'}" for i in range(40)]
+    released = _write(tmp_path / "z.csv", rows, "zip,ill")
+    code, out, _ = run("retain", original, released, "--target", "ill")
+    assert code == 0
+    assert "2 of 2 rules are lost with a column that was not released." in out
+    assert "Not released: age." in out
+
+
+def test_a_picture_and_models(run, original, released, tmp_path):
+    test = _write(tmp_path / "test.csv", ["21.5,75011,no", "58.5,75011,yes"])
+    picture = tmp_path / "rules.svg"
+    args = ("--target", "ill", "--test", test, "--positive", "yes", "--plot", picture)
+    code, out, _ = run("retain", original, released, *args)
+    assert code == 0
+    assert "Predicting 2 original rows that were held out" in out
+    assert "Always saying the commonest label is right in 50.0 %." in out
+    assert picture.read_text().startswith("<svg")
+    found = json.loads(run("retain", original, released, *args, "--json").out)
+    assert found["prediction"]["original"] == {"accuracy": 1.0, "auc": 1.0, "f_measure": 1.0}
+    assert found["prediction"]["released"]["accuracy"] == 0.0
+
+
+def test_rules_can_be_chosen(run, original, released, tmp_path):
+    rules = tmp_path / "rules.txt"
+    rules.write_text("a: age > 50 -> yes\nb: age > 20 -> yes\n")
+    args = ("retain", original, released, "--target", "ill", "--rules", rules, "--json")
+    assert [r["id"] for r in json.loads(run(*args, "--only", "b").out)["rules"]] == ["b"]
+    chosen = run(*args, "--min-confidence", "0.9", "--min-support", "0.1").out
+    assert [r["id"] for r in json.loads(chosen)["rules"]] == ["a"]
+    code, _, err = run(*args, "--min-support", "0.99")
+    assert code == 1
+    assert "none of the 2 rules" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("age > old -> ill=yes", "line 1, character 7: expected a number"),
+        ("weight > 3 -> ill=yes", "rules name 'weight'"),
+        ("age > 3 -> ill=perhaps", "predicts a label that column 'ill'"),
+        ("age = abc -> ill=yes", "asks column 'age'"),
+        ("# nothing", "there is no rule"),
+        ("age > 3 -> other=yes", "a label of column 'ill'"),
+    ],
+)
+def test_wrong_rules_end_with_code_2(run, original, released, tmp_path, text, said):
+    rules = tmp_path / "rules.txt"
+    rules.write_text(text)
+    code, out, err = run("retain", original, released, "--target", "ill", "--rules", rules)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_other_wrong_usage_ends_with_code_2(run, original, released, tmp_path):
+    for args, said in [
+        (("--rules", tmp_path / "none.txt"), "no file"),
+        (("--positive", "yes"), "needs --test"),
+        (("--test", original), "test rows are the rows of the original"),
+    ]:
+        code, _, err = run("retain", original, released, "--target", "ill", *args)
+        assert code == 2
+        assert said in err

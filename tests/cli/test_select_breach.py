@@ -1,0 +1,123 @@
+"""`tamis select --by breach`."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import read_table
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory):
+    rng = np.random.default_rng(2)
+    ill, smokes = rng.random(240) < 0.45, rng.random(240) < 0.4
+    frame = pl.DataFrame(
+        {
+            "age": rng.normal(50 + 14 * ill, 9).round(1),
+            "<job>": np.where(rng.random(240) < 0.15 + 0.7 * smokes, "cook", "judge"),
+            "wage": rng.normal(30 + 5 * smokes, 5).round(1),
+            "coin": rng.integers(0, 2, 240),
+            "visits": rng.poisson(4 + 5 * ill, 240),
+            "smokes": np.where(smokes, "yes", "no"),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+    path = tmp_path_factory.mktemp("clinic") / "clinic.csv"
+    frame.write_csv(path)
+    return path
+
+
+def ask(run, clinic, *args):
+    return run("select", clinic, "--target", "ill", "--by", "breach", "--folds", 4, *args)
+
+
+def test_json_has_the_stable_names(run, clinic):
+    code, out, _ = ask(run, clinic, "--sensitive", "smokes", "--json", "--quiet")
+    assert code == 0
+    found = json.loads(out)
+    assert found["search"] == "exhaustive"
+    assert (found["folds"], found["repeats"]) == (4, 1)
+    assert found["features"] == found["candidates"][found["best"]]["features"]
+    keys = {"features", "performance", "pbi", "p_value", "region", "score"}
+    assert all(keys <= set(candidate) for candidate in found["candidates"])
+    assert found["candidates"][0]["region"] is None
+    assert found["held_out"]["rows"] == 60
+    assert 0 <= found["sensitivity"]["margin"] <= 1
+    assert set(found["performance_ranking"]) == {"age", "<job>", "wage", "coin", "visits"}
+    assert found["cut"] == "each value is a class"
+
+
+def test_the_choice_in_words_and_notes(run, clinic):
+    code, out, err = ask(run, clinic, "--preset", "paper", "--stability", 2)
+    assert code == 0
+    assert "columns may leave" in out
+    assert "rows that the search never saw" in out
+    assert "over seeds" in out
+    assert "walk search" in out
+    assert "target and sensitive column are the same" in err
+    assert "read 240 rows" in err
+
+
+def test_a_number_is_cut_and_it_is_said(run, clinic):
+    args = ("--sensitive", "visits", "--quiet", "--holdout", "0")
+    code, out, _ = ask(run, clinic, *args)
+    assert code == 0
+    assert "visits was cut at" in out
+    assert "never saw" not in out
+    given = ask(run, clinic, *args, "--cut", "4.5,8.5").out
+    assert "visits was cut at 4.5, 8.5, as given" in given
+
+
+def test_the_regions_are_drawn_and_the_table_written(run, clinic, tmp_path):
+    plot, out = tmp_path / "regions.svg", tmp_path / "out.csv"
+    args = ("--sensitive", "smokes", "--json", "--quiet", "--plot", plot, "-o", out)
+    found = json.loads(ask(run, clinic, *args, "--weights", "privacy=.9,size=.1").out)
+    root = ET.parse(plot).getroot()
+    assert root.tag.endswith("svg")
+    assert "chosen" in plot.read_text()
+    released = read_table(out, target="ill")
+    assert list(released.features) == found["features"]
+    assert "smokes" not in released.frame.columns
+    assert "<job>" not in found["features"]
+
+
+def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
+    args = ("--sensitive", "smokes", "--weights", "performance=2,privacy=1")
+    assert ask(run, clinic, *args).err.count("the weights sum to 3") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--k", "3"], 2, "--k goes with --by containment"),
+        (["--utility", "cm", "--largest", 3], 2, "--largest, --utility goes with"),
+        (["--search", "greedy"], 2, "auto, walk, exhaustive"),
+        (["--alpha", "low"], 2, "--alpha takes"),
+        (["--alpha", "-0.99", "--quiet"], 1, "the least that was found"),
+        (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
+        (["--attackers", "magic"], 2, "no classifier 'magic'"),
+        (["--weights", "speed=1"], 2, "no factor 'speed'"),
+        (["-o", "x.xls"], 2, ".csv or .parquet"),
+        (["--classifier", "oracle"], 2, "oracle"),
+    ],
+)
+def test_requests_that_cannot_be_met(run, clinic, tmp_path, monkeypatch, args, code, said):
+    monkeypatch.chdir(tmp_path)
+    result = ask(run, clinic, *args)
+    assert result.code == code
+    assert said in result.err
+    assert result.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_breach_are_refused_by_containment(run, clinic):
+    result = run(
+        "select", clinic, "--target", "ill", "--by", "containment", "--weights", "privacy=1"
+    )
+    assert result.code == 2
+    assert "--weights goes with --by breach" in result.err
+    walked = run("select", clinic, "--target", "ill", "--by", "containment", "--search", "walk")
+    assert "greedy, improve, maximal, exact" in walked.err

@@ -1,0 +1,199 @@
+"""Privacy breach increase against its definition, and the cuts of a sensitive column."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from tamis.errors import InputError, TamisWarning
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.folds import Folds
+from tamis.learn.intervals import fold_interval
+from tamis.learn.subset_scores import SubsetScores
+from tamis.risk.breach import Attack, breach_increase, named_attackers
+from tamis.risk.cut import cut_sensitive
+from tamis.risk.mdl import mdl_cuts
+from tamis.table import Roles, Table
+
+
+@pytest.fixture(scope="module")
+def patients():
+    rng = np.random.default_rng(5)
+    ill = rng.random(240) < 0.4
+    frame = pl.DataFrame(
+        {
+            "age": rng.normal(50 + 12 * ill, 10).round(),
+            "dose": rng.normal(ill * 1.5, 1.0),
+            "coin": rng.integers(0, 2, 240),
+            "ward": np.where(rng.random(240) < 0.5 + 0.3 * ill, "a", "b"),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+    return Table(frame, Roles(target="ill"))
+
+
+def test_pbi_is_the_ratio_of_accuracies_on_the_same_folds(patients):
+    y = patients.frame["ill"].to_numpy()
+    folds = Folds.stratified(y, 5, random_state=3)
+    found = breach_increase(patients, ["coin", "age"], attackers="nb", cv=folds)
+    scores = SubsetScores(patients, AdditiveNaiveBayes(), cv=folds)
+    some, every = scores.of(["age", "coin"]), scores.of(patients.features)
+    assert found.features == ("age", "coin")
+    assert found.pbi == pytest.approx(some.mean / every.mean - 1)
+    commonest = np.mean([np.mean(y[test] == "no") for test in folds.tests])
+    assert found.floor == pytest.approx(commonest / every.mean - 1)
+    assert found.interval[0] < found.pbi < found.interval[1]
+    assert found.by_attacker == {"nb": pytest.approx(found.pbi)}
+    assert found.cut is None
+
+
+def test_the_strongest_attacker_is_reported(patients):
+    who = {"asleep": DummyClassifier(), "awake": AdditiveNaiveBayes()}
+    both = breach_increase(patients, ["age"], attackers=who, cv=5)
+    alone = breach_increase(patients, ["age"], attackers={"awake": AdditiveNaiveBayes()}, cv=5)
+    assert both.attacker == "awake"
+    assert both.pbi == alone.pbi
+    assert set(both.by_attacker) == {"asleep", "awake"}
+    assert both.by_attacker["asleep"] == pytest.approx(0)
+
+
+def test_the_default_attackers_all_try(patients):
+    found = breach_increase(patients, ["age", "ward"], cv=2)
+    assert set(found.by_attacker) == {"c45", "nb", "boosting", "neighbours"}
+
+
+def test_all_features_have_no_increase(patients):
+    found = breach_increase(patients, patients.features, attackers="nb", cv=4)
+    assert found.pbi == 0
+    assert found.interval == (0, 0)
+
+
+def test_a_floor_above_zero_is_said():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"noise": rng.normal(size=90), "more": rng.normal(size=90)})
+    frame = frame.with_columns(ill=pl.Series(["no"] * 60 + ["yes"] * 30))
+    with pytest.warns(TamisWarning, match="says nothing here"):
+        found = breach_increase(
+            frame, ["noise"], sensitive="ill", attackers={"near": _nearest()}, cv=5
+        )
+    assert found.floor > 0
+
+
+def _nearest():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(1)
+
+
+def test_each_subset_takes_its_own_strongest_attacker(patients):
+    folds = Folds.stratified(patients.frame["ill"].to_numpy(), 4)
+    who = {"normal": GaussianNB(), "additive": AdditiveNaiveBayes()}
+    attack = Attack({n: SubsetScores(patients, e, cv=folds) for n, e in who.items()})
+    counts, number = attack.all_subsets()
+    for mask in range(1, 16):
+        names = [n for bit, n in enumerate(attack.features) if mask >> bit & 1]
+        guess = attack.strongest(names)
+        assert guess.pooled == counts[mask].sum()
+        assert attack.names[number[mask]] == guess.attacker
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t: breach_increase(t.frame, ["age"]), "sensitive="),
+        (lambda t: breach_increase(t, ["age"], sensitive="no"), "no column 'no'"),
+        (lambda t: breach_increase(t, ["ill"], attackers="nb", cv=3), "no feature 'ill'"),
+        (lambda t: breach_increase(t, ["age"], attackers="magic"), "no classifier 'magic'"),
+        (lambda t: named_attackers([]), "at least one"),
+    ],
+)
+def test_what_is_refused(patients, call, said):
+    with pytest.raises(InputError, match=said):
+        call(patients)
+
+
+def test_the_interval_holds_the_true_mean_at_its_level():
+    rng = np.random.default_rng(1)
+    folds = Folds.predefined(np.arange(100) % 10)
+    hits = [
+        low <= 0.7 <= high
+        for low, high in (fold_interval(rng.normal(0.7, 0.05, 10), folds) for _ in range(1000))
+    ]
+    assert 0.93 < np.mean(hits) < 0.97
+    assert fold_interval([0.5], Folds((np.array([0]),), 2)) == (-np.inf, np.inf)
+
+
+def test_pregnancies_are_cut_where_the_paper_cuts_them(dataset):
+    pima = pl.read_csv(dataset("pima.csv.gz"))
+    cut = cut_sensitive(pima["preg"], pima["class"].to_numpy())
+    assert cut.points == (6.5,)
+    assert "minimum description length" in cut.rule
+    assert (cut.codes(pima["preg"]) == (pima["preg"] > 6.5).to_numpy()).all()
+
+
+def _cost(labels):
+    _, counts = np.unique(labels, return_counts=True)
+    shares = counts / counts.sum()
+    return -(shares * np.log2(shares)).sum(), len(counts)
+
+
+def _naive(values, labels):
+    """Fayyad and Irani's recursion word by word."""
+    distinct = np.unique(values)
+    best = None
+    for low, high in itertools.pairwise(distinct):
+        left = values <= low
+        sides = sum(_cost(labels[s])[0] * s.mean() for s in (left, ~left))
+        if best is None or sides < best[0] - 1e-12:
+            best = (sides, (low + high) / 2, left)
+    if best is None:
+        return []
+    sides, point, left = best
+    (h, k), (h1, k1), (h2, k2) = (_cost(labels[s]) for s in (left | True, left, ~left))
+    price = np.log2(len(values) - 1) + np.log2(3.0**k - 2) - (k * h - k1 * h1 - k2 * h2)
+    if not h - sides > price / len(values):
+        return []
+    parts = (_naive(values[s], labels[s]) for s in (left, ~left))
+    return sorted([point, *(p for part in parts for p in part)])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3))
+def test_cuts_by_description_length(seed, rows, classes):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 12, rows).astype(float)
+    labels = np.minimum((values // 5).astype(int) + (rng.random(rows) < 0.1), classes - 1)
+    assert mdl_cuts(values, labels) == _naive(values, labels)
+
+
+def test_other_ways_to_make_classes():
+    ages = pl.Series("age", [*range(40), None])
+    nothing = np.zeros(41)
+    assert cut_sensitive(ages, nothing, [9.5, 4]).points == (4.0, 9.5)
+    fallen = cut_sensitive(ages, nothing, "auto")
+    assert "says nothing" in fallen.rule
+    assert np.bincount(fallen.codes(ages)).tolist() == [10, 10, 10, 10, 1]
+    each = cut_sensitive(ages, nothing, "none")
+    assert each.codes(ages).tolist() == list(range(41))
+    few = cut_sensitive(pl.Series(["b", "a", None, "b"]), np.zeros(4))
+    assert few.codes(pl.Series(["a", "b", None, "new"])).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("column", "rule", "said"),
+    [
+        (pl.Series(["a", "b"]), "mdl", "only numbers"),
+        (pl.Series([1.0] * 5), "quantiles", "single value"),
+        (pl.Series([1.0, 2.0]), "mdl", "does not say where"),
+        (pl.Series([1.0, 2.0]), [], "cut points"),
+        (pl.Series([1.0, 2.0]), "deciles", "deciles"),
+    ],
+)
+def test_cuts_that_are_refused(column, rule, said):
+    with pytest.raises(InputError, match=said):
+        cut_sensitive(column, np.zeros(len(column)), rule)
