@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from tamis.binary import Cut
 from tamis.choose.decision import WEIGHTS, Decision, decide
+from tamis.choose.factors import read_weights
 from tamis.choose.limits import Limit
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.holdout import HoldOut, column_labels
-from tamis.evaluate.scorecard import Tell, scorecard
+from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
 from tamis.evaluate.trial import Court
 from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.propose import Proposals, methods, propose
@@ -80,6 +81,7 @@ class Settings:
             )
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
+        _check_weights(self.weights)
         methods(self.methods)
         attackers([self.classifier, *self.attackers])
 
@@ -159,6 +161,13 @@ def consider(
     _warn(table, settings)
     decision = decide(card, settings.limits, settings.weights)
     return Outcome(table, settings, court, found, decision, binary)
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    known = dict.fromkeys([*WEIGHTS, *(m.name for m in MEASURES)])
+    with warnings.catch_warnings():  # that they do not sum to one is said when they are used
+        warnings.simplefilter("ignore", TamisWarning)
+        read_weights(weights, known)
 
 
 def _check(table: Table) -> None:

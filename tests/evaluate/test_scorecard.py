@@ -108,3 +108,18 @@ def test_a_sensitive_column_of_countless_texts_is_refused():
     table = Table(frame, Roles(target="y", sensitive="s"))
     with pytest.raises(InputError, match="different values, and at most 100"):
         Court(table, HoldOut.drawn(frame["y"]), AdditiveNaiveBayes(), {})
+
+
+def test_of_an_altered_release_models_are_asked_about_people_as_they_are(
+    table: Table, court: Court
+):
+    """Learnt from columns turned upside down, a model is wrong about those that were not."""
+    turned = released(table, ["visits"], "turned", Recipe("hand"))
+    frame = turned.table.frame.with_columns(visits=100.0 - turned.table.frame["visits"])
+    altered = Release("turned", Table(frame, turned.table.roles), Recipe("hand"))
+    met = court.trial(altered).met["visits"]
+    held, seen = court.split.held, court.split.seen
+    assert met[held].to_list() == table.frame["visits"][held].to_list()
+    assert met[seen].to_list() == frame["visits"][seen].to_list()
+    plain = court.trial(turned)
+    assert court.trial(altered).taught.right.mean() < plain.taught.right.mean()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 from tamis.datasets import patients
 from tamis.flow import Outcome, Settings, consider
@@ -23,17 +25,18 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
-Opener = Callable[..., Page]
+Opener = Callable[..., "Page"]
 
 
 # Not for the whole session: while it lives, asyncio cannot be used in the same worker.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The chromium of this machine; skips where there is none."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("no chromium on this machine (Debian's package of that name has it)")
-    with sync_playwright() as playwright:
+    with driver.sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield found
         found.close()

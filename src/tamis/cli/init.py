@@ -97,7 +97,7 @@ _SETTINGS = [
     'classifier = "nb"',
     "",
     "# What attackers would learn; the strongest counts.",
-    'attackers = ["c45", "nb", "forest", "logistic"]',
+    'attackers = ["c45", "nb", "boosting", "logistic"]',
     "",
     "# The share of rows that no search sees.",
     "holdout = 0.25",

@@ -83,9 +83,11 @@ def _methods(
     metavar="NAME",
     help="What a recipient would learn: nb, c45, tree, forest, logistic, ...",
 )
-@click.option("--attackers", type=Names(), default=(), help="Who guesses [c45, nb, forest, ...].")
 @click.option(
-    "--methods", type=Names(), default=(), help="What proposes releases [breach,containment]."
+    "--attackers", type=Names(), default=(), help="Who guesses [c45, nb, boosting, logistic]."
+)
+@click.option(
+    "--methods", type=Names(), default=(), help="What proposes releases [breach, containment]."
 )
 @click.option(
     "--holdout", type=float, default=0.25, show_default=True, help="Rows that no search sees."

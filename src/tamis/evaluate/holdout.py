@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError
 from tamis.learn.columns import Coding
@@ -94,10 +95,11 @@ def told(
     if features.width == 0:
         return _guess(y, seen, held)
     frame, model = _readable(estimator, features)
-    model.fit(frame[seen], y[seen])
     asked = frame[held]
-    surely = model.predict_proba(asked) if hasattr(model, "predict_proba") else None
-    said = model.predict(asked)
+    with threadpool_limits(limits=1):  # sums then never change their order
+        model.fit(frame[seen], y[seen])
+        surely = model.predict_proba(asked) if hasattr(model, "predict_proba") else None
+        said = model.predict(asked)
     return Said(np.asarray(model.classes_), said, y[held], surely)
 
 

@@ -86,11 +86,10 @@ class Court:
     @cached_property
     def everything(self) -> dict[str, Said]:
         """What attackers say who get all features."""
-        return self.attacked(self.original)
+        return self.attacked(self.original.only(self.original.features))
 
-    def attacked(self, table: Table) -> dict[str, Said]:
+    def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
         """What each attacker says who learns from these features."""
-        features = table.only(table.features)
         return {
             name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
@@ -108,26 +107,38 @@ class Trial:
     release: Release
 
     @cached_property
-    def taught(self) -> Said:
-        """What a model says of the target that learnt from the release.
+    def met(self) -> pl.DataFrame:
+        """What models learn from, and what they are asked about, in the rows of the table.
 
-        Where values were altered it learns from altered rows and is asked about true ones.
+        They learn from the release. Where its columns are those of the original, or of the
+        release before it was altered, with other values, they are asked about people as they
+        are.
         """
-        table, split, labels = self.release.table, self.court.split, self.court.labels
-        features, held = table.only(table.features), split.held
-        if self.release.unaltered is not None:
-            features = pl.concat([features, self.release.unaltered.only(table.features)])
-            labels, held = np.tile(labels, 2), held + table.rows
-        return told(self.court.classifier, features, labels, split.seen, held)
+        table, unaltered = self.release.table, self.release.unaltered or self.court.original
+        learnt = table.only(table.features)
+        if not set(table.features) <= set(unaltered.features):
+            return learnt
+        true = unaltered.only(table.features)
+        if learnt.equals(true):
+            return learnt
+        seen, held = self.court.split.seen, self.court.split.held
+        parts = [learnt[seen], true[held]]
+        both = pl.concat(parts, how="vertical_relaxed")
+        return both[np.argsort(np.concatenate([seen, held]))]
+
+    @cached_property
+    def taught(self) -> Said:
+        """What a model says of the target that learnt from the release."""
+        split = self.court.split
+        return told(self.court.classifier, self.met, self.court.labels, split.seen, split.held)
 
     @cached_property
     def attacked(self) -> dict[str, Said]:
         """What each attacker says of the sensitive column."""
-        table, original = self.release.table, self.court.original
-        same = table.features == original.features
-        if same and table.only(table.features).equals(original.only(original.features)):
+        original = self.court.original
+        if self.met.equals(original.only(original.features)):
             return self.court.everything
-        return self.court.attacked(table)
+        return self.court.attacked(self.met)
 
     @property
     def strongest(self) -> str:

@@ -19,6 +19,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.publish.cells import RULE, safe_names
 from tamis.publish.promises import claim, not_promised
 from tamis.publish.release_file import Format, digest
+from tamis.risk.classes import k_anonymity
 
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
@@ -68,7 +69,9 @@ def manifest(
             for promise, value in zip(release.promises, measured)
         ],
         "measured": _measured(row),
-        "not_promised": not_promised(release.promises, sensitive_released),
+        "not_promised": not_promised(
+            release.promises, alone=_alone(row), sensitive_released=sensitive_released
+        ),
         "versions": versions(),
     }
     return content | ({"budget": budget} if budget else {})
@@ -106,6 +109,13 @@ def _columns(target: str, frame: pl.DataFrame, format: Format) -> list[dict[str,
         }
         for name, header in zip(frame.columns, headers)
     ]
+
+
+def _alone(row: Row) -> bool:
+    """Whether fewer people than promised are equal in all features together."""
+    release = row.release
+    asked = max((p.at_least for p in release.promises), default=1)
+    return bool(release.features) and k_anonymity(release.table.only(release.features)) < asked
 
 
 def _measured(row: Row) -> list[dict[str, Any]]:

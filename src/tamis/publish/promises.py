@@ -35,10 +35,22 @@ def measured_words(promise: Promise, value: int) -> str:
     return f"the smallest group of equals has {value:,} people"
 
 
-def not_promised(promises: Iterable[Promise], sensitive_released: bool) -> list[str]:
+def not_promised(
+    promises: Iterable[Promise], *, alone: bool, sensitive_released: bool
+) -> list[str]:
     """What a reader might believe and must not.
 
-    >>> len(not_promised([Promise("containment_anonymity", 5, ("a",))], False))
+    Parameters
+    ----------
+    promises : iterable of Promise
+    alone : bool
+        Whether fewer people than promised are equal in all released features together.
+    sensitive_released : bool
+
+    Examples
+    --------
+    >>> covers = [Promise("containment_anonymity", 5, ("a",))]
+    >>> len(not_promised(covers, alone=False, sensitive_released=False))
     4
     """
     found = [
@@ -48,6 +60,11 @@ def not_promised(promises: Iterable[Promise], sensitive_released: bool) -> list[
         "knows columns that were not named as knowable.",
     ]
     names = {promise.name for promise in promises if promise.columns}
+    if alone:
+        found.append(
+            "In all released columns together some people are like few others or like nobody: who "
+            "knows all these values of a person finds the row."
+        )
     if "containment_anonymity" in names:
         found.append(
             "Anonymity by containment covers an attacker who knows what a person has, not one who "

@@ -19,7 +19,17 @@ from tamis.publish.recipient import for_recipient
 from tamis.publish.summary import Audience, Summary
 from tamis.publish.summary_check import checked
 
-SCRIPTS = ("evaluation.js", "svg.js", "plot.js", "weights_map.js", "ranking.js", "report.js")
+SCRIPTS = (
+    "evaluation.js",
+    "svg.js",
+    "plot_scene.js",
+    "plot.js",
+    "weights_patches.js",
+    "weights_map.js",
+    "ranking.js",
+    "telling.js",
+    "report.js",
+)
 """In this order they make one script."""
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 """Signs that turn the writing around them, so that a name could look like another."""

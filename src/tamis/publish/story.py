@@ -32,10 +32,9 @@ def usefulness(summary: Summary) -> Outcome:
     for measure in summary["measures"]:
         if measure["key"] == "performance":
             return Outcome(measure["released"], measure["original"], measure["floor"])
-    found = {c["chosen"]: c["performance"] for c in summary["candidates"] if c["chosen"]}
-    whole = [c["performance"] for c in summary["candidates"] if c["baseline"]]
-    floor = summary["limits"]["guessing_performance"]
-    return Outcome(found[True], whole[0] if whole else None, floor)
+    chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
+    whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
+    return Outcome(chosen, whole, summary["limits"]["guessing_performance"])
 
 
 def strongest(attackers: Sequence[Attacker]) -> Attacker | None:

@@ -3,57 +3,71 @@
 const FIRST_ROWS = 10;
 const MORE_ROWS = 40;
 
-function makeRanking(table, more, count, candidates, hooks) {
+function makeRanking({ table, more, count }, candidates, hooks) {
+  const body = table.tBodies[0];
+  const unranked = candidates.map((_, i) => i).filter((i) => !candidates[i].ranked);
   let rows = FIRST_ROWS;
   let last = null;
 
-  const beside = (candidate) => (candidate.baseline ? "everything" : REGIONS[candidate.region] ?? "");
-
   // The same signs as in the picture.
   function sign(candidate) {
-    const [words, mark] = candidate.fails.length || !candidate.ranked
-      ? ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })]
-      : candidate.on_front
-        ? ["on the Pareto front", svg("circle", { class: "front", cx: 8, cy: 8, r: 5 })]
-        : ["beaten by another", svg("circle", { class: "dot", cx: 8, cy: 8, r: 4.5 })];
-    return svg("svg", { class: "sign", viewBox: "0 0 16 16", role: "img", "aria-label": words }, mark);
+    let [words, mark] = ["beaten by another", disc("dot", [8, 8], 4.5)];
+    if (barred(candidate)) {
+      [words, mark] = ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })];
+    } else if (candidate.on_front) {
+      [words, mark] = ["on the Pareto front", disc("front", [8, 8], 5)];
+    }
+    const frame = { class: "sign", viewBox: "0 0 16 16", role: "img", "aria-label": words };
+    return svg("svg", frame, mark);
+  }
+
+  const tag = (kind, words) => (words ? html("span", { class: `tag ${kind}` }, words) : null);
+
+  function release(candidate) {
+    const { name, performance, pbi, size, chosen, fails } = candidate;
+    const gain = `attacker ${FIGURES.change(pbi)}`;
+    const brief = `${FIGURES.share(performance)} right, ${gain}, ${plural(size, "column")}`;
+    const words = html(
+      "div",
+      {},
+      html("button", { type: "button", class: "pick" }, named(name)),
+      tag("chosen", chosen ? "released" : ""),
+      tag("fails", fails.join(", ")),
+      html("span", { class: "under narrow" }, brief),
+    );
+    return html("td", {}, html("div", { class: "release" }, sign(candidate), words));
   }
 
   function line(at, place, score) {
     const candidate = candidates[at];
-    const { performance, pbi, size } = candidate;
-    const brief = `${FIGURES.share(performance)} right, attacker ${FIGURES.change(pbi)}, ${plural(size, "column")}`;
-    const figure = (text, kind) => html("td", { class: kind }, html("span", { class: "figure" }, text));
-    const tags = [
-      candidate.chosen ? html("span", { class: "tag chosen" }, "released") : null,
-      candidate.fails.length ? html("span", { class: "tag fails" }, candidate.fails.join(", ")) : null,
-    ];
-    return html("tr", { "data-candidate": at, "data-score": score },
-      figure(place === null ? "—" : FIGURES.count(place), "number"),
-      html("td", {}, html("div", { class: "release" }, sign(candidate), html("div", {},
-        html("button", { type: "button", class: "pick" }, named(candidate.name)), ...tags,
-        html("span", { class: "under narrow" }, brief)))),
-      figure(FIGURES.count(size), "number wide"),
-      figure(FIGURES.share(performance), "number wide"),
-      figure(FIGURES.change(pbi), "number wide"),
-      html("td", { class: "wide" }, beside(candidate)),
-      figure(place === null ? "—" : score.toFixed(3), "number"));
+    const cell = (kind, text) => html("td", { class: kind }, figure(text));
+    const beside = candidate.baseline ? "everything" : REGIONS[candidate.region] ?? "";
+    return html(
+      "tr",
+      { "data-candidate": at, "data-score": score },
+      cell("number", place === null ? "—" : FIGURES.count(place)),
+      release(candidate),
+      cell("number wide", FIGURES.count(candidate.size)),
+      cell("number wide", FIGURES.share(candidate.performance)),
+      cell("number wide", FIGURES.change(candidate.pbi)),
+      html("td", { class: "wide" }, beside),
+      cell("number", place === null ? "—" : score.toFixed(3)),
+    );
   }
 
   function show(state) {
     last = state;
-    const unranked = candidates.map((_, i) => i).filter((i) => !candidates[i].ranked);
     const all = [...state.order, ...unranked];
     const shown = all.slice(0, rows).map((at, i) =>
       line(at, i < state.order.length ? i + 1 : null, state.scores[at] ?? 0));
-    table.tBodies[0].replaceChildren(...shown);
+    body.replaceChildren(...shown);
     count.textContent = `${FIGURES.count(shown.length)} of ${FIGURES.count(all.length)}`;
     more.hidden = shown.length >= all.length;
     mark(state);
   }
 
   function mark(state) {
-    for (const row of table.tBodies[0].rows) {
+    for (const row of body.rows) {
       const at = Number(row.dataset.candidate);
       row.classList.toggle("now", at === state.best);
       row.classList.toggle("looked-at", at === state.picked);

@@ -1,42 +1,31 @@
 // Sliders, pictures and tables of one state: the weights, and the release that is looked at.
 
 function start() {
-  const { columns, candidates, factors, limits } = JSON.parse(document.getElementById("data").textContent);
   const part = (id) => document.getElementById(id);
-  const pool = candidates.map((_, i) => i).filter((i) => candidates[i].ranked);
-  const allowed = pool.map((at, i) => i).filter((i) => candidates[pool[i]].fails.length === 0);
-  const sizes = pool.map((at) => candidates[at].size);
-  const ranks = factors.map((f) => ranked(pool.map((at) => candidates[at].values[f.key]), f.direction));
+  const { columns, candidates, factors, limits } = JSON.parse(part("data").textContent);
+  const contest = ranksOf(candidates, factors);
   const sliders = factors.map((_, f) => part(`weight-${f}`));
   const used = factors.map((f) => f.weight);
   const released = candidates.findIndex((c) => c.chosen);
-  const state = { weights: used, shares: used, scores: [], order: [], best: null, released, picked: null };
+  const state = { weights: used, shares: used, best: null, released, picked: null };
 
-  function rank() {
-    const scores = weighted(ranks, state.shares);
-    const order = ordered(scores, sizes);
-    const may = new Set(allowed);
-    const best = order.find((i) => may.has(i));
-    state.scores = [];
-    pool.forEach((at, i) => (state.scores[at] = scores[i]));
-    state.order = order.map((i) => pool[i]);
-    state.best = best === undefined ? null : pool[best];
-  }
+  const worthless = () => state.weights.every((w) => w === 0);
 
-  // Nothing is worth anything: keep what was, and say so.
+  // Where nothing is worth anything, the order stays what it was.
   function weigh(weights) {
     state.weights = weights;
-    const worthless = weights.every((w) => w === 0);
-    if (!worthless) state.shares = sharesOf(weights);
-    part("explorer").classList.toggle("worthless", worthless);
+    if (!worthless()) state.shares = sharesOf(weights);
     later();
   }
 
+  const weighBySliders = () => weigh(sliders.map((slider) => Number(slider.value)));
+
   function setSliders(weights) {
-    const sum = weights.reduce((total, w) => total + w, 0);
+    const sum = sumOf(weights);
     sliders.forEach((slider, f) => (slider.value = Math.round((100 * weights[f]) / sum)));
   }
 
+  // Moves that come within one frame are drawn once.
   let waiting = false;
   function later() {
     if (waiting) return;
@@ -48,66 +37,45 @@ function start() {
   }
 
   function refresh() {
-    rank();
-    const total = state.shares.reduce((sum, w) => sum + w, 0);
-    factors.forEach((_, f) => {
+    Object.assign(state, contest.standing(state.shares));
+    const total = sumOf(state.shares);
+    sliders.forEach((slider, f) => {
       const text = Math.round((100 * state.shares[f]) / total) + "%";
       part(`share-${f}`).textContent = text;
-      sliders[f].setAttribute("aria-valuetext", text);
+      slider.setAttribute("aria-valuetext", text);
     });
     sayWinner();
-    plot.show(state);
-    map.show(state);
-    ranking.show(state);
     sayDetail();
+    plot.show(state);
+    map.show({ shares: state.shares, best: contest.pool.indexOf(state.best) });
+    ranking.show(state);
   }
 
-  function said(host, key, make) {
+  // What a screen reader would read out is written only when it is something new.
+  function say(host, key, parts) {
     if (host.dataset.said === key) return;
     host.dataset.said = key;
-    host.replaceChildren(...make());
+    host.replaceChildren(...parts());
   }
 
   function sayWinner() {
-    const worthless = state.weights.every((w) => w === 0);
-    said(part("winner"), `${state.best} ${worthless}`, () => {
-      if (worthless) return [html("p", {}, "Give at least one thing some weight.")];
-      if (state.best === null) return [html("p", {}, "No release keeps all limits.")];
-      const best = candidates[state.best];
-      const verdict = state.best === released
-        ? html("p", { class: "verdict same" }, "This is what was released.")
-        : html("p", { class: "verdict" }, "Released was ", named(shortened(candidates[released].name, 80)), ".");
-      return [
-        html("h4", {}, "Best for these weights"),
-        html("p", { class: "winner-name" }, named(shortened(best.name, 120))),
-        html("p", {}, `${FIGURES.share(best.performance)} right predictions, attacker’s gain ${FIGURES.change(best.pbi)}, ${plural(best.size, "column")}.`),
-        verdict,
-      ];
-    });
+    const words = () => winnerWords(candidates[state.best], candidates[released], worthless());
+    say(part("winner"), `${state.best} ${worthless()}`, words);
   }
 
   function sayDetail() {
-    const at = state.picked ?? state.best;
-    if (at === null) return;
-    const one = candidates[at];
-    const range = (ends, form) => (ends ? ` (${form(ends.low)} to ${form(ends.high)})` : "");
-    const place = state.order.indexOf(at);
-    const i = pool.indexOf(at);
-    const sum = factors.map((_, f) => `${state.shares[f].toFixed(2)} × ${ranks[f][i]}`).join(" + ");
-    said(part("detail"), `${at} ${state.shares.join(" ")}`, () => [
-      html("p", { class: "detail-name" }, named(one.name)),
-      html("p", { class: "detail-columns" }, ...columnNames(one)),
-      html("p", {}, `${FIGURES.share(one.performance)} right predictions${range(one.performance_interval, FIGURES.share)}; attacker’s gain ${FIGURES.change(one.pbi)}${range(one.pbi_interval, FIGURES.change)}; ${plural(one.size, "column")}; found by `, named(one.method), "."),
-      html("p", { class: "soft" }, one.ranked ? `Place ${FIGURES.count(place + 1)} of ${FIGURES.count(pool.length)}: ${sum} = ${state.scores[at].toFixed(3)}` : "Not ranked.", one.fails.length ? ` Breaks a limit: ${one.fails.join(", ")}.` : ""),
-    ]);
+    const at = state.picked ?? state.best ?? released;
+    const words = () => detailWords(candidates[at], columns, standingWords(at));
+    say(part("detail"), `${at} ${state.shares.join(" ")}`, words);
   }
 
-  function columnNames(candidate) {
-    const names = candidate.features.map((f) => columns[f]);
-    if (candidate.name === names.join(" + ") || names.length === 0) return [];
-    const most = 60;
-    const shown = names.slice(0, most).flatMap((name, i) => [i ? ", " : "Columns: ", named(name)]);
-    return [...shown, names.length > most ? ` and ${names.length - most} more.` : "."];
+  function standingWords(at) {
+    const i = contest.pool.indexOf(at);
+    if (i < 0) return "Not ranked.";
+    const place = FIGURES.count(state.order.indexOf(at) + 1);
+    const terms = state.shares.map((w, f) => `${w.toFixed(2)} × ${contest.ranks[f][i]}`);
+    const sum = `${terms.join(" + ")} = ${state.scores[at].toFixed(3)}`;
+    return `Place ${place} of ${FIGURES.count(contest.pool.length)}: ${sum}`;
   }
 
   function pick(at) {
@@ -124,37 +92,55 @@ function start() {
     pick(state.order[next]);
   }
 
-  function take(corners) {
+  function takeFromMap(corners) {
     const rest = state.shares.slice(3);
-    const free = 1 - rest.reduce((sum, w) => sum + w, 0);
+    const free = 1 - sumOf(rest);
     setSliders([...corners.map((w) => w * free), ...rest]);
-    weigh(sliders.map((slider) => Number(slider.value)));
+    weighBySliders();
   }
 
   const plot = makePlot(part("plot"), candidates, limits, { pick, walk });
-  const ranking = makeRanking(part("ranking"), part("more"), part("shown-rows"), candidates, { pick });
-  const map = factors.length > 1
-    ? inPool(makeMap(part("map"), part("map-table"), part("map-words"), pool.map((at) => candidates[at]), factors, ranks, sizes, allowed, { weigh: take }))
-    : { show() {}, patches: () => [] };
-  if (factors.length < 2) part("map").closest(".card").hidden = true;
-
-  // The map knows the ranked releases only; the state knows all.
-  function inPool(inner) {
-    return { show: (now) => inner.show({ ...now, best: pool.indexOf(now.best) }), patches: inner.patches };
-  }
-
-  sliders.forEach((slider) =>
-    slider.addEventListener("input", () => weigh(sliders.map((one) => Number(one.value)))));
+  const rankingParts = { table: part("ranking"), more: part("more"), count: part("shown-rows") };
+  const ranking = makeRanking(rankingParts, candidates, { pick });
+  const mapParts = { host: part("map"), table: part("map-table"), intro: part("map-words") };
+  const mapless = factors.length < 2;
+  const map = mapless
+    ? { show() {}, patches: () => [] }
+    : makeMap(mapParts, contest, factors, { weigh: takeFromMap });
+  part("map").closest(".card").hidden = mapless;
+  part("explorer").classList.toggle("has-barred", candidates.some(barred));
+  sliders.forEach((slider) => slider.addEventListener("input", weighBySliders));
   part("reset").addEventListener("click", () => {
     setSliders(used);
     weigh(used);
   });
-  part("explorer").classList.toggle("has-barred", candidates.some((c) => c.fails.length || !c.ranked));
   new ResizeObserver(later).observe(part("map"));
   openForPrint();
   setSliders(used);
   refresh();
-  return { evaluation, state, patches: () => map.patches() };
+  const patches = () => map.patches().map((p) => ({ ...p, candidate: contest.pool[p.candidate] }));
+  return { evaluation, state, patches };
+}
+
+// The ranked candidates, their ranks, and how they stand under some weights.
+function ranksOf(all, factors) {
+  const pool = all.map((_, i) => i).filter((i) => all[i].ranked);
+  const candidates = pool.map((at) => all[at]);
+  const allowed = candidates.map((_, i) => i).filter((i) => candidates[i].fails.length === 0);
+  const sizes = candidates.map((c) => c.size);
+  const ranks = factors.map((f) => ranked(candidates.map((c) => c.values[f.key]), f.direction));
+  const may = new Set(allowed);
+
+  function standing(shares) {
+    const sums = weighted(ranks, shares);
+    const order = ordered(sums, sizes);
+    const scores = new Array(all.length).fill(null);
+    pool.forEach((at, i) => (scores[at] = sums[i]));
+    const best = order.find((i) => may.has(i));
+    return { scores, order: order.map((i) => pool[i]), best: best === undefined ? null : pool[best] };
+  }
+
+  return { pool, candidates, allowed, sizes, ranks, standing };
 }
 
 function openForPrint() {

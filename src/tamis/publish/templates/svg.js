@@ -14,8 +14,17 @@ const svg = (tag, attributes = {}, ...children) =>
 const html = (tag, attributes = {}, ...children) =>
   filled(document.createElement(tag), attributes, children);
 
+const word = (kind, x, y, anchor, text) =>
+  svg("text", { class: kind, x, y, "text-anchor": anchor }, text);
+
+const stroke = (kind, [x1, y1], [x2, y2]) => svg("line", { class: kind, x1, y1, x2, y2 });
+
+const disc = (kind, [cx, cy], r) => svg("circle", { class: kind, cx, cy, r });
+
 // A name from the table stays text, and its writing direction stays its own.
 const named = (text) => html("bdi", { class: "name" }, text);
+
+const figure = (text) => html("span", { class: "figure" }, text);
 
 const shortened = (text, most) => {
   const signs = Array.from(text);
@@ -25,37 +34,40 @@ const shortened = (text, most) => {
 const minus = (text) => text.replace("-", "−");
 
 const FIGURES = {
-  share: (value) => minus((100 * value).toFixed(1)) + "%",
-  change: (value) => {
-    const text = (100 * value).toFixed(1);
-    if (Number(text) === 0) return "0.0%";
+  share: (value, digits = 1) => minus((100 * value).toFixed(digits)) + "%",
+  change: (value, digits = 1) => {
+    const text = (100 * value).toFixed(digits);
+    if (Number(text) === 0) return text.replace("-", "") + "%";
     return minus((value > 0 ? "+" : "") + text) + "%";
   },
   count: (value) => minus(Math.round(value).toLocaleString("en-US")),
-  number: (value) => minus(String(Number(value.toPrecision(3)))),
 };
 
 const plural = (amount, one, many = one + "s") =>
   `${FIGURES.count(amount)} ${amount === 1 ? one : many}`;
 
+const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
+
 function linear(low, high, start, stop) {
   const place = (value) => start + ((value - low) / (high - low)) * (stop - start);
-  place.low = low;
-  place.high = high;
-  return place;
+  return Object.assign(place, { low, high, start, stop });
 }
 
-function ticks(low, high, about) {
+// Round values inside a scale, and the digits that they need as percentages.
+function ticks({ low, high }, about) {
   const raw = (high - low) / about;
   const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = unit * [1, 2, 2.5, 5, 10].find((m) => m * unit >= raw * 0.999);
-  const found = [];
+  const times = [1, 2, 2.5, 5, 10].find((m) => m * unit >= raw * 0.999);
+  const step = times * unit;
+  const values = [];
   for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i += 1) {
-    found.push(i * step);
+    values.push(i * step);
   }
-  return { values: found, digits: Math.max(0, Math.ceil(-Math.log10(step * 100) - 1e-9) + (step / unit === 2.5 ? 1 : 0)) };
+  const digits = Math.ceil(-Math.log10(100 * step) - 1e-9) + (times === 2.5 ? 1 : 0);
+  return { values, digits: Math.max(0, digits) };
 }
 
+// The least and the largest value with some air, never a single point.
 function around(values, margin) {
   let low = Infinity;
   let high = -Infinity;
