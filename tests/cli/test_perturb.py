@@ -165,3 +165,21 @@ def test_a_file_of_bounds_holds_bounds_only(run, table, tmp_path) -> None:
         )
         assert done.code == 2
         assert words in done.err
+
+
+def test_a_flipped_table_can_be_released_and_verified(run, tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    cells = (rng.random((200, 12)) < np.where(y, 0.6, 0.2)[:, None]).astype(int)
+    path, out = tmp_path / "cells.csv", tmp_path / "out"
+    frame = pl.DataFrame(cells, schema=list("abcdefghijkl"))
+    frame.with_columns(y=np.where(y, "u", "v")).write_csv(path)
+    options = ["--target", "y", "--attackers", "nb", "--methods", "flip", "--out", out]
+    done = run("release", path, *options)
+    assert done.code == 0, done.err
+    assert run("verify", out).code == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert json.loads((out / "private" / "recipe.json").read_text())["method"] == "flip"
+    assert [p["at_least"] for p in manifest["promises"]] == [5]
+    assert "seed" not in (out / "manifest.json").read_text()
+    assert k_anonymity(pl.read_csv(out / "release.csv").drop("y")) >= 5
