@@ -56,7 +56,7 @@ def test_what_breaks_k_is_not_chosen_though_it_ranks_best():
     assert found.chosen is second
     assert [r.release.name for r in found.ranked] == ["everything", "second"]
     assert set(found.failures) == {"everything", "best"}
-    assert found.failures["best"][0].short == "k is 2, below 5"
+    assert found.failures["best"][0].short == "fewer than 5 people alike"
 
 
 def test_limits_come_before_weights():

@@ -48,7 +48,7 @@ class Failure:
     words: str
     """The limit, the value got and what is missing."""
     short: str
-    """The same in a few words."""
+    """The limit in a few words, without a count of people below k: it stands in reports."""
     gap: float
     """What is missing, as a share of the limit, so that different limits can be compared."""
 
@@ -70,7 +70,8 @@ def _broken_promises(row: Row) -> list[Failure]:
                 f"has {reached} ({promise.at_least - reached} too few)"
             )
             gap = 1 - reached / promise.at_least
-            found.append(Failure(words, f"k is {reached}, below {promise.at_least}", gap))
+            short = f"fewer than {promise.at_least} people alike"
+            found.append(Failure(words, short, gap))
     return found
 
 

@@ -116,9 +116,11 @@ def release(
     DIR gets release.csv, manifest.json and report.html to hand on, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
-    from tamis.cli.release_run import again_from, run
+    from tamis.cli.release_run import run
 
     if again is not None:
+        from tamis.cli.release_again import again_from
+
         again_from(again, source.table, out, force, as_json, quiet)
         return
     if source.table is None:

@@ -1,25 +1,25 @@
-"""What `tamis release` does once its options are read, and the words it ends with."""
+"""What `tamis release` does once its options are read."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import Source
 from tamis.cli.pace import paced
-from tamis.cli.show import console, percent, print_json, print_understood
-from tamis.errors import CannotMeet, InputError
+from tamis.cli.release_words import tell
+from tamis.cli.show import print_understood
+from tamis.errors import InputError
 
 if TYPE_CHECKING:
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
 
-_FILES = ("table", "schema", "labels")
+FILES = ("table", "schema", "labels")
 
 
 def run(
@@ -97,156 +97,29 @@ def stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def again_from(
-    folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
-) -> None:
-    """Make the release of a folder again, and compare the bytes."""
-    from tamis.flow import Settings
-    from tamis.publish.recipe import differing, read_recipe
-
-    known = read_recipe(folder)
-    settings = Settings(**known["settings"])
-    original, binary = _read_again(known["origin"], table)
-    with TemporaryDirectory() as aside:
-        target = Path(out) if out is not None else Path(aside) / "again"
-        make(
-            original,
-            settings,
-            target,
-            force,
-            not (quiet or as_json),
-            known["origin"],
-            binary,
-            known["date"],
-        )
-        other = differing(folder, target)
-    if other:
-        raise CannotMeet(
-            f"made again, {', '.join(other)} came out differently; the versions were "
-            f"{known['versions']}"
-        )
-    if as_json:
-        print_json({"same": True, "again": folder, "out": out})
-    else:
-        where = f" in {out}" if out is not None else ""
-        console().print(f"The same bytes again{where}: {', '.join(known['sha256'])}.")
-
-
 def _origin(source: Source) -> dict[str, Any]:
     """How the table was read, so that it can be read again."""
     given = asdict(source)
-    for name in _FILES:
+    for name in FILES:
         if given[name]:
-            given[name] = str(_absolute(given[name]))
+            given[name] = str(absolute(given[name]))
     path = Path(str(source.table).partition("::")[0])
     return {
         "name": path.name.split(".")[0],
         "path": given["table"],
         "source": given,
-        "sha256": {name: _digest(given[name]) for name in _FILES if given[name]},
+        "sha256": {name: digest_of(given[name]) for name in FILES if given[name]},
     }
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
+    """A path, with the table of a DuckDB file, that holds from anywhere."""
     file, mark, rest = path.partition("::")
     return f"{Path(file).resolve()}{mark}{rest}"
 
 
-def _digest(path: str) -> str:
+def digest_of(path: str) -> str:
+    """The SHA-256 of the file behind a path."""
     from tamis.publish.release_file import digest
 
     return digest(Path(path.partition("::")[0]))
-
-
-def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
-    """The table that a release was made of, and how it was made 0/1."""
-    if "made" in origin:
-        from tamis.datasets import patients
-
-        return patients(**origin["made"]), None
-    source = _source_again(origin, table)
-    return read(source), source.rules().binary
-
-
-def _source_again(origin: dict[str, Any], table: str | None) -> Source:
-    if "source" not in origin:
-        raise InputError("the release was not made from a file, so it cannot be made again by name")
-    lists = ("quasi", "identifier", "drop", "missing", "long", "label_item")
-    given: dict[str, Any] = dict(origin["source"])
-    source = Source(**given | {key: tuple(given[key]) for key in lists})
-    if table is not None:
-        source = replace(source, table=str(_absolute(table)))
-    for name in _FILES:
-        path = getattr(source, name)
-        if path and not Path(str(path).partition("::")[0]).is_file():
-            raise InputError(f"no file {path}; name the TABLE where it is now")
-        if path and _digest(path) != origin["sha256"][name]:
-            raise InputError(f"{path} is not the file that the release was made from")
-    return source
-
-
-def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
-    """What was released, what holds, and where the report is."""
-    if as_json:
-        from tamis.publish.manifest import NAME, read_json
-
-        summary = read_json(out / "private" / "summary.json")
-        print_json(
-            {
-                "out": str(out),
-                "report": str(out / "private" / "report.html"),
-                "release": outcome.decision.chosen.release.name,
-                "features": list(outcome.decision.chosen.release.features),
-                "manifest": read_json(out / NAME),
-                "candidates": summary["candidates"],
-                "methods": summary["methods"],
-            }
-        )
-        return
-    say = console()
-    for line in words(outcome):
-        say.print(line, markup=False)
-    say.print(f"\nHand on: {out}/ without private/", markup=False)
-    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
-
-
-def words(outcome: Outcome) -> list[str]:
-    """Three lines: what leaves, what it is good for, what an attacker gains."""
-    chosen, card = outcome.decision.chosen, outcome.decision.scorecard
-    names = chosen.release.features
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    performance, whole, guess = (
-        percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
-    )
-    return [
-        f"Released: {len(names)} columns ({shown}) and {outcome.table.target}; {_hiding(outcome)}.",
-        f"A model learnt from them is right for {performance} of people it never saw "
-        f"(with everything {whole}, by guessing {guess}).",
-        _attack(outcome),
-    ]
-
-
-def _hiding(outcome: Outcome) -> str:
-    chosen = outcome.decision.chosen
-    for promise in chosen.release.promises:
-        if promise.name == "containment_anonymity":
-            return f"all that anybody has is had by {chosen.trial.containment:,} people or more"
-        if promise.columns:
-            return (
-                f"everybody shares the knowable ones with {chosen.trial.k_anonymity - 1:,} others"
-            )
-    return "none of them is one that attackers were said to know"
-
-
-def _attack(outcome: Outcome) -> str:
-    court, chosen = outcome.court, outcome.decision.chosen
-    from tamis.evaluate.trial import strongest
-
-    now = chosen.trial.attacked[chosen.trial.strongest].right.mean()
-    everything = court.everything[strongest(court.everything)].right.mean()
-    guess = outcome.decision.scorecard.floor.trial
-    floor = guess.attacked[guess.strongest].right.mean()
-    return (
-        f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} rightly for "
-        f"{percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
-    )
