@@ -94,7 +94,7 @@ class Breach:
         rows = table.frame[seen]
         selector = BreachSelector(
             asked.classifier,
-            weights=dict(asked.weights),
+            weights=dict(asked.weights) if any(asked.weights.values()) else None,
             search=self.search,
             attackers=self.attacker,
             cv=_folds(self.folds, len(seen), asked.random_state),
