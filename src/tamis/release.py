@@ -64,6 +64,9 @@ class Release:
         The released features and the target, nothing else.
     recipe : Recipe
     promises : tuple of Promise
+    unaltered : Table, optional
+        Where values were altered, the same rows and features as they were: what a model that
+        learnt from the release will meet.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Release:
     table: Table
     recipe: Recipe
     promises: tuple[Promise, ...] = ()
+    unaltered: Table | None = None
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}

@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
+    "perturb": "tamis.cli.perturb:perturb",
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",

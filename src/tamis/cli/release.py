@@ -52,9 +52,9 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 def _methods(
     chosen: tuple[str, ...], settings: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    from tamis.propose import METHODS
+    from tamis.propose import BY_DEFAULT
 
-    return {name: settings.get(name) or {} for name in chosen or METHODS}
+    return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
 @click.command()
@@ -86,7 +86,9 @@ def _methods(
 @click.option(
     "--attackers", type=Names(), default=(), help="Who guesses [c45, nb, boosting, logistic]."
 )
-@click.option("--methods", type=Names(), default=(), help="What proposes releases [all].")
+@click.option(
+    "--methods", type=Names(), default=(), help="What proposes releases [breach, containment]."
+)
 @click.option(
     "--holdout", type=float, default=0.25, show_default=True, help="Rows that no search sees."
 )

@@ -110,14 +110,15 @@ class Trial:
     def met(self) -> pl.DataFrame:
         """What models learn from, and what they are asked about, in the rows of the table.
 
-        They learn from the release. Where its columns are those of the original, with other
-        values, they are asked about people as they are, not as they were altered.
+        They learn from the release. Where its columns are those of the original, or of the
+        release before it was altered, with other values, they are asked about people as they
+        are.
         """
-        table, original = self.release.table, self.court.original
+        table, unaltered = self.release.table, self.release.unaltered or self.court.original
         learnt = table.only(table.features)
-        if not set(table.features) <= set(original.features):
+        if not set(table.features) <= set(unaltered.features):
             return learnt
-        true = original.only(table.features)
+        true = unaltered.only(table.features)
         if learnt.equals(true):
             return learnt
         seen, held = self.court.split.seen, self.court.split.held

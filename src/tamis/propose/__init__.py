@@ -12,12 +12,20 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tamis.errors import CannotMeet, InputError, listed
+from tamis.propose.altered import Flip, Noise
 from tamis.propose.asked import Asked, Method
 from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
 from tamis.release import Release
 
-METHODS: dict[str, type[Breach | Containment]] = {"breach": Breach, "containment": Containment}
+METHODS: dict[str, type[Breach | Containment | Flip | Noise]] = {
+    "breach": Breach,
+    "containment": Containment,
+    "flip": Flip,
+    "noise": Noise,
+}
+BY_DEFAULT = ("breach", "containment")
+"""Methods that release values as they are; those that alter them must be asked for."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +43,21 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """The releases, each set of columns once, and what became of each method."""
+    """The releases and what became of each method; each set of true columns comes once."""
 
     releases: tuple[Release, ...]
     tried: tuple[Tried, ...]
 
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
-    """Methods by their names, set as told; all of them as they come where nothing is told.
+    """Methods by their names, set as told; where nothing is told, those that alter no value.
 
     Examples
     --------
     >>> methods({"containment": {"utilities": ["distcnt"]}})
     [Containment(ks=(), utilities=('distcnt',))]
     """
-    chosen = {name: {} for name in METHODS} if settings is None else settings
+    chosen = {name: {} for name in BY_DEFAULT} if settings is None else settings
     if unknown := [name for name in chosen if name not in METHODS]:
         raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
     found: list[Method] = []
@@ -79,7 +87,7 @@ def propose(
     -------
     Proposals
     """
-    releases: dict[tuple[str, ...], Release] = {}
+    releases: dict[tuple[Any, ...], Release] = {}
     tried = []
     every = list(chosen)
     for done, method in enumerate(every):
@@ -87,7 +95,8 @@ def propose(
             tell(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, asked)
         for release in found:
-            releases.setdefault(tuple(sorted(release.features)), release)
+            same = None if release.unaltered is None else release.name
+            releases.setdefault((same, *sorted(release.features)), release)
         tried.append(Tried(method.name, len(found), note))
     return Proposals(tuple(_named_once(releases.values())), tuple(tried))
 

@@ -1,0 +1,25 @@
+"""The papers' tables and figures beside what tamis gives on the same data.
+
+::
+
+    python -m experiments [jafer|zhang|fletcher|all] --data DIR --out DIR [--quick]
+
+Each paper is a module here with ``run(data, store, quick) -> Paper``, named in
+`experiments.__main__.PAPERS`. What it uses:
+
+``Data``
+    ``data.path("pima.csv.gz")`` and ``data.digest("pima.csv.gz")``.
+``Store``
+    ``store.piece("jafer/pima-c45", settings, work)`` gives what ``work()`` returned (anything
+    JSON can hold) and keeps it; asked again with the same settings, also in a later run, it
+    does not work again. Put seeds and ``data.digest(...)`` into the settings.
+``Cell``
+    One printed value beside ours: ``Cell("Table 4", row, column, printed="74.875", ours=74.8752,
+    tolerance=0.5, reason="...")``. Its verdict is `equal` (to the printed digit), `within`
+    (the tolerance) or `differs`, and then the best-known reason stands beside it. A `Cell` of
+    words, a subset of features for one, is equal or differs; `features(...)` puts these in order.
+``Grid``, ``Figure``, ``Section``, ``Paper``
+    A table of ours that the paper does not have, an SVG from `experiments.charts` or
+    `tamis.picture`, a part of a page, and a whole page. Cells of one section are shown as one
+    table for each place, rows and columns in the order of their first mention.
+"""

@@ -1,0 +1,1 @@
+"""Releases that alter values: noise, flipping, and tables drawn under differential privacy."""

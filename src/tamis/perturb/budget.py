@@ -1,0 +1,141 @@
+"""`Budget`: what differential privacy may cost, and what it has cost so far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tamis.errors import CannotMeet, InputError
+
+Neighbours = Literal["add-remove", "substitute"]
+
+NEIGHBOURS: dict[str, str] = {
+    "add-remove": "two tables are neighbours when one of them has one row more",
+    "substitute": (
+        "two tables are neighbours when they differ in one row, which has the same label in "
+        "both; the number of rows of each label is public"
+    ),
+}
+MOVED = {"add-remove": 1, "substitute": 2}
+"""By how much all counts of disjoint cells together change between neighbours."""
+
+ROUNDING = 1e-9
+"""The share of a budget by which a sum of parts may exceed it in floating point."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """One use of a budget: for what, and how much."""
+
+    what: str
+    epsilon: float
+    delta: float = 0.0
+
+
+class Budget:
+    """A limit on epsilon and delta that adds up what is spent and refuses more.
+
+    Parameters
+    ----------
+    epsilon : float
+        More than 0; 1 and below is strong, above 10 promises next to nothing.
+    delta : float
+        From 0 to below 1; none of the mechanisms here needs one, a synthesiser may.
+    neighbours : {"add-remove", "substitute"}
+        Which tables must look alike. A sum of costs means something only where all of them were
+        counted for the same neighbours, so the budget keeps it.
+
+    Examples
+    --------
+    >>> budget = Budget(1.0)
+    >>> budget.spend(0.5, "choosing columns")
+    0.5
+    >>> budget.epsilon_left
+    0.5
+    >>> budget.spend(0.6, "counts")
+    Traceback (most recent call last):
+    ...
+    tamis.errors.CannotMeet: counts needs epsilon 0.6, but 0.5 of 1 is left; ...
+    """
+
+    def __init__(
+        self, epsilon: float, delta: float = 0.0, *, neighbours: Neighbours = "add-remove"
+    ) -> None:
+        check_epsilon(epsilon)
+        if not _number(delta) or not 0 <= delta < 1:
+            raise InputError(f"delta must be a number from 0 to below 1, got {delta!r}")
+        check_neighbours(neighbours)
+        self.epsilon, self.delta, self.neighbours = float(epsilon), float(delta), neighbours
+        self.spent: list[Spent] = []
+
+    @property
+    def epsilon_spent(self) -> float:
+        return math.fsum(s.epsilon for s in self.spent)
+
+    @property
+    def epsilon_left(self) -> float:
+        return max(0.0, self.epsilon - self.epsilon_spent)
+
+    @property
+    def delta_spent(self) -> float:
+        return math.fsum(s.delta for s in self.spent)
+
+    @property
+    def delta_left(self) -> float:
+        return max(0.0, self.delta - self.delta_spent)
+
+    def spend(self, epsilon: float, what: str, delta: float = 0.0) -> float:
+        """Take a part of the budget before noise is drawn with it; gives the part back."""
+        self.check(epsilon, what, delta)
+        self.spent.append(Spent(what, float(epsilon), float(delta)))
+        return float(epsilon)
+
+    def check(self, epsilon: float, what: str, delta: float = 0.0) -> None:
+        """Refuse what is more than is left, without spending it."""
+        check_epsilon(epsilon)
+        for name, asked, left, whole in (
+            ("epsilon", epsilon, self.epsilon_left, self.epsilon),
+            ("delta", delta, self.delta_left, self.delta),
+        ):
+            if asked > left + ROUNDING * whole:
+                raise CannotMeet(
+                    f"{what} needs {name} {asked:.6g}, but {left:.6g} of {whole:.6g} is left; "
+                    f"plan less, or start from a larger {name}"
+                )
+
+    def check_neighbours(self, neighbours: str) -> None:
+        """Refuse a cost that was counted for other neighbours."""
+        if neighbours != self.neighbours:
+            raise InputError(
+                f"the budget counts for neighbours {self.neighbours!r}, this step for "
+                f"{neighbours!r}; use the same for all steps"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was spent and for which neighbours, for a recipe or a manifest."""
+        return {
+            "epsilon": self.epsilon_spent,
+            "delta": self.delta_spent,
+            "neighbours": self.neighbours,
+            "neighbours_in_words": NEIGHBOURS[self.neighbours],
+            "spent": [{"what": s.what, "epsilon": s.epsilon, "delta": s.delta} for s in self.spent],
+        }
+
+
+def check_epsilon(epsilon: Any) -> None:
+    """Refuse an epsilon that is no number above 0."""
+    if not _number(epsilon) or not epsilon > 0 or not math.isfinite(epsilon):
+        raise InputError(
+            f"epsilon must be a number above 0, got {epsilon!r}; 1 is usual, less is safer"
+        )
+
+
+def check_neighbours(neighbours: Any) -> None:
+    """Refuse an unknown relation between tables."""
+    if neighbours not in NEIGHBOURS:
+        raise InputError(f"neighbours is one of {', '.join(NEIGHBOURS)}, got {neighbours!r}")
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value

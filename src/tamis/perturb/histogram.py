@@ -1,0 +1,142 @@
+"""`DPHistogram`: noisy counts of every cell that could occur, and rows drawn to match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.perturb.budget import MOVED, Budget, Neighbours
+from tamis.perturb.domain import Bounds, Ints
+from tamis.perturb.draws import laplace
+from tamis.perturb.private_table import MAX_CELLS, PrivateTable, counts_of
+from tamis.table import Table
+
+
+class DPHistogram(PrivateTable):
+    """Draw a table from noisy counts over the whole domain of a few columns.
+
+    Parameters
+    ----------
+    epsilon : float
+        What looking at the table may cost.
+    bounds : mapping of column to (low, high) or to its values
+        Public knowledge: two numbers for a column of numbers, every possible value for others
+        and for the label.
+    bins : int
+        Intervals that a column of numbers is cut into.
+    missing : sequence of str
+        Columns in which, as is publicly known, a cell may be missing.
+    bounds_from_data : bool
+        Take what is not given from the table. This voids the guarantee, and warns.
+    neighbours : {"add-remove", "substitute"}
+        Which tables must look alike; see `tamis.perturb.budget.NEIGHBOURS`. `substitute` takes
+        twice the noise and may tell the number of rows.
+    negative : {"shift", "zero"}
+        What becomes of counts below zero. `zero` sets them to zero, which adds rows that nobody
+        asked for wherever most cells are empty; `shift` lowers all counts by the same amount so
+        that the rows are as many as were measured.
+    max_cells : int
+        The most cells to count.
+    random_state : int, numpy Generator or None
+        Of drawing rows from the noisy counts. The noise itself cannot be seeded.
+
+    Attributes
+    ----------
+    counts_ : array of int
+        The noisy counts, one dimension for each of `axes_`. They may be kept and published.
+    axes_ : list of Axis
+    budget_ : Budget
+    recipe_ : dict
+        What was spent, for which neighbours, within which bounds.
+
+    Notes
+    -----
+    The private release of Zhang et al. (2017), section 5.2, after Dwork (2008). Under
+    `add-remove` one row moves one count by one; under `substitute` it moves two, so the noise is
+    twice as wide. Cells that no row fills get noise too, else their silence would tell.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"smokes": [True, False] * 50, "ill": ["yes", "no"] * 50})
+    >>> model = DPHistogram(2.0, bounds={"ill": ["no", "yes"]}).fit(frame, target="ill")
+    >>> model.counts_.shape, model.budget_.epsilon_spent
+    ((2, 2), 2.0)
+    >>> model.sample().columns
+    ['smokes', 'ill']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Bounds | None = None,
+        bins: int = 10,
+        missing: Sequence[str] = (),
+        bounds_from_data: bool = False,
+        neighbours: Neighbours = "add-remove",
+        negative: Literal["shift", "zero"] = "shift",
+        max_cells: int = MAX_CELLS,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.bins = bins
+        self.missing = missing
+        self.bounds_from_data = bounds_from_data
+        self.neighbours = neighbours
+        self.negative = negative
+        self.max_cells = max_cells
+        self.random_state = random_state
+
+    def _measure(self, table: Table, budget: Budget) -> None:
+        check_bins(self.bins)
+        if self.negative not in ("shift", "zero"):
+            raise InputError(f"negative is 'shift' or 'zero', got {self.negative!r}")
+        self.axes_ = self._axes(table, self.bins)
+        counts = counts_of(table, self.axes_)
+        budget.spend(self.epsilon, "counts of all cells")
+        self.counts_ = laplace(counts, MOVED[self.neighbours], self.epsilon)
+        # Under substitution the number of rows is public; otherwise the noisy counts tell it.
+        self._total = table.rows if self.neighbours == "substitute" else int(self.counts_.sum())
+
+    def _boxes(self) -> list[tuple[Ints, Ints]]:
+        flat = self.counts_.ravel()
+        whole = shifted(flat, self._total) if self.negative == "shift" else np.maximum(flat, 0)
+        cells = np.repeat(np.arange(len(flat)), whole)
+        return [(place, place + 1) for place in np.unravel_index(cells, self.counts_.shape)]
+
+
+def shifted(counts: Ints, total: int) -> Ints:
+    """The nearest counts that are not negative and add up to the total.
+
+    Notes
+    -----
+    The projection on a simplex: all counts fall by the same amount, those below zero are zero;
+    then they are rounded so that the total holds, largest remainders up.
+
+    Examples
+    --------
+    >>> shifted(np.array([10, 4, -1, -2]), 12).tolist()
+    [9, 3, 0, 0]
+    """
+    if total <= 0:
+        return np.zeros_like(counts)
+    falling = np.sort(counts)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    exact: NDArray[np.float64] = np.maximum(counts - excess[last], 0.0)
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    order = np.argsort(whole - exact, kind="stable")
+    whole[order[: total - int(whole.sum())]] += 1
+    return whole
+
+
+def check_bins(bins: Any) -> None:
+    """Refuse a number of bins that is no whole number from 1 on."""
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        raise InputError(f"bins must be a whole number of at least 1, got {bins!r}")

@@ -1,0 +1,205 @@
+"""Kernel: rows of a 0/1 table gathered into clusters of at least k that need few flips.
+
+Greedy k-member clustering, with two shortcuts. Rows that occur k times or more are clusters as
+they are. And a row is compared only with its neighbours in a few orders of all rows, not with
+every row: so the work grows in proportion to the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def gathered(
+    indptr: Any, indices: Any, weight: Any, orders: Any, seeds: Any, k: int, reach: int, width: int
+) -> Any:
+    """The cluster of each distinct row; -1 for the fewer than k that are left over.
+
+    `orders` holds permutations of the rows, `seeds` the sequence in which clusters begin, and
+    `reach` how many neighbours are looked at on each side in each order.
+    """
+    rows = weight.size
+    cluster = np.full(rows, -1, np.int64)
+    clusters = 0
+    for i in range(rows):
+        if weight[i] >= k:
+            cluster[i] = clusters
+            clusters += 1
+    anchors, rank = heavy_neighbours(orders, weight, k)
+    before, after = light_neighbours(orders, weight, k)
+    counts = np.zeros(width, np.int64)
+    seen = np.full(rows, -1, np.int64)
+    for seed in seeds:
+        if cluster[seed] >= 0:
+            continue
+        near = shortlist(seed, before, after, reach, seen)
+        members, flips, size = grown(seed, near, indptr, indices, weight, k, counts)
+        anchor, apart = nearest(seed, anchors, rank, reach, indptr, indices, counts)
+        if anchor >= 0 and (size < k or apart * size <= flips):
+            cluster[seed] = cluster[anchor]
+            unlink(seed, before, after)
+        elif size >= k:
+            for i in members:
+                cluster[i] = clusters
+                unlink(i, before, after)
+            clusters += 1
+    return cluster
+
+
+@njit(cache=True)
+def light_neighbours(orders: Any, weight: Any, k: int) -> Any:
+    """Linked lists of the rows that still need a cluster, one list for each order."""
+    before = np.full(orders.shape, -1, np.int64)
+    after = np.full(orders.shape, -1, np.int64)
+    for o in range(orders.shape[0]):
+        last = -1
+        for i in orders[o]:
+            if weight[i] < k:
+                before[o, i] = last
+                if last >= 0:
+                    after[o, last] = i
+                last = i
+    return before, after
+
+
+@njit(cache=True)
+def heavy_neighbours(orders: Any, weight: Any, k: int) -> Any:
+    """The rows that are clusters as they are in each order, and how many precede each row."""
+    heavy = 0
+    for w in weight:
+        heavy += w >= k
+    anchors = np.empty((orders.shape[0], heavy), np.int64)
+    rank = np.empty(orders.shape, np.int64)
+    for o in range(orders.shape[0]):
+        met = 0
+        for i in orders[o]:
+            rank[o, i] = met
+            if weight[i] >= k:
+                anchors[o, met] = i
+                met += 1
+    return anchors, rank
+
+
+@njit(cache=True)
+def unlink(i: int, before: Any, after: Any) -> None:
+    for o in range(before.shape[0]):
+        left, right = before[o, i], after[o, i]
+        if left >= 0:
+            after[o, left] = right
+        if right >= 0:
+            before[o, right] = left
+
+
+@njit(cache=True)
+def shortlist(seed: int, before: Any, after: Any, reach: int, seen: Any) -> Any:
+    """The rows without a cluster that are near the seed in some order, each once."""
+    near = np.empty(2 * reach * before.shape[0], np.int64)
+    found = 0
+    seen[seed] = seed
+    for o in range(before.shape[0]):
+        for links in (before, after):
+            i = links[o, seed]
+            for _ in range(reach):
+                if i < 0:
+                    break
+                if seen[i] != seed:
+                    seen[i] = seed
+                    near[found] = i
+                    found += 1
+                i = links[o, i]
+    return near[:found]
+
+
+@njit(cache=True)
+def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, counts: Any) -> Any:
+    """A cluster that begins at the seed and takes, again and again, the row that adds least.
+
+    Gives its rows, the cells that must flip, and how many rows of the table it stands for.
+    """
+    members = np.empty(k, np.int64)
+    members[0], taken = seed, 1
+    size, flips = weight[seed], 0
+    add(seed, indptr, indices, weight, counts)
+    free = np.ones(near.size, np.bool_)
+    shift = np.empty(k, np.int64)
+    while size < k:
+        shift[:] = -1  # most rows stand for themselves, so few weights are ever asked for
+        best, least, least_each = -1, 0, np.inf
+        for j in range(near.size):
+            if free[j]:
+                w = weight[near[j]]
+                if shift[w] < 0:
+                    shift[w] = moved(members[:taken], indptr, indices, counts, size, w)
+                more = shift[w] + own(near[j], indptr, indices, counts, size, w)
+                if more < least_each * w:
+                    best, least, least_each = j, more, more / w
+        if best < 0:
+            break
+        free[best] = False
+        members[taken] = near[best]
+        taken += 1
+        flips += least
+        size += weight[near[best]]
+        add(near[best], indptr, indices, weight, counts)
+    for i in members[:taken]:
+        for j in range(indptr[i], indptr[i + 1]):
+            counts[indices[j]] = 0
+    return members[:taken], flips, size
+
+
+@njit(cache=True)
+def add(i: int, indptr: Any, indices: Any, weight: Any, counts: Any) -> None:
+    for j in range(indptr[i], indptr[i + 1]):
+        counts[indices[j]] += weight[i]
+
+
+@njit(cache=True)
+def moved(members: Any, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
+    """Flips that w more rows without any ones would add; each column counted once."""
+    more = 0
+    for i in members:
+        for j in range(indptr[i], indptr[i + 1]):
+            ones = counts[indices[j]]
+            if ones > 0:
+                more += min(ones, size + w - ones) - min(ones, size - ones)
+                counts[indices[j]] = -ones
+    for i in members:
+        for j in range(indptr[i], indptr[i + 1]):
+            counts[indices[j]] = abs(counts[indices[j]])
+    return more
+
+
+@njit(cache=True)
+def own(i: int, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
+    """What the ones of a row change against w rows without any ones."""
+    more = 0
+    for j in range(indptr[i], indptr[i + 1]):
+        ones = counts[indices[j]]
+        more += min(ones + w, size - ones) - min(ones, size + w - ones)
+    return more
+
+
+@njit(cache=True)
+def nearest(
+    seed: int, anchors: Any, rank: Any, reach: int, indptr: Any, indices: Any, counts: Any
+) -> Any:
+    """The nearest of the neighbouring rows that are clusters as they are, and its distance."""
+    for j in range(indptr[seed], indptr[seed + 1]):
+        counts[indices[j]] = 1
+    best, least = -1, 1 << 60
+    for o in range(anchors.shape[0]):
+        here = rank[o, seed]
+        for place in range(max(0, here - reach), min(anchors.shape[1], here + reach)):
+            i = anchors[o, place]
+            apart = indptr[seed + 1] - indptr[seed]
+            for j in range(indptr[i], indptr[i + 1]):
+                apart += 1 - 2 * counts[indices[j]]
+            if apart < least or (apart == least and i < best):
+                best, least = i, apart
+    for j in range(indptr[seed], indptr[seed + 1]):
+        counts[indices[j]] = 0
+    return best, least

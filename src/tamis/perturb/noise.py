@@ -1,0 +1,288 @@
+"""`UniformNoise` and `GaussianNoise`: each cell is altered with a given probability.
+
+Neither gives a guarantee: a cell that stays, stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.errors import InputError, listed
+from tamis.perturb.frames import Given, given
+
+Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
+
+
+class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What both kinds share: which cells change, and what is learnt of a column."""
+
+    def __init__(
+        self,
+        probability: float = 0.1,
+        *,
+        columns: Sequence[str] | None = None,
+        bounds: Bounds | None = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.probability = probability
+        self.columns = columns
+        self.bounds = bounds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the range, the spread or the values of each column that will be altered.
+
+        Parameters
+        ----------
+        X : Table, pandas, polars or pyarrow frame, or array
+            Of a `Table` the features are altered, of anything else every column, unless
+            `columns` names others.
+        """
+        check_probability(self.probability)
+        data = given(X)
+        columns = self._altered(data)
+        _check_bounds(self.bounds, data.frame, columns)
+        frame = data.frame.select(columns)
+        if all(frame[c].drop_nulls().n_unique() < 2 for c in columns):
+            raise InputError(
+                f"every column to alter is constant ({listed(columns)}), so noise has nothing to "
+                "draw from; choose columns that vary"
+            )
+        self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
+        self.n_features_in_ = data.frame.width
+        self.columns_ = tuple(columns)
+        self.learnt_ = {c: self._learn(frame[c], self._limits(frame[c])) for c in columns}
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The same rows with some cells altered, as the kind of table that came in.
+
+        Missing cells stay missing.
+        """
+        check_is_fitted(self)
+        data = given(X)
+        if data.frame.columns != self.feature_names_in_.tolist():
+            raise InputError(
+                f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
+                "other names; pass the columns it was fitted on, in their order"
+            )
+        rng = np.random.default_rng(self.random_state)
+        altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
+        return data.back(data.frame.with_columns(altered))
+
+    def _sources(self, rng: np.random.Generator) -> Any:
+        """A source of draws for each column, so that no column moves the draws of another."""
+        return zip(self.columns_, rng.spawn(len(self.columns_)))
+
+    def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
+        hit = pl.Series(rng.random(len(column)) < self.probability) & column.is_not_null()
+        new = self._draw(column, self.learnt_[column.name], rng)
+        return new.zip_with(hit, column).alias(column.name)
+
+    def _altered(self, data: Given) -> list[str]:
+        if self.columns is None:
+            return list(data.features)
+        if isinstance(self.columns, str):
+            raise InputError("columns is a list of column names, got one text")
+        if unknown := [c for c in self.columns if c not in data.frame.columns]:
+            raise InputError(
+                f"no column {listed(unknown)} to alter; the columns are "
+                f"{listed(data.frame.columns, most=30)}"
+            )
+        if not self.columns:
+            raise InputError("columns names none; name at least one, or leave it out for all")
+        return list(self.columns)
+
+    def _limits(self, column: pl.Series) -> tuple[float, float] | None:
+        if not column.dtype.is_numeric():
+            return None
+        if isinstance(self.bounds, Mapping):
+            return self.bounds.get(column.name)
+        return _observed(column) if self.bounds == "observed" else None
+
+    def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
+        raise NotImplementedError
+
+    def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class UniformNoise(_Noise):
+    """Replace cells by values drawn evenly from the column's range or set of values.
+
+    Parameters
+    ----------
+    probability : float
+        Of each cell to be replaced, from 0 to 1.
+    columns : sequence of str, optional
+        What to alter. `None`: the features of a `Table`, every column of a frame or array;
+        never the target or the sensitive column of a `Table` unless named here.
+    bounds : mapping of column to (low, high), optional
+        The range of numbers to draw from. `None` or ``"observed"``: from the least to the
+        largest that was fitted.
+    random_state : int, numpy Generator or None
+        An int gives the same cells each time.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+        The columns that are altered.
+
+    See Also
+    --------
+    GaussianNoise : keeps the distribution of each column.
+
+    Notes
+    -----
+    UN of Fletcher and Islam, section 7.1. A column of whole numbers stays one. A replaced cell
+    may get the value it had.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> ages = pl.DataFrame({"age": [20, 30, 40, 50, 60], "sex": ["f", "m", "f", "m", "f"]})
+    >>> noisy = UniformNoise(0.5, random_state=1).fit_transform(ages)
+    >>> noisy.schema == ages.schema, noisy["age"].is_between(20, 60).all()
+    (True, True)
+    """
+
+    def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
+        if column.dtype.is_numeric():
+            return limits or _observed(column)
+        return column.drop_nulls().unique(maintain_order=True).sort()
+
+    def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
+        if isinstance(learnt, pl.Series):
+            return _picked(learnt, column, rng)
+        low, high = learnt
+        if column.dtype.is_integer():
+            values = rng.integers(
+                int(np.ceil(low)), int(np.floor(high)), len(column), endpoint=True
+            )
+            return pl.Series(values).cast(column.dtype)
+        return pl.Series(rng.uniform(low, high, len(column))).cast(column.dtype)
+
+
+class GaussianNoise(_Noise):
+    """Add normal noise to numbers, and replace categories by draws from their own column.
+
+    Parameters
+    ----------
+    probability : float
+        Of each cell to be altered, from 0 to 1.
+    columns : sequence of str, optional
+        What to alter. `None`: the features of a `Table`, every column of a frame or array;
+        never the target or the sensitive column of a `Table` unless named here.
+    bounds : mapping of column to (low, high), or "observed", optional
+        Limits that altered numbers are held within; ``"observed"`` are those that were fitted.
+        `None`: noise may carry a number beyond what was seen.
+    random_state : int, numpy Generator or None
+        An int gives the same cells each time.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+        The columns that are altered.
+
+    See Also
+    --------
+    UniformNoise : flattens the distribution of each column.
+
+    Notes
+    -----
+    GN of Fletcher and Islam, section 7.1: the noise of a column has the variance of the column,
+    and categories are drawn as often as they occur. A column of whole numbers stays one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> ages = pl.DataFrame({"age": [20, 30, 40, 50, 60], "sex": ["f", "m", "f", "m", "f"]})
+    >>> noisy = GaussianNoise(1.0, bounds={"age": (18, 65)}, random_state=1).fit_transform(ages)
+    >>> noisy["age"].is_between(18, 65).all(), noisy.schema == ages.schema
+    (True, True)
+    """
+
+    def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
+        if not column.dtype.is_numeric():
+            return column.drop_nulls()
+        spread = column.drop_nulls().cast(pl.Float64).std(ddof=0)
+        return float(spread or 0.0), limits  # type: ignore[arg-type]
+
+    def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
+        if isinstance(learnt, pl.Series):
+            return _picked(learnt, column, rng)
+        spread, limits = learnt
+        values = column.cast(pl.Float64).fill_null(0.0).to_numpy()
+        values = values + rng.normal(0.0, spread, len(column))
+        low, high = limits or (-np.inf, np.inf)
+        if column.dtype.is_integer():
+            values = np.rint(values)
+            low, high = max(np.ceil(low), _least(column.dtype)), min(np.floor(high), 2.0**53)
+        return pl.Series(np.clip(values, low, high)).cast(column.dtype)
+
+
+def check_probability(probability: Any) -> None:
+    """Refuse a probability outside [0, 1]."""
+    if isinstance(probability, bool) or not isinstance(probability, int | float):
+        raise InputError(f"probability must be a number from 0 to 1, got {probability!r}")
+    if not 0 <= probability <= 1:
+        raise InputError(f"probability must lie from 0 to 1, got {probability!r}")
+
+
+def _check_bounds(bounds: Any, frame: pl.DataFrame, columns: Sequence[str]) -> None:
+    if bounds is None or (isinstance(bounds, str) and bounds == "observed"):
+        return
+    if not isinstance(bounds, Mapping):
+        raise InputError(
+            "bounds is a mapping of column to (low, high), 'observed' or None, got "
+            f"{type(bounds).__name__}"
+        )
+    if unknown := [c for c in bounds if c not in columns]:
+        raise InputError(f"bounds for {listed(unknown)}, which is no column to alter")
+    for name, pair in bounds.items():
+        low, high = _pair(name, pair)
+        if not frame.schema[name].is_numeric():
+            raise InputError(f"column {name!r} is no number, so it has no bounds")
+        if frame.schema[name].is_integer() and np.ceil(low) > np.floor(high):
+            raise InputError(f"no whole number lies within the bounds of column {name!r}")
+
+
+def _pair(name: str, pair: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(x) for x in pair)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds of column {name!r} are two numbers, (low, high)") from None
+    if not low <= high or not np.isfinite([low, high]).all():
+        raise InputError(f"bounds of column {name!r} must rise from low to high and be finite")
+    return low, high
+
+
+def _observed(column: pl.Series) -> tuple[float, float]:
+    least: Any = column.min()
+    most: Any = column.max()
+    return least, most
+
+
+def _least(dtype: pl.DataType) -> float:
+    return 0.0 if dtype.is_unsigned_integer() else -(2.0**53)
+
+
+def _picked(values: pl.Series, column: pl.Series, rng: np.random.Generator) -> pl.Series:
+    """Values by number, so that every type of column keeps its type."""
+    places: NDArray[np.int64] = rng.integers(0, len(values), len(column))
+    return values.gather(places)

@@ -1,0 +1,113 @@
+"""Pieces, pages and the summary, without data."""
+
+import json
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from experiments.cell import Cell
+from experiments.charts import Panel, line_chart
+from experiments.data import Data
+from experiments.page import index, page, write_all
+from experiments.paper import Figure, Grid, Paper, Section
+from experiments.store import Store
+from experiments.summary import lines, markdown
+from tamis.errors import InputError
+
+PAPER = Paper(
+    "toy",
+    "Nobody (2000), A <script>alert(1)</script> paper",
+    "One of three agrees.",
+    [
+        Section(
+            "First",
+            "Some words.",
+            [
+                Cell("Table 1", "a", "x", "1.0", 1.01),
+                Cell("Table 1", "a", "y", "2.0", 2.1, tolerance=0.2, reason="other folds"),
+                Cell("Table 1", "b", "y", "3.0", 9.0, reason="misprint"),
+            ],
+            [Figure("Figure 1", line_chart("t", "d", [Panel("p", [0, 1], {"s": [0, 1]})]))],
+            [Grid("Beyond", ["name", "value"], [["<b>", 0.123456], ["none", None]])],
+        )
+    ],
+)
+
+
+def test_a_piece_is_made_once_for_its_settings_and_again_for_others(tmp_path):
+    made = []
+
+    def work():
+        made.append(1)
+        return {"folds": (1, 2)}
+
+    for _ in range(2):  # the second store stands for a later run
+        store = Store(tmp_path)
+        assert store.piece("toy/one", {"seed": 1}, work) == {"folds": [1, 2]}
+    assert len(made) == 1
+    Store(tmp_path).piece("toy/one", {"seed": 2}, work)
+    assert len(made) == 2
+
+
+def test_a_piece_that_fails_is_not_kept(tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        store.piece("toy", {}, lambda: 1 // 0)
+    assert store.piece("toy", {}, lambda: 5) == 5
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        store.piece("nan", {}, lambda: float("nan"))
+    assert not [*tmp_path.glob("*nan*")]
+
+
+def test_progress_says_what_starts_what_is_done_and_what_was_kept(tmp_path):
+    told: list[Any] = []
+    store = Store(tmp_path, lambda name, seconds: told.append(seconds))
+    store.piece("a", {}, lambda: 1)
+    store.piece("a", {}, lambda: 1)
+    started, took, kept = told
+    assert started is None
+    assert took > 0
+    assert kept == 0
+
+
+def test_the_summary_counts_verdicts_and_gives_each_reason_once():
+    assert lines([PAPER]) == [("toy", "Table 1", 3, 1, 1, 1, "other folds (1); misprint (1)")]
+    assert markdown([PAPER]).splitlines()[-1] == "| all |  | 3 | 1 | 1 | 1 |  |"
+
+
+def test_pages_escape_what_they_show_and_hold_the_print_and_ours():
+    text = page(PAPER)
+    assert "<script>" not in text
+    assert "&lt;b&gt;" in text
+    assert "<svg" in text
+    assert "9.00<sup>2</sup>" in text
+    assert "quick form" not in text
+    assert "quick form" in index([PAPER], quick=True)
+
+
+def test_results_are_readable_by_machines(tmp_path):
+    write_all([PAPER], tmp_path, quick=False)
+    found = json.loads((tmp_path / "results.json").read_text())
+    assert [c["verdict"] for c in found["papers"][0]["sections"][0]["cells"]] == [
+        "equal",
+        "within",
+        "differs",
+    ]
+    assert {p.name for p in tmp_path.iterdir()} == {"toy.html", "index.html", "results.json"}
+
+
+def test_a_chart_is_well_formed_with_gaps_words_and_many_panels():
+    panels = [
+        Panel("words", ["a<b", "c"], {"one": [1, None], "two": [2, 3]}, "subset", "score"),
+        Panel("numbers", [0.1, 1, 10], {"two": [0.5, 0.5, 0.5]}, log=True, low=0, high=1),
+    ]
+    root = ElementTree.fromstring(line_chart("a & b", "two panels", panels, columns=2))
+    lines_drawn = [e for e in root.iter() if e.tag.endswith("polyline")]
+    assert len(lines_drawn) == 3
+    assert "two, 10: 0.5" in [e.text for e in root.iter() if e.tag.endswith("title")]
+
+
+def test_a_missing_dataset_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"no file pima\.csv\.gz in the folder of --data"):
+        Data(tmp_path).path("pima.csv.gz")

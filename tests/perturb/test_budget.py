@@ -1,0 +1,64 @@
+"""The budget adds up and refuses to overspend."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.errors import CannotMeet, InputError
+from tamis.perturb.budget import Budget
+
+
+def test_parts_add_up_and_the_whole_can_be_spent_in_uneven_parts() -> None:
+    budget = Budget(0.7, 1e-6)
+    for i in range(7):
+        budget.spend(0.1, f"part {i}")
+    assert budget.epsilon_spent == pytest.approx(0.7)
+    assert budget.epsilon_left == pytest.approx(0, abs=1e-12)
+    with pytest.raises(CannotMeet, match=r"one more needs epsilon 0\.01"):
+        budget.spend(0.01, "one more")
+    assert len(budget.spent) == 7
+
+
+def test_delta_is_counted_too() -> None:
+    budget = Budget(1.0, 1e-6)
+    budget.spend(0.5, "a", delta=1e-6)
+    with pytest.raises(CannotMeet, match="delta"):
+        budget.spend(0.1, "b", delta=1e-7)
+    assert budget.to_dict()["delta"] == 1e-6
+
+
+def test_a_refused_part_is_not_spent() -> None:
+    budget = Budget(1.0)
+    with pytest.raises(CannotMeet):
+        budget.spend(2.0, "too much")
+    assert budget.epsilon_left == 1.0
+
+
+def test_the_record_names_parts_and_neighbours() -> None:
+    budget = Budget(1.0, neighbours="substitute")
+    budget.spend(0.25, "choosing")
+    record = budget.to_dict()
+    assert record["epsilon"] == 0.25
+    assert record["neighbours"] == "substitute"
+    assert record["spent"] == [{"what": "choosing", "epsilon": 0.25, "delta": 0.0}]
+    with pytest.raises(InputError, match="add-remove"):
+        budget.check_neighbours("add-remove")
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "1", True, None])
+def test_epsilon_must_be_a_number_above_zero(epsilon) -> None:
+    with pytest.raises(InputError, match="epsilon must be"):
+        Budget(epsilon)
+    with pytest.raises(InputError, match="epsilon must be"):
+        Budget(1.0).spend(epsilon, "a part")
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1, "0"])
+def test_delta_must_lie_from_zero_to_below_one(delta) -> None:
+    with pytest.raises(InputError, match="delta"):
+        Budget(1.0, delta)
+
+
+def test_neighbours_are_one_of_two() -> None:
+    with pytest.raises(InputError, match="add-remove, substitute"):
+        Budget(1.0, neighbours="twins")  # type: ignore[arg-type]
