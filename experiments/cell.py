@@ -80,7 +80,9 @@ class Cell:
         digits = decimals(self.printed)
         if self.verdict == "equal":
             return f"{number(self.printed):.{digits}f}"
-        return f"{self.ours:.{digits + 1 if digits else 0}f}"
+        # Large counts are read as whole numbers.
+        whole = digits == 0 and (abs(self.ours) >= 1000 or float(self.ours).is_integer())
+        return f"{self.ours:.{0 if whole else digits + 1}f}"
 
     @property
     def why(self) -> str:

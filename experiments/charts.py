@@ -74,7 +74,7 @@ def line_chart(
     Parameters
     ----------
     title, description : str
-        For those who cannot see the picture; the title is drawn too.
+        For those who cannot see the picture; a page has a heading of its own.
     panels : sequence of Panel
         The same name of a series has the same colour in all of them.
     columns : int
@@ -95,7 +95,6 @@ def line_chart(
     rows = -(-len(panels) // columns)
     each = height + _MARGIN[1] + foot
     picture = Picture(width, top + rows * each + 8, title, description)
-    picture.text(20, 30, title, size=18, font_weight="600")
     for name, (x, y) in legend.items():
         _key(picture, name, names.index(name), x, y)
     for i, panel in enumerate(panels):
@@ -108,7 +107,7 @@ def line_chart(
 def _legend_places(
     names: Sequence[str], width: float
 ) -> tuple[dict[str, tuple[float, float]], float]:
-    places, x, y = {}, 20.0, 56.0
+    places, x, y = {}, 20.0, 24.0
     for name in names:
         step = 60 + 7.2 * len(name)
         if x + step > width and x > 20:

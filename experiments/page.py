@@ -67,7 +67,30 @@ def _table(place: str, cells: Sequence[Cell]) -> dict[str, Any]:
         {"name": row, "cells": [_shown(at.get((row, column)), reasons) for column in columns]}
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
-    return {"place": place, "columns": columns, "rows": rows, "reasons": reasons}
+    words = {cell.column for cell in cells if isinstance(cell.ours, str)}
+    heads = [{"name": column, "words": column in words} for column in columns]
+    # A figure has a drawing of its own below; of it the text names some values.
+    title = f"{place}, as far as the text names it" if place.startswith("Figure") else place
+    return {
+        "title": title,
+        "heads": heads,
+        "rows": rows,
+        "reasons": reasons,
+        "tolerances": _tolerances(cells),
+    }
+
+
+def _tolerances(cells: Sequence[Cell]) -> str:
+    """What counts as within tolerance, by column; nothing where only digits count."""
+    found: dict[str, set[float]] = {}
+    for cell in cells:
+        if cell.tolerance:
+            found.setdefault(cell.column, set()).add(cell.tolerance)
+    words = {
+        column: " to ".join(f"{value:g}" for value in sorted({min(values), max(values)}))
+        for column, values in found.items()
+    }
+    return "; ".join(f"{column} {text}".strip() for column, text in words.items())
 
 
 def _shown(cell: Cell | None, reasons: Sequence[str]) -> dict[str, Any] | None:
@@ -96,7 +119,7 @@ def _grid(grid: Grid) -> dict[str, Any]:
 def _text(value: str | int | float | None) -> str:
     if value is None:
         return "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _is_number(value: object) -> bool:

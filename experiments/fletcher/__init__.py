@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from experiments.data import Data
 from experiments.fletcher import adult_rules, agreement, partition, retained, worked
+from experiments.fletcher.curves import Effort
 from experiments.fletcher.tables import BINARY, SOURCES
 from experiments.paper import Paper
 from experiments.store import Store
@@ -13,26 +14,27 @@ TITLE = (
     "enough"
 )
 LEAD = (
-    "The measures behave as printed on all datasets. The printed claim that they hardly agree with "
-    "the accuracy of models comes from pooling: within a dataset they agree closely."
+    "The measures rise with noise as printed. Within a dataset the three rule measures go together "
+    "almost perfectly, and clearly with the accuracy of models; pooled over datasets, as printed, "
+    "both look weaker than they are."
 )
 
 
 def run(data: Data, store: Store, quick: bool) -> Paper:
     """All that the paper prints; `quick` takes two small datasets and one draw."""
     if quick:
-        few = ("Banknotes", "Credit")
+        few, effort = ("Banknotes", "Credit"), Effort(1, 1, (0.0, 0.1, 0.2, 0.3))
         sections = [
             worked.section(),
-            retained.section(data, store, few, folds=1, draws=1),
-            agreement.section(data, store, few, folds=1, draws=1),
+            retained.section(data, store, few, effort),
+            agreement.section(data, store, few, effort),
         ]
     else:
         sections = [
             worked.section(),
             adult_rules.section(data, store, draws=10),
-            retained.section(data, store, tuple(SOURCES), folds=3, draws=3),
-            agreement.section(data, store, BINARY, folds=2, draws=2),
+            retained.section(data, store, tuple(SOURCES), Effort(3, 3)),
+            agreement.section(data, store, BINARY, Effort(2, 1)),
             partition.section(data, store, draws=10),
         ]
     return Paper("fletcher", TITLE, LEAD, sections)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -23,15 +24,22 @@ NOISES = {"UN": UniformNoise, "GN": GaussianNoise}
 SEED = 0
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How many of ten folds are looked at, and how many releases of each at which levels."""
+
+    folds: int
+    draws: int
+    levels: Sequence[float] = LEVELS
+
+
 def curve(
     data: Data,
     store: Store,
     name: str,
     noise: str,
+    effort: Effort,
     *,
-    folds: int,
-    draws: int,
-    levels: Sequence[float] = LEVELS,
     models: bool = False,
 ) -> tuple[Curve, list[int]]:
     """What releases of one dataset keep, and how many rules each fold mined.
@@ -42,20 +50,16 @@ def curve(
     name : str
         A dataset of `SOURCES`.
     noise : {"UN", "GN"}
-    folds : int
-        How many of ten folds are looked at.
-    draws : int
-        Releases for each fold and level.
-    levels : sequence of float
+    effort : Effort
     models : bool
         Also train a tree on each release and test it on the fold's rows.
     """
     settings = {
         "data": data.digest(file_of(name)),
         "noise": noise,
-        "folds": folds,
-        "draws": draws,
-        "levels": list(levels),
+        "folds": effort.folds,
+        "draws": effort.draws,
+        "levels": list(effort.levels),
         "models": models,
         "seed": SEED,
         "drop": list(SOURCES[name].drop),
@@ -64,7 +68,7 @@ def curve(
     record = store.piece(
         f"fletcher/{kind}-{noise.lower()}-{name.lower()}",
         settings,
-        lambda: _record(table_of(data, name), name, noise, folds, draws, levels, models),
+        lambda: _record(table_of(data, name), name, noise, effort, models),
     )
     points = pl.DataFrame(
         record["points"],
@@ -74,18 +78,10 @@ def curve(
     return Curve(points), record["rules"]
 
 
-def _record(
-    table: Table,
-    name: str,
-    noise: str,
-    folds: int,
-    draws: int,
-    levels: Sequence[float],
-    models: bool,
-) -> dict[str, Any]:
+def _record(table: Table, name: str, noise: str, effort: Effort, models: bool) -> dict[str, Any]:
     points: list[tuple[Any, ...]] = []
     counts = []
-    for fold in range(folds):
+    for fold in range(effort.folds):
         train, test = fold_of(table, fold, SEED)
         rules = mine_rules(train)
         counts.append(len(rules))
@@ -93,13 +89,16 @@ def _record(
             rules,
             train,
             lambda original, level, seed: _released(original, noise, level, seed),
-            levels,
-            draws=draws,
+            effort.levels,
+            draws=effort.draws,
             figures=FIGURES,
             measures=_model_measures(test, SOURCES[name].positive) if models else (),
             random_state=SEED + fold,
         )
-        points += [(lv, fold * draws + d, m, v) for lv, d, m, v in found.points.iter_rows()]
+        points += [
+            (level, fold * effort.draws + draw, measure, value)
+            for level, draw, measure, value in found.points.iter_rows()
+        ]
     return {"points": points, "rules": counts}
 
 

@@ -8,7 +8,7 @@ from experiments.cell import Cell
 from experiments.charts import Panel, line_chart
 from experiments.data import Data
 from experiments.fletcher import printed
-from experiments.fletcher.curves import curve
+from experiments.fletcher.curves import Effort, curve
 from experiments.fletcher.tables import SOURCES, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
@@ -24,8 +24,8 @@ _COLUMNS = "Two columns that give the label away are left out here"
 _TREES = "The paper does not say how its CART codes discrete columns, nor all columns it kept"
 
 
-def section(data: Data, store: Store, names: Sequence[str], folds: int, draws: int) -> Section:
-    found = {name: curve(data, store, name, "UN", folds=folds, draws=draws) for name in names}
+def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> Section:
+    found = {name: curve(data, store, name, "UN", effort) for name in names}
     counts = [count for _, rules in found.values() for count in rules]
     cells = [cell for name in names for cell in _shape(data, name)]
     if set(names) == set(SOURCES):
@@ -34,9 +34,9 @@ def section(data: Data, store: Store, names: Sequence[str], folds: int, draws: i
         ):
             cells.append(Cell("Section 7", row, "", text, ours, tolerance=3, reason=_TREES))
     text = (
-        f"CART with leaves of at least 2 % of the rows and depth 12, on {folds} of ten folds, "
-        f"{draws} releases for each fold and level. All three measures rise with the noise, as "
-        "in the paper, each at its own pace."
+        "CART with leaves of at least 2 % of the rows and depth 12. "
+        f"Folds looked at: {effort.folds} of ten; releases of each fold and level: {effort.draws}. "
+        "All three measures rise with the noise, as in the paper, each at its own pace."
     )
     curves = {name: found_[0] for name, found_ in found.items()}
     return Section("Seventeen datasets under uniform noise", text, cells, [_figure(curves)])

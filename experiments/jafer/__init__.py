@@ -20,9 +20,7 @@ LEAD = (
 def run(data: Data, store: Store, quick: bool) -> Paper:
     """All that the paper prints; `quick` keeps to the Pima table."""
     sections = pima.sections(data, store)
-    if quick:
-        sections.append(beyond.section(data, store, seeds=2, adult=False))
-    else:
+    if not quick:
         sections += larger.sections(data, store)
-        sections.append(beyond.section(data, store, seeds=20, adult=True))
+    sections.append(beyond.section(data, store, 2 if quick else 20, quick))
     return Paper("jafer", TITLE, LEAD, sections)

@@ -21,8 +21,8 @@ CUT = 6.5
 """Where supervised discretisation cuts the number of pregnancies in two."""
 
 _BREACH = (
-    "The print repeats the value of the row above; without mass the tree that guesses pregnancies "
-    "is the majority, in Weka too, and that is 2.76 below the baseline"
+    "The print repeats the value of row H; without mass the tree that guesses pregnancies is the "
+    "bare majority, in Weka too"
 )
 _IDEAL = (
     "The paper counts H as no worse than the baseline; its own 73.57 is below 73.70, so H lies in "
@@ -58,7 +58,7 @@ def _hidden(frame: pl.DataFrame, digest: str, store: Store) -> Section:
     text = (
         "The recipient learns diabetes, the attacker guesses whether someone was pregnant more "
         "than six times. Ten folds as Weka deals them for each of the two columns; the print cuts "
-        "digits off. Below: every candidate, then the letters that the paper calls ideal."
+        "digits off."
     )
     figure = region_picture(
         found.candidates, _choice(found), floor=found.floor, sensitive="pregnancies"

@@ -8,6 +8,10 @@ from experiments.charts import Panel, line_chart
 from experiments.jafer.printed import Weights
 from experiments.jafer.search import Found
 from experiments.paper import Figure
+from tamis.select.candidate import Candidate
+
+MANY = 24
+"""Beyond so many candidates their names do not fit under the axis."""
 
 
 def scores_figure(
@@ -22,16 +26,14 @@ def scores_figure(
     weightings : mapping of words to weights
     short : mapping of column to abbreviation
     """
-    columns = [
-        _words(c.features, len(found.candidates[0].features), short, found.performance_ranking)
-        for c in found.candidates
-    ]
+    many = len(found.candidates) > MANY
+    columns = [str(c.size) if many else _words(c, found, short) for c in found.candidates]
     series = {words: found.judged(w).scores.tolist() for words, w in weightings.items()}
     chosen = "; ".join(
-        f"{words}: {_words(found.best(w).features, 0, short, found.performance_ranking)}"
-        for words, w in weightings.items()
+        f"{words}: {_words(found.best(w), found, short)}" for words, w in weightings.items()
     )
-    panel = Panel("", columns, series, "", "E(S)")
+    under = "candidates, by their number of features" if many else ""
+    panel = Panel("", columns, series, under, "E(S)")
     svg = line_chart(title, f"E(S) of {len(columns)} candidates. Highest: {chosen}.", [panel])
     return Figure(title, svg, f"Highest E(S), by weights: {chosen}.")
 
@@ -45,9 +47,9 @@ def weighting_names(weightings: Sequence[Weights]) -> dict[str, Weights]:
     return {f"({', '.join(f'{w:g}'.lstrip('0') or '0' for w in ws)})": ws for ws in weightings}
 
 
-def _words(
-    features: Sequence[str], whole: int, short: Mapping[str, str], ranking: Sequence[str]
-) -> str:
-    if len(features) == whole:
+def _words(candidate: Candidate, found: Found, short: Mapping[str, str]) -> str:
+    """The features of a candidate as abbreviations, the most useful first."""
+    if candidate.size == found.candidates[0].size:
         return "baseline"
-    return " ".join(short.get(name, name) for name in ranking if name in features)
+    named = set(candidate.features)
+    return " ".join(short.get(name, name) for name in found.performance_ranking if name in named)

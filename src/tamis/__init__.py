@@ -18,17 +18,29 @@ _HOME = {
     "AdditiveNaiveBayes": "tamis.learn.bayes",
     "BinaryTable": "tamis.binary",
     "BreachSelector": "tamis.select.breach",
+    "Budget": "tamis.perturb.budget",
     "C45Classifier": "tamis.learn.c45",
     "ContainmentSelector": "tamis.select.containment",
+    "DPHistogram": "tamis.perturb.histogram",
+    "DPPartition": "tamis.perturb.partition",
+    "DPSynthesiser": "tamis.perturb.synthesiser",
     "Folds": "tamis.learn.folds",
+    "GaussianNoise": "tamis.perturb.noise",
     "Measure": "tamis.evaluate.measure",
+    "Outcome": "tamis.flow",
+    "PrivateSelector": "tamis.select.private",
+    "RandomFlip": "tamis.perturb.flip",
+    "Release": "tamis.release",
     "Roles": "tamis.table",
     "Rule": "tamis.rules",
     "RuleSet": "tamis.rules",
+    "Settings": "tamis.flow",
     "SubsetScores": "tamis.learn.subset_scores",
     "Table": "tamis.table",
+    "UniformNoise": "tamis.perturb.noise",
     "binarise": "tamis.binary",
     "breach_increase": "tamis.risk.breach",
+    "consider": "tamis.flow",
     "containment_anonymity": "tamis.risk.containment",
     "corrected_t_test": "tamis.learn.significance",
     "correlations": "tamis.evaluate.correlation",
@@ -44,6 +56,7 @@ _HOME = {
     "paired_t_test": "tamis.learn.significance",
     "pareto_front": "tamis.choose.pareto",
     "prediction": "tamis.evaluate.prediction",
+    "publish_release": "tamis.publish.bundle",
     "read_binary": "tamis.read",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.reidentification",
@@ -52,12 +65,16 @@ _HOME = {
     "retention_measures": "tamis.evaluate.retention_measures",
     "riskiest_columns": "tamis.risk.columns",
     "t_closeness": "tamis.risk.closeness",
+    "verify": "tamis.publish.verify",
 }
+_MODULES = {"separation": "tamis.evaluate.separation"}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted([*_HOME, *_MODULES])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'tamis' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

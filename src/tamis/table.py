@@ -139,6 +139,14 @@ class Table:
         """The columns an attacker may know: as named, else all features."""
         return self.features if self.roles.quasi is None else self.roles.quasi
 
+    def only(self, columns: Iterable[str]) -> pl.DataFrame:
+        """Some columns by their exact names; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
+
+        >>> Table(pl.DataFrame({"*": [1], "b": [2]})).only(["*"]).columns
+        ['*']
+        """
+        return pl.DataFrame([self.frame.get_column(name) for name in columns])
+
     def kind(self, column: str) -> Kind:
         """`"number"` or `"nominal"`."""
         return "number" if self.frame.schema[column].is_numeric() else "nominal"

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tamis.datasets import patients
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -29,6 +31,17 @@ def test_the_figures_as_json(run, table):
     assert found["t_closeness"] == pytest.approx(0.25)
     assert [c["kind"] for c in found["table"]] == ["nominal", "nominal", "number", "nominal"]
     assert found["columns"][0]["column"] == "age"
+
+
+def test_an_attacker_is_held_against_guessing(run, tmp_path):
+    path = tmp_path / "p.parquet"
+    patients(600).frame.write_parquet(path)
+    asked = ("audit", path, "--target", "readmitted", "--identifier", "patient")
+    found = json.loads(run(*asked, "--sensitive", "hiv", "--json").out)["attacker"]
+    assert found["accuracy"] > found["majority"] + 0.03
+    assert "rows whose 'hiv' is guessed rightly" in run(*asked, "--sensitive", "hiv").out
+    noise = json.loads(run(*asked, "--sensitive", "blood_group", "--json").out)["attacker"]
+    assert noise["accuracy"] < noise["majority"] + 0.03
 
 
 def test_the_audit_in_words(run, table):
@@ -82,10 +95,3 @@ def test_hostile_names_stay_text(run, tmp_path):
     assert code == 0
     assert "[red]x[/red]" in out
     assert "[bold]y" in err
-
-
-def test_the_demo_needs_nothing(run):
-    code, out, _ = run("demo", "--rows", "400")
-    assert code == 0
-    assert "people" in out
-    assert json.loads(run("demo", "--rows", "400", "--json").out)["rows"] == 400

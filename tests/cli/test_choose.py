@@ -49,6 +49,16 @@ def test_words(run, scores):
     assert "2 has the best score" in unnamed
 
 
+def test_the_weight_triangle_is_drawn(run, scores, tmp_path):
+    plot = tmp_path / "weights.svg"
+    assert ask(run, scores, "--plot", plot).code == 0
+    assert "the given weights" in plot.read_text()
+    flat = run("choose", scores, "--factor", "accuracy:max", "--plot", tmp_path / "no.svg")
+    assert flat.code == 2
+    assert "three factors" in flat.err
+    assert not (tmp_path / "no.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

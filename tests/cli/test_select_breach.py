@@ -34,12 +34,22 @@ def ask(run, clinic, *args):
     return run("select", clinic, "--target", "ill", "--by", "breach", "--folds", 4, *args)
 
 
+def test_folds_are_dealt_five_times_unless_told_otherwise(run, clinic):
+    def dealt(*args):
+        found = json.loads(ask(run, clinic, "--holdout", 0, "--json", "--quiet", *args).out)
+        return found["folds"], found["repeats"]
+
+    assert dealt() == (4, 5)
+    assert dealt("--preset", "paper") == (4, 1)
+    assert dealt("--repeats", 2) == (4, 2)
+
+
 def test_json_has_the_stable_names(run, clinic):
     code, out, _ = ask(run, clinic, "--sensitive", "smokes", "--json", "--quiet")
     assert code == 0
     found = json.loads(out)
     assert found["search"] == "exhaustive"
-    assert (found["folds"], found["repeats"]) == (4, 1)
+    assert (found["folds"], found["repeats"]) == (4, 5)
     assert found["features"] == found["candidates"][found["best"]]["features"]
     keys = {"features", "performance", "pbi", "p_value", "region", "score"}
     assert all(keys <= set(candidate) for candidate in found["candidates"])

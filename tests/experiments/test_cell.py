@@ -49,6 +49,8 @@ def test_ours_is_shown_with_one_more_decimal_where_it_does_not_agree():
     assert Cell("T", "r", "c", "0.82", 0.8207).shown == "0.82"
     assert Cell("T", "r", "c", "0.82", 0.8407).shown == "0.841"
     assert Cell("T", "r", "c", "121", 694).shown == "694"
+    assert Cell("T", "r", "c", "55", 55.54).shown == "55.5"
+    assert Cell("T", "r", "c", "8000", 8351.2).shown == "8351"
 
 
 def test_words_where_a_number_is_printed_are_refused():

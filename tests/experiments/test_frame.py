@@ -82,6 +82,7 @@ def test_pages_escape_what_they_show_and_hold_the_print_and_ours():
     assert "&lt;b&gt;" in text
     assert "<svg" in text
     assert "9.00<sup>2</sup>" in text
+    assert "Tolerance: y 0.2" in text
     assert "quick form" not in text
     assert "quick form" in index([PAPER], quick=True)
 

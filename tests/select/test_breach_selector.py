@@ -213,6 +213,9 @@ def test_noise_and_rare_classes_are_said(people):
     assert "1 of 3 classes of the sensitive column have fewer rows" in said(X, y, rare)
     twins = X.select("age", "coin", twin=1 - pl.col("coin"))
     assert "differ neither in performance nor in breach" in said(twins, y, sensitive)
+    assert "feature 'smokes' is the sensitive column" in said(
+        X.with_columns(smokes=pl.Series(sensitive)), y, sensitive
+    )
     seldom = np.arange(300) % 5 == 0
     near = KNeighborsClassifier(1)
     assert "says nothing here" in said(X.select("age", "wage"), y, seldom, estimator=near)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -117,10 +118,9 @@ def ranked(values: Values, direction: Direction) -> Ranks:
 
 
 def weighted(columns: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Values:
-    """The weighted sum of some columns."""
+    """The weighted sum of some columns, added in their order to the last digit."""
     parts = [weights[name] * np.asarray(column, dtype=float) for name, column in columns.items()]
-    total: Values = np.sum(parts, axis=0)
-    return total
+    return reduce(np.add, parts)  # numpy's own sum may add in pairs
 
 
 def ordered(total: Values, sizes: Values) -> tuple[int, ...]:

@@ -19,9 +19,13 @@ COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
+    "perturb": "tamis.cli.perturb:perturb",
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",
+    "init": "tamis.cli.init:init",
+    "release": "tamis.cli.release:release",
+    "verify": "tamis.cli.verify:verify",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from tamis.cli.show import (
     rich_table,
     understood,
 )
+from tamis.errors import InputError, TamisWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,9 +47,10 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
     result = audit_table(table, source.rules().binary)
     if as_json:
         exposed = result["exposure"].to_dict()
-        print_json({"table": understood(table), **exposed, **result["containment"]})
+        attacker = {"attacker": result["attacker"]}
+        print_json({"table": understood(table), **exposed, **attacker, **result["containment"]})
     else:
-        print_audit(result["exposure"], result["containment"])
+        print_audit(**result)
 
 
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
@@ -56,11 +59,28 @@ def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
     from tamis.risk.exposure import exposure
 
     found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
+    found["attacker"] = _attacker(table)
     if encoding is not None:
         found["containment"] = _containment(binarise(table, encoding))
     elif is_binary(table):
         found["containment"] = _containment(from_wide(table))
     return found
+
+
+def _attacker(table: Table) -> dict[str, Any] | None:
+    """How well naive Bayes guesses the sensitive column from the features, on rows held out."""
+    from tamis.risk.breach import breach_increase
+
+    if table.sensitive is None or not table.features:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TamisWarning)  # the two figures stand side by side anyway
+        try:
+            found = breach_increase(table, table.features, attackers="nb", cv=5)
+        except InputError as error:
+            return {"name": "naive Bayes", "reason": str(error)}
+    majority = (1 + found.floor) * found.baseline
+    return {"name": "naive Bayes", "accuracy": found.accuracy, "majority": majority}
 
 
 def _containment(records: BinaryTable) -> dict[str, Any]:
@@ -99,15 +119,17 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
     _print_containment(out, found, records.rows)
 
 
-def print_audit(found: Exposure, containment: dict[str, Any]) -> None:
+def print_audit(
+    exposure: Exposure, containment: dict[str, Any], attacker: dict[str, Any] | None
+) -> None:
     """The audit in words, then in figures, then as a picture."""
-    out = console()
+    out, found = console(), exposure
     out.print(
         f"\n[bold]{found.unique_rows:,} of {found.rows:,} people ({percent(found.unique_share)}) "
         f"are the only one[/bold] with their values of {_joined(found.quasi)}."
     )
     out.print("Whoever knows these values of a person finds that person's row.\n")
-    _print_figures(out, found)
+    _print_figures(out, found, attacker)
     if containment:
         _print_containment(out, containment, found.rows)
     sizes = [(c.size, c.rows) for c in found.class_sizes]
@@ -123,7 +145,7 @@ def _joined(names: tuple[str, ...]) -> str:
     return ", ".join(shown) + rest
 
 
-def _print_figures(out: Console, found: Exposure) -> None:
+def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | None) -> None:
     from rich.markup import escape
 
     risk = found.reidentification
@@ -135,8 +157,8 @@ def _print_figures(out: Console, found: Exposure) -> None:
     table.add_row("  at risk", percent(risk.prosecutor_above), above)
     table.add_row("journalist", percent(risk.journalist), "chance to find somebody, no matter who")
     table.add_row("marketer", percent(risk.marketer), "share of people found by matching them all")
+    who = escape(repr(found.sensitive))
     if found.l_diversity is not None:
-        who = escape(repr(found.sensitive))
         spread = found.l_diversity
         table.add_row("l-diversity", str(spread.distinct), f"values of {who} in the poorest group")
         table.add_row(
@@ -144,6 +166,11 @@ def _print_figures(out: Console, found: Exposure) -> None:
         )
         lean = f"how far {who} leans in some group, 0 to 1"
         table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
+    if attacker and "accuracy" in attacker:
+        table.add_row(
+            "attacker", percent(attacker["accuracy"]), f"rows whose {who} is guessed rightly"
+        )
+        table.add_row("  guessing", percent(attacker["majority"]), "the same without any column")
     out.print(table)
 
 

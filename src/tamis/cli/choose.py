@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import speaking
-from tamis.cli.show import console, percent, print_json, rich_table
+from tamis.cli.show import console, nearness, print_json, rich_table
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _SHOWN = 40
 )
 @click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all the same].")
 @click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
+@click.option("--plot", metavar="FILE.svg", help="Draw who wins under which three weights.")
 @click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
 @speaking
 def choose(
@@ -36,6 +37,7 @@ def choose(
     factor: tuple[str, ...],
     weights: str | None,
     name: str | None,
+    plot: str | None,
     ties: str | None,
     as_json: bool,
     quiet: bool,
@@ -51,6 +53,8 @@ def choose(
     frame = read_table(scores).frame
     found = evaluation(frame, factor, weights, ties=ties)
     names = _names(frame, name)
+    if plot:
+        _draw(frame, found, names, ties, plot)
     if as_json:
         print_json(_result(frame, found, names, ties))
     else:
@@ -101,6 +105,18 @@ def _result(
     }
 
 
+def _draw(
+    frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
+) -> None:
+    from tamis.choose.sensitivity import sensitivity
+    from tamis.choose.weight_picture import weight_picture
+    from tamis.files import written
+
+    picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)
+    with written(plot) as draft:
+        picture.write(draft)
+
+
 def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:
     from tamis.choose.evaluation import SIZES
 
@@ -131,7 +147,5 @@ def _show(frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | 
     if moves["rival"] is None:
         out.print("No other weights change the winner.")
     else:
-        out.print(
-            f"If {percent(moves['margin'])} of the weight moves to other factors, "
-            f"{escape(moves['rival'])} is as good."
-        )
+        words = nearness(moves["margin"], escape(moves["rival"]))
+        out.print(f"{words[0].upper()}{words[1:]}.")

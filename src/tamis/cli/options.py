@@ -172,8 +172,10 @@ _SPEAKING = [
 ]
 
 
-def table_options(command: Command) -> Command:
+def table_options(command: Command | None = None, *, required: bool = True) -> Any:
     """Give a command the options of a table; it gets them as one `source`."""
+    if command is None:
+        return lambda command: table_options(command, required=required)
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
@@ -182,7 +184,7 @@ def table_options(command: Command) -> Command:
 
     for option in reversed(_READING):
         gathered = option(gathered)
-    return click.argument("table")(speaking(gathered))
+    return click.argument("table", required=required)(speaking(gathered))
 
 
 def speaking(command: Command) -> Command:

@@ -78,6 +78,17 @@ def percent(share: float) -> str:
     return "< 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
 
 
+def nearness(margin: float, rival: str) -> str:
+    """How near another candidate is to the chosen one, in weight to be moved.
+
+    >>> nearness(0.083, "B"), nearness(0.0, "B")
+    ('if 8.3 % of the weight moves to other factors, B is as good', 'the score of B is the same')
+    """
+    if margin < 1e-9:
+        return f"the score of {rival} is the same"
+    return f"if {percent(margin)} of the weight moves to other factors, {rival} is as good"
+
+
 def bar(share: float, width: int = 40) -> str:
     """A bar of block characters, at least a sliver where there is something.
 

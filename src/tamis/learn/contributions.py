@@ -88,6 +88,7 @@ class ContributionCache:
         )
         self.kept = self.nbytes <= memory_limit
         self._blocks = list(self._cut(folds, classes, min(BLOCK_BYTES, memory_limit)))
+        self._last: dict[int, tuple[frozenset[int], Units]] = {}
         every = range(len(columns))
         self._held = [self._computed(block, every) for block in self._blocks] if self.kept else None
 
@@ -122,7 +123,7 @@ class ContributionCache:
         counts = np.zeros((2 ** len(features), len(self._models)), dtype=np.int64)
         for number, block in enumerate(self._blocks):
             held = self._contributions(number, features)
-            self._walk(held, self._total(number, []), block, counts)
+            self._walk(held, self._of_none(number), block, counts)
         return counts
 
     def log_scores(self, subset: Sequence[int], fold: int) -> tuple[NDArray[Any], Units]:
@@ -151,12 +152,25 @@ class ContributionCache:
         return counts
 
     def _total(self, number: int, subset: Sequence[int]) -> Units:
+        """The sum over a subset: from nothing, or from the last sum where that is nearer.
+
+        Searches ask for one subset after another that differ in a feature or two. Whole numbers
+        make both ways give the same sum. The array must not be changed.
+        """
+        wanted = frozenset(subset)
+        before, total = self._last.get(number, (frozenset(), None))
+        if total is None or len(before ^ wanted) > len(wanted):
+            before, total = frozenset(), self._of_none(number)
+        for features, move in ((before - wanted, np.subtract), (wanted - before, np.add)):
+            for contribution in self._contributions(number, sorted(features)):
+                total = move(total, contribution)
+        self._last[number] = wanted, total
+        return total
+
+    def _of_none(self, number: int) -> Units:
         block = self._blocks[number]
         prior = self._models[block.fold].prior()
-        total = np.repeat((prior[1:] - prior[0])[:, None], len(block.rows), axis=1)
-        for contribution in self._contributions(number, subset):
-            total += contribution
-        return total
+        return np.repeat((prior[1:] - prior[0])[:, None], len(block.rows), axis=1)
 
     def _contributions(self, number: int, features: Sequence[int]) -> list[Units]:
         """One array of (classes - 1) by rows for each feature."""

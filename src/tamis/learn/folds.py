@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Folds:
         """The number of rows that each fold tests."""
         return np.array([len(test) for test in self.tests], dtype=np.int64)
 
-    @property
+    @cached_property
     def repeats(self) -> int:
         """How often a row is tested, at most.
 

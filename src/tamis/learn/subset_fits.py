@@ -14,6 +14,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.learn.folds import Folds
 
@@ -87,7 +88,9 @@ def _dealt(subsets: Sequence[Sequence[int]], batches: int) -> list[Sequence[Sequ
 
 
 def _fit_batch(fits: SubsetFits, subsets: Sequence[Sequence[int]]) -> list[Result]:
-    return [fits.of(subset) for subset in subsets]
+    # Threads inside a fit fight those of other fits, and may sum in another order each time.
+    with threadpool_limits(limits=1):
+        return [fits.of(subset) for subset in subsets]
 
 
 def _shown(results: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:

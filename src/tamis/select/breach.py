@@ -20,7 +20,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.encoding import Encoding
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.breach import Attack, Attackers, named_attackers
+from tamis.risk.attack import Attack, Attackers, named_attackers
 from tamis.risk.cut import Rule
 from tamis.select.breach_input import Opened, open_table
 from tamis.select.breach_search import FACTORS, backward, exhaustive, forward, walk

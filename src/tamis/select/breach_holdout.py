@@ -14,7 +14,7 @@ from tamis.errors import InputError
 from tamis.learn.columns import Coding
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.breach import Attack, named_attackers
+from tamis.risk.attack import Attack, named_attackers
 from tamis.select.breach import BreachSelector
 from tamis.select.breach_input import sensitive_series, unused_name
 from tamis.table import Table

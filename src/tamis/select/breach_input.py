@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from tamis.errors import InputError
+from tamis.errors import InputError, TamisWarning, listed
 from tamis.learn.columns import Coding, frame_of, frame_of_array
 from tamis.risk.cut import Cut, Rule, cut_sensitive
 
@@ -68,6 +69,7 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
     if sensitive is not None:
         column = sensitive_series(sensitive)
         check_consistent_length(frame, column)
+        _warn_of_copies(frame, column)
         if not _same(column, labels):
             cut = cut_sensitive(column, codes, rule)
             name_of = unused_name(frame, "sensitive")
@@ -95,6 +97,19 @@ def sensitive_series(sensitive: Any) -> pl.Series:
 def _same(column: pl.Series, labels: Labels) -> bool:
     """Whether the sensitive column is the target, value by value."""
     return bool(column.to_list() == np.asarray(labels).tolist())
+
+
+def _warn_of_copies(frame: pl.DataFrame, sensitive: pl.Series) -> None:
+    """Say so where the sensitive column is itself among the features."""
+    hidden = sensitive.cast(pl.String)
+    copies = [c.name for c in frame if c.cast(pl.String).equals(hidden, null_equal=True)]
+    if copies:
+        warnings.warn(
+            f"feature {listed(copies)} is the sensitive column itself, value by value: whoever "
+            "gets it need not guess; leave it out of the features",
+            TamisWarning,
+            stacklevel=4,
+        )
 
 
 def _features(selector: Any, X: Any) -> pl.DataFrame:

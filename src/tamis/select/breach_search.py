@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.choose.evaluation import ordered, ranked, weighted
-from tamis.choose.factors import Direction, goodness
+from tamis.choose.factors import Direction, goodness, levels
 from tamis.choose.pareto import front
 from tamis.learn.subset_scores import FoldScores
 from tamis.select.breach_trials import BASELINE, Trials
@@ -93,8 +93,8 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
 def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     """Add the feature whose addition E(S) likes best, while the weighted vote is for it.
 
-    Until the constraints are met the best feature is added whatever the vote: smaller sets are
-    not candidates.
+    Until the constraints are met, what raises performance most is added: smaller sets are no
+    candidates, so E(S) has nothing to choose from yet but among equals.
     """
     state: Subset = ()
     found: dict[Subset, list[str]] = {}
@@ -103,7 +103,9 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
         trials.scores.add_ones(state)
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]
-        must = not state or state not in found
+        must = state not in found
+        if must:
+            moves = _most_taught(trials, moves)
         best = _best_move(trials, state, moves, weights, must=must)
         if best is None:
             break
@@ -111,6 +113,12 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
         if trials.keeps(state):
             found[state] = ["forward"]
     return _with_baseline(trials, found)
+
+
+def _most_taught(trials: Trials, moves: list[Subset]) -> list[Subset]:
+    """The moves of the highest performance."""
+    performance = levels([found.mean for found in trials.scores.many(moves)])
+    return [move for move, level in zip(moves, performance) if level == performance.max()]
 
 
 def _best_move(

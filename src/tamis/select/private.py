@@ -132,7 +132,8 @@ def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.
 
     Examples
     --------
-    >>> scores, sensitivity = hamming_scores([[1, 0], [1, 1], [0, 1]], np.array([1, 1, 0]) == 1)
+    >>> table = zero_one([[1, 0], [1, 1], [0, 1]])
+    >>> scores, sensitivity = hamming_scores(table, np.array([True, True, False]))
     >>> scores.tolist(), sensitivity
     ([2, 1], 2)
     """

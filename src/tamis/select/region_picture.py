@@ -103,7 +103,7 @@ def _axes(picture: Picture, across: Scale, up: Scale, sensitive: str) -> None:
     picture.text(
         middle, _HEIGHT - 16, "performance: to the right is better", anchor="middle", fill=INK
     )
-    words = f"breach increase (PBI) of {shortened(sensitive)}: lower is safer"
+    words = f"breach increase (PBI) of {shortened(sensitive, 22)}: lower is safer"
     picture.text(20, (_TOP + _HEIGHT - _BOTTOM) / 2, words, anchor="middle", turn=-90)
 
 
@@ -133,7 +133,7 @@ def _line(picture: Picture, up: Scale, at: float | None, words: str, colour: str
         return
     picture.line(_LEFT, up(at), _WIDTH - _RIGHT, up(at), stroke=colour, stroke_dasharray="5 4")
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    picture.text(middle, up(at) + 15, words, size=12, fill=colour, anchor="middle")
+    picture.text(middle, up(at) + 24, words, size=12, fill=colour, anchor="middle")
 
 
 def _points(

@@ -1,0 +1,132 @@
+"""`tamis init`: a commented configuration file from what a table shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.options import Source, table_options
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    from tamis.read.guess import Seen
+
+
+@click.command()
+@table_options
+@click.option(
+    "--output", "-o", metavar="FILE.toml", default="tamis.toml", help="Where to [tamis.toml]."
+)
+@click.option("--force", is_flag=True, help="Replace a file of that name.")
+def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:
+    """Look at TABLE and write a commented configuration for tamis release."""
+    from tamis.cli.show import console, print_json
+    from tamis.files import written
+    from tamis.read.guess import seen
+
+    path = Path(output)
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already; pass --force, or another name with -o")
+    columns = seen(source.read())
+    with written(path) as draft:
+        draft.write_text(configuration(source, columns), encoding="utf-8")
+    if as_json:
+        print_json({"config": str(path), "columns": [vars(c) for c in columns]})
+    elif not quiet:
+        console().print(
+            f"Wrote {path}. Read it, correct it, then:\n\n  "
+            f"tamis release {source.table} --config {path} --out DIR",
+            markup=False,
+        )
+
+
+def configuration(source: Source, columns: list[Seen]) -> str:
+    """The text of the file; every name is written so that it stays one."""
+    names = {look: [c.name for c in columns if c.looks == look] for look in _LOOKS}
+    target = next(iter(names["target"]), None)
+    lines = [
+        f"# tamis release {json.dumps(source.table, ensure_ascii=False)} --config THIS --out DIR",
+        "# Flags given at the command line win over this file.",
+        "",
+        "# What a recipient will learn to predict.",
+        f"target = {_text(target)}" if target else '# target = "..."',
+        "",
+        "# What must stay hard to guess; without it, the target.",
+        f"sensitive = {_text(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
+        "",
+        "# Columns that name people: never released. These have another value in every row.",
+        f"identifier = {_texts([*source.identifier, *names['identifier']])}",
+        "",
+        "# Columns to forget. These have one value only.",
+        f"drop = {_texts([*source.drop, *names['constant']])}",
+        "",
+        "# Columns that an attacker may know from elsewhere; without it, all features.",
+        f"quasi = {_texts(list(source.quasi))}" if source.quasi else "# quasi = []",
+        "",
+        "# Texts that mean a missing value, beside an empty cell.",
+        f"missing = {_texts(list(source.missing))}",
+        "",
+        *_SETTINGS,
+        "",
+        "# What the columns hold:",
+        *(_comment(c) for c in columns),
+        "",
+        *_METHODS,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_LOOKS = ("target", "identifier", "constant")
+_SETTINGS = [
+    "# Everybody hides among at least so many people.",
+    "k = 5",
+    "",
+    "# What counts how much in the choice; measures of the scorecard may be named too.",
+    "weights = { performance = 0.5, privacy = 0.25, size = 0.25 }",
+    "",
+    "# Hard limits; without them the weights decide.",
+    "# max_pbi = 0.0            # an attacker gains nothing over releasing everything",
+    "# min_performance = 0.7    # at least this share of right predictions",
+    "# max_features = 10",
+    "# max_lost_rules = 0.5",
+    "",
+    "# What a recipient would learn: nb, c45, tree, forest, boosting, neighbours, logistic.",
+    'classifier = "nb"',
+    "",
+    "# What attackers would learn; the strongest counts.",
+    'attackers = ["c45", "nb", "boosting", "logistic"]',
+    "",
+    "# The share of rows that no search sees.",
+    "holdout = 0.25",
+    "",
+    "# What proposes releases.",
+    'methods = ["breach", "containment"]',
+]
+_METHODS = [
+    "[breach]                   # columns as they are, that teach and do not tell",
+    'search = "auto"            # or walk, exhaustive, forward, backward',
+    "folds = 10",
+    "most = 8                   # candidates to compare",
+    "",
+    "[containment]              # columns of 0 and 1; what somebody has, k people have",
+    "ks = []                    # none: k, twice and four times k",
+    'utilities = ["difference", "distcnt"]',
+]
+
+
+def _comment(c: Seen) -> str:
+    missing = f", {c.missing:,} missing" if c.missing else ""
+    looks = f", looks like: {c.looks}" if c.looks else ""
+    return f"#   {_text(c.name)}: {c.kind}, {c.distinct:,} values{missing}{looks}"
+
+
+def _text(value: str) -> str:
+    # A JSON text is a TOML text too; DEL alone needs an escape that JSON does not give it.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _texts(values: list[str]) -> str:
+    return "[" + ", ".join(map(_text, dict.fromkeys(values))) + "]"

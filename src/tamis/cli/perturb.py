@@ -1,0 +1,59 @@
+"""`tamis perturb`: a table whose values were altered, or drawn anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tamis.cli.options import Names, Source, seed_option, table_options
+
+CHOICE = click.Choice
+POSITIVE = click.FloatRange(0, min_open=True)
+
+
+@click.command()
+@table_options
+@click.option(
+    "--method",
+    type=CHOICE(["uniform", "gaussian", "flip", "dp-histogram", "dp-partition", "dp-synthesiser"]),
+    required=True,
+    help="How to alter the table.",
+)
+@click.option(
+    "--output", "-o", metavar="FILE", required=True, help="Where to write (csv, parquet)."
+)
+@click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: of a cell.")
+@click.option("--columns", type=Names(), default=(), help="uniform, gaussian: to alter [features].")
+@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: equal rows.")
+@click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
+@click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
+@click.option("--bounds-from-data", is_flag=True, help="dp: take missing bounds; no guarantee.")
+@click.option("--bins", type=click.IntRange(1), help="dp: intervals of a column of numbers.")
+@click.option("--rows", type=click.IntRange(1), help="dp-partition: how many there are, if public.")
+@click.option(
+    "--neighbours",
+    default="add-remove",
+    show_default=True,
+    type=CHOICE(["add-remove", "substitute"]),
+    help="dp: which tables must look alike.",
+)
+@click.option("--features", type=click.IntRange(1), help="dp-histogram: 0/1 columns to choose.")
+@click.option(
+    "--mechanism",
+    default="exponential",
+    show_default=True,
+    type=CHOICE(["exponential", "laplace"]),
+    help="dp-histogram: how to choose them.",
+)
+@click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
+@seed_option
+def perturb(source: Source, **options: Any) -> None:
+    """Alter the values of TABLE, or draw a new table that resembles it.
+
+    uniform and gaussian noise give no guarantee; flip makes 0/1 rows equal in groups of k; the dp
+    methods draw new rows with differential privacy.
+    """
+    from tamis.cli.perturb_methods import run
+
+    run(source, **options)

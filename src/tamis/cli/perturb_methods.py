@@ -1,0 +1,224 @@
+"""`tamis perturb`: parse, alter, measure again, write."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from tamis.cli.show import console, percent, print_json
+from tamis.errors import CannotMeet, InputError
+
+if TYPE_CHECKING:
+    from tamis.cli.options import Source
+
+
+class Altered(NamedTuple):
+    """A table to write, what to tell of it, and the anonymity that it must have when read."""
+
+    frame: pl.DataFrame
+    result: dict[str, Any]
+    words: str
+    k: int = 0
+    known: tuple[str, ...] = ()
+
+
+class Public(NamedTuple):
+    """What is known of the columns without the table."""
+
+    bounds: dict[str, Any]
+    missing: list[str]
+
+
+def run(
+    source: Source, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
+) -> None:
+    """Alter the table by the method, write it, and tell what was done."""
+    path = Path(output)
+    if path.suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {path.name}")
+    if method.startswith("dp") and options["epsilon"] is None:
+        raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
+    public = _public(options["bounds"])
+    altered = _METHODS[method](source, options, public)
+    _write(altered, path)
+    result = {"method": method, **altered.result, "rows": altered.frame.height}
+    if as_json:
+        print_json(result)
+    else:
+        console().print(altered.words)
+
+
+def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
+    from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
+
+    check_probability(options["probability"])
+    table = source.read()
+    noise = (GaussianNoise if gaussian else UniformNoise)(
+        options["probability"],
+        columns=options["columns"] or None,
+        bounds=public.bounds or None,
+        random_state=options["seed"],
+    )
+    frame = noise.fit_transform(table).frame
+    columns = list(noise.columns_)
+    same = [(frame[c].eq_missing(table.frame[c])).sum() for c in columns]
+    share = 1 - sum(same) / (table.rows * len(columns))
+    kept = frame.drop(table.roles.identifiers)
+    words = (
+        f"{percent(share)} of the cells of {len(columns)} columns differ now. "
+        "Noise gives no guarantee: the cells that stayed, stayed as they were."
+    )
+    result = {"probability": options["probability"], "columns": columns, "altered_share": share}
+    return Altered(kept, result, words)
+
+
+def _uniform(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    return _noise(source, options, public, gaussian=False)
+
+
+def _gaussian(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    return _noise(source, options, public, gaussian=True)
+
+
+def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.flip import RandomFlip
+
+    records = source.read_binary()
+    flip = RandomFlip(options["k"], random_state=options["seed"])
+    frame = flip.fit_transform(records).frame()
+    words = (
+        f"{percent(flip.flipped_share_)} of the cells were flipped: every row has at least "
+        f"{flip.anonymity_ - 1:,} equals over all {len(records.features):,} columns."
+    )
+    result = {
+        "k": options["k"],
+        "k_anonymity": flip.anonymity_,
+        "clusters": int(flip.clusters_.max()) + 1,
+        "flipped_share": flip.flipped_share_,
+    }
+    return Altered(frame, result, words, options["k"], records.features)
+
+
+def _histogram(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.histogram import DPHistogram
+
+    if options["features"] is not None:
+        return _selected(source, options)
+    model = DPHistogram(
+        options["epsilon"],
+        bins=options["bins"] or 10,
+        **_domain(options, public),
+    )
+    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+
+
+def _selected(source: Source, options: dict[str, Any]) -> Altered:
+    from tamis.perturb.selected import private_records
+
+    drawn = private_records(
+        source.read_binary(),
+        options["features"],
+        options["epsilon"],
+        mechanism=options["mechanism"],
+        random_state=options["seed"],
+    )
+    return _drawn(drawn.frame, drawn.recipe)
+
+
+def _partition(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.partition import DPPartition
+
+    model = DPPartition(
+        options["epsilon"],
+        bins=options["bins"],
+        rows=options["rows"],
+        **_domain(options, public),
+    )
+    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+
+
+def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.synthesiser import DPSynthesiser
+
+    model = DPSynthesiser(
+        options["epsilon"],
+        python=options["python"],
+        bins=options["bins"] or 10,
+        **{k: v for k, v in _domain(options, public).items() if k != "neighbours"},
+    )
+    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+
+
+def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
+    return {
+        "bounds": public.bounds,
+        "missing": public.missing,
+        "bounds_from_data": options["bounds_from_data"],
+        "neighbours": options["neighbours"],
+        "random_state": options["seed"],
+    }
+
+
+def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
+    spent = ", ".join(f"{s['what']} {s['epsilon']:.4g}" for s in recipe["spent"])
+    promise = (
+        f"{frame.height:,} rows drawn; epsilon {recipe['epsilon']:.4g} spent ({spent}); "
+        f"{recipe['neighbours_in_words']}."
+    )
+    if not recipe["guarantee"]:
+        promise = (
+            f"{frame.height:,} rows drawn. NO differential privacy: bounds were taken from the "
+            "data. Do not publish this table."
+        )
+    return Altered(frame, recipe, promise)
+
+
+def _public(file: str | None) -> Public:
+    """The file of public bounds: a table [bounds], and a list of columns that may be missing."""
+    if file is None:
+        return Public({}, [])
+    try:
+        content = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"no file {file} for --bounds") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a TOML file: {error}") from None
+    if set(content) - {"bounds", "missing"} or not isinstance(content.get("bounds", {}), dict):
+        raise InputError(
+            f"{file}: a [bounds] table of column = [low, high] or [values], and missing = "
+            "[columns], are all that it may hold"
+        )
+    return Public(content.get("bounds", {}), list(content.get("missing", [])))
+
+
+def _write(altered: Altered, path: Path) -> None:
+    """Write the table; where anonymity was promised, read it again and measure it first."""
+    from tamis.files import written
+
+    frame = altered.frame
+    with written(path) as draft:
+        (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(draft)
+        if altered.k:
+            _check_written(draft, altered)
+
+
+def _check_written(draft: Path, altered: Altered) -> None:
+    reader: Callable[..., pl.DataFrame] = pl.read_csv if draft.suffix == ".csv" else pl.read_parquet
+    again = reader(draft).select(altered.known)
+    reached = int(again.group_by(pl.all()).len()["len"].to_numpy().min())
+    if reached < altered.k:
+        raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
+
+
+_METHODS: dict[str, Callable[[Source, dict[str, Any], Public], Altered]] = {
+    "uniform": _uniform,
+    "gaussian": _gaussian,
+    "flip": _flip,
+    "dp-histogram": _histogram,
+    "dp-partition": _partition,
+    "dp-synthesiser": _synthesised,
+}

@@ -1,0 +1,125 @@
+"""What `tamis release` does once its options are read."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.options import Source
+from tamis.cli.pace import paced
+from tamis.cli.release_words import tell
+from tamis.cli.show import print_understood
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    from tamis.flow import Outcome, Settings
+    from tamis.table import Table
+
+FILES = ("table", "schema", "labels")
+
+
+def run(
+    source: Source, settings: Settings, out: Path, force: bool, as_json: bool, quiet: bool
+) -> None:
+    """Read, consider, publish, tell."""
+    from tamis.publish.folder import refuse_existing
+    from tamis.publish.manifest import NAME
+
+    refuse_existing(out, force, NAME)
+    table = read(source)
+    if not (quiet or as_json):
+        print_understood(table)
+    outcome = make(
+        table, settings, out, force, not (quiet or as_json), _origin(source), source.rules().binary
+    )
+    tell(outcome, out, as_json)
+
+
+def read(source: Source) -> Table:
+    """A table, or sparse records as one."""
+    from tamis.read import read_table
+
+    if not source.sparse:
+        return source.read()
+    records = source.read_binary()
+    if records.labels is None:
+        raise InputError(
+            "a release needs a target; name it with --target, --labels or --label-item"
+        )
+    if records.rows * len(records.features) > 50_000_000:
+        raise InputError(
+            f"{records.rows:,} rows of {len(records.features):,} columns are too many to compare "
+            "releases of; choose some columns first with tamis select --by containment -o FILE"
+        )
+    return read_table(records.frame(), target=records.target)
+
+
+def make(
+    table: Table,
+    settings: Settings,
+    out: Path,
+    force: bool,
+    watched: bool,
+    origin: dict[str, Any],
+    binary: Any = None,
+    date: str | None = None,
+) -> Outcome:
+    """Consider and publish, saying what is being done; a stop leaves nothing behind."""
+    from tamis.flow import consider
+    from tamis.publish.bundle import publish_release
+
+    with stoppable(), paced(watched) as say:
+        outcome = consider(table, settings, binary=binary, tell=say)
+        say("writing and verifying", 0, 1)
+        publish_release(outcome, out, force=force, origin=origin, date=date)
+    return outcome
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let a request to terminate clean up as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    """How the table was read, so that it can be read again."""
+    given = asdict(source)
+    for name in FILES:
+        if given[name]:
+            given[name] = str(absolute(given[name]))
+    path = Path(str(source.table).partition("::")[0])
+    return {
+        "name": path.name.split(".")[0],
+        "path": given["table"],
+        "source": given,
+        "sha256": {name: digest_of(given[name]) for name in FILES if given[name]},
+    }
+
+
+def absolute(path: str) -> str:
+    """A path, with the table of a DuckDB file, that holds from anywhere."""
+    file, mark, rest = path.partition("::")
+    return f"{Path(file).resolve()}{mark}{rest}"
+
+
+def digest_of(path: str) -> str:
+    """The SHA-256 of the file behind a path."""
+    from tamis.publish.release_file import digest
+
+    return digest(Path(path.partition("::")[0]))

@@ -1,0 +1,31 @@
+"""`tamis verify`: does a published folder hold what it says?"""
+
+from __future__ import annotations
+
+import click
+
+from tamis.cli.options import speaking
+
+
+@click.command()
+@click.argument("folder", metavar="DIR")
+@speaking
+def verify(folder: str, as_json: bool, quiet: bool) -> None:
+    """Read the release in DIR again and check its hash, its columns and every promise."""
+    from tamis.cli.show import console, print_json
+    from tamis.publish.verify import verify as check
+
+    found = check(folder)
+    if as_json:
+        checks = [c.name for c in found.checks]
+        print_json({"verified": True, "checks": checks, "promises": found.manifest["promises"]})
+        return
+    if quiet:
+        return
+    out = console()
+    out.print(f"{folder} holds what it says: {', '.join(c.name for c in found.checks)}.")
+    for promise in found.manifest["promises"]:
+        line = f"{promise['claim']} Measured: {promise['measured']:,}."
+        out.print(line, markup=False)
+    if not found.private:
+        out.print("The private part is not here; columns were checked by their values only.")

@@ -1,0 +1,179 @@
+"""A release on trial: models learn from it, attackers use it, on rows that no search has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.binary import is_binary
+from tamis.errors import InputError
+from tamis.evaluate.holdout import HoldOut, Said, column_labels, told
+from tamis.evaluate.retention import Retention, retention
+from tamis.release import Release
+from tamis.risk.classes import k_anonymity
+from tamis.risk.containment import containment_anonymity
+from tamis.risk.cut import cut_sensitive
+from tamis.rules.mine import mine_rules
+from tamis.rules.ruleset import RuleSet
+from tamis.table import Table
+
+MOST_VALUES = 100
+"""Values of a sensitive column up to which it is a class that can be guessed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Court:
+    """What all releases of a table are judged by, computed once.
+
+    Parameters
+    ----------
+    original : Table
+    split : HoldOut
+    classifier : scikit-learn classifier
+        What a recipient would learn.
+    attackers : mapping of name to scikit-learn classifier
+        What an attacker would learn to guess the sensitive column with.
+    random_state : int
+        For rules and intervals.
+    """
+
+    original: Table
+    split: HoldOut
+    classifier: Any
+    attackers: Mapping[str, Any]
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if (values := len(np.unique(self.secrets))) > MOST_VALUES:
+            raise InputError(
+                f"the sensitive column {self.sensitive!r} has {values} different values, and at "
+                f"most {MOST_VALUES} can be guessed as classes; group its values first"
+            )
+
+    @property
+    def sensitive(self) -> str:
+        return self.original.sensitive or self.original.target
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """The target of every row."""
+        return column_labels(self.original, self.original.target)
+
+    @cached_property
+    def secrets(self) -> NDArray[Any]:
+        """The sensitive value of every row; of many numbers the interval it lies in."""
+        column = self.original.frame[self.sensitive]
+        if self.sensitive == self.original.target:
+            return self.labels
+        seen = self.split.seen
+        return cut_sensitive(column[seen], self.labels[seen]).codes(column)
+
+    @cached_property
+    def rules(self) -> RuleSet | None:
+        """What a tree learns from the rows seen; none where no column gives any."""
+        seen = Table(self.original.frame[self.split.seen], self.original.roles)
+        try:
+            return mine_rules(seen, random_state=self.random_state)
+        except InputError:
+            return None
+
+    @cached_property
+    def everything(self) -> dict[str, Said]:
+        """What attackers say who get all features."""
+        return self.attacked(self.original.only(self.original.features))
+
+    def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
+        """What each attacker says who learns from these features."""
+        return {
+            name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
+            for name, attacker in self.attackers.items()
+        }
+
+    def trial(self, release: Release) -> Trial:
+        return Trial(self, release)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One release before the court; each finding is made when it is first asked for."""
+
+    court: Court
+    release: Release
+
+    @cached_property
+    def met(self) -> pl.DataFrame:
+        """What models learn from, and what they are asked about, in the rows of the table.
+
+        They learn from the release. Where its columns are those of the original, or of the
+        release before it was altered, with other values, they are asked about people as they
+        are.
+        """
+        table, unaltered = self.release.table, self.release.unaltered or self.court.original
+        learnt = table.only(table.features)
+        if not set(table.features) <= set(unaltered.features):
+            return learnt
+        true = unaltered.only(table.features)
+        if learnt.equals(true):
+            return learnt
+        seen, held = self.court.split.seen, self.court.split.held
+        parts = [learnt[seen], true[held]]
+        both = pl.concat(parts, how="vertical_relaxed")
+        return both[np.argsort(np.concatenate([seen, held]))]
+
+    @cached_property
+    def taught(self) -> Said:
+        """What a model says of the target that learnt from the release."""
+        split = self.court.split
+        return told(self.court.classifier, self.met, self.court.labels, split.seen, split.held)
+
+    @cached_property
+    def attacked(self) -> dict[str, Said]:
+        """What each attacker says of the sensitive column."""
+        original = self.court.original
+        if self.met.equals(original.only(original.features)):
+            return self.court.everything
+        return self.court.attacked(self.met)
+
+    @property
+    def strongest(self) -> str:
+        """The attacker that is right most often."""
+        return strongest(self.attacked)
+
+    @cached_property
+    def k_anonymity(self) -> int:
+        """People in the smallest group of equals; all of them where nothing known is released."""
+        table = self.release.table
+        return k_anonymity(table) if table.quasi else table.rows
+
+    @cached_property
+    def containment(self) -> int | None:
+        """The containment anonymity of a 0/1 release."""
+        table = self.release.table
+        if not is_binary(table):
+            return None
+        return containment_anonymity(table.only(table.features).to_numpy().astype(np.uint8))
+
+    @cached_property
+    def retention(self) -> Retention | None:
+        """What the release keeps of the rules, on held-out rows."""
+        if self.court.rules is None:
+            return None
+        held = self.court.split.held
+        original = self.court.original
+        return retention(
+            self.court.rules,
+            original.frame[held],
+            self.release.table.frame[held],
+            target=original.target,
+        )
+
+
+def strongest(attacks: Mapping[str, Said]) -> str:
+    """The attacker that is right most often; of equals the first."""
+    return max(attacks, key=lambda name: int(attacks[name].right.sum()))

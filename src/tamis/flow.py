@@ -1,0 +1,195 @@
+"""The flow from a table to a choice: propose, evaluate, choose. `tamis.publish` does the rest."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from tamis.binary import Cut
+from tamis.choose.decision import WEIGHTS, Decision, decide
+from tamis.choose.factors import read_weights
+from tamis.choose.limits import Limit
+from tamis.errors import InputError, TamisWarning, listed
+from tamis.evaluate.holdout import HoldOut, column_labels
+from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
+from tamis.evaluate.trial import Court
+from tamis.learn.judges import ATTACKERS, attackers, seeded
+from tamis.propose import Proposals, methods, propose
+from tamis.propose.asked import Asked
+from tamis.read.guess import identifier_like
+from tamis.release import Recipe, released
+from tamis.table import Table
+
+EVERYTHING, NOTHING = "everything", "nothing"
+"""The names of the baseline and of the floor."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a data holder asks for.
+
+    Parameters
+    ----------
+    k : int
+        Everybody must hide among at least k people.
+    max_pbi : float, optional
+        The most that the strongest attacker may gain over releasing everything.
+    min_performance : float, optional
+        The least accuracy of what a recipient learns.
+    max_features : int, optional
+        The most columns to release.
+    max_lost_rules : float, optional
+        The largest share of rules that may be lost.
+    weights : mapping of factor to weight
+        Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
+    classifier : str
+        What a recipient would learn, by its short name.
+    attackers : tuple of str
+        What attackers would learn to guess the sensitive column with; the strongest counts.
+    methods : mapping of name to options, optional
+        The methods that propose releases; `None`: all.
+    holdout : float
+        The share of rows that no search sees.
+    format : {"csv", "parquet"}
+    seed : int
+        Of every random draw. It is kept, but not published.
+    """
+
+    k: int = 5
+    max_pbi: float | None = None
+    min_performance: float | None = None
+    max_features: int | None = None
+    max_lost_rules: float | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+    classifier: str = "nb"
+    attackers: tuple[str, ...] = ATTACKERS
+    methods: Mapping[str, Mapping[str, Any]] | None = None
+    holdout: float = 0.25
+    format: Literal["csv", "parquet"] = "csv"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"k is a number of people, 1 or more, got {self.k}")
+        if self.format not in ("csv", "parquet"):
+            raise InputError(f"a release is written as csv or parquet, got {self.format!r}")
+        if self.min_performance is not None and not 0 <= self.min_performance <= 1:
+            raise InputError(
+                f"min_performance is a share between 0 and 1, got {self.min_performance:g}"
+            )
+        if not self.attackers:
+            raise InputError("name at least one attacker, such as c45 or nb")
+        _check_weights(self.weights)
+        methods(self.methods)
+        attackers([self.classifier, *self.attackers])
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The hard limits beside k."""
+        asked = (
+            ("pbi", "at most", self.max_pbi),
+            ("performance", "at least", self.min_performance),
+            ("features", "at most", self.max_features),
+            ("lost_rules", "at most", self.max_lost_rules),
+        )
+        return tuple(Limit(m, side, b) for m, side, b in asked if b is not None)  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, from which `Settings` can be made again."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """All that was found out on the way to a choice."""
+
+    table: Table
+    settings: Settings
+    court: Court
+    proposals: Proposals
+    decision: Decision
+    binary: Mapping[str, Cut] | None = None
+
+
+def consider(
+    table: Table,
+    settings: Settings | None = None,
+    *,
+    binary: Mapping[str, Cut] | None = None,
+    tell: Tell | None = None,
+) -> Outcome:
+    """Propose releases of a table, measure them on held-out rows and choose one.
+
+    Parameters
+    ----------
+    table : Table
+        With a target.
+    settings : Settings, optional
+    binary : mapping of column to Cut, optional
+        How to make the table 0/1 where a method needs that; `None`: by its values.
+    tell : callable, optional
+        Told what is being done, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    Outcome
+        `CannotMeet` where no release keeps what is asked for.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
+    >>> consider(patients(rows=400), settings).decision.chosen.release.name
+    'containment, k = 20, difference'
+    """
+    settings = Settings() if settings is None else settings
+    _check(table)
+    labels = column_labels(table, table.target)
+    split = HoldOut.drawn(labels, settings.holdout, settings.seed)
+    model = seeded(settings.classifier, settings.seed)
+    factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
+    asked = Asked(table, split, settings.k, model, binary, factors, settings.seed)
+    found = propose(asked, methods(settings.methods), tell)
+    court = Court(table, split, model, attackers(settings.attackers, settings.seed), settings.seed)
+    baseline = released(
+        table, table.features, EVERYTHING, Recipe(EVERYTHING), asked.promises(table.features)
+    )
+    floor = released(table, [], NOTHING, Recipe(NOTHING))
+    card = scorecard(court, baseline, floor, found.releases, tell=tell)
+    _warn(table, settings)
+    decision = decide(card, settings.limits, settings.weights)
+    return Outcome(table, settings, court, found, decision, binary)
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    known = dict.fromkeys([*WEIGHTS, *(m.name for m in MEASURES)])
+    with warnings.catch_warnings():  # that they do not sum to one is said when they are used
+        warnings.simplefilter("ignore", TamisWarning)
+        read_weights(weights, known)
+
+
+def _check(table: Table) -> None:
+    """Refuse names that polars would not take for names, and features that name people."""
+    patterns = [c for c in table.frame.columns if c == "*" or (c[:1] == "^" and c[-1:] == "$")]
+    if patterns:
+        raise InputError(f"the name {listed(patterns)} would be taken for a pattern; rename it")
+    numbers = {c for c in table.features if table.kind(c) == "number"}
+    if like := identifier_like(table.only(table.features), numbers):
+        raise InputError(
+            f"column {listed(like)} has another value in every row, as identifiers have; name it "
+            "with --identifier or --drop"
+        )
+
+
+def _warn(table: Table, settings: Settings) -> None:
+    shares = [settings.weights.get(name, 0.0) for name in ("performance", "privacy")]
+    if table.sensitive == table.target and shares[0] == shares[1] != 0:
+        warnings.warn(
+            "the target is also the sensitive column, so performance and privacy of equal weight "
+            "cancel out and the number of columns decides alone; name a --sensitive column or "
+            "give other --weights",
+            TamisWarning,
+            stacklevel=3,
+        )

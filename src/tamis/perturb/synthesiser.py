@@ -1,0 +1,157 @@
+"""`DPSynthesiser`: OpenDP's own synthesisers AIM and MST, run in a Python of their own.
+
+``opendp[mbi]`` needs polars 1.36.1 exactly, tamis needs polars 2: they cannot be installed side by
+side. So the synthesiser runs in another environment, and bins travel to it and back in files.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from tamis.errors import CannotMeet, InputError, MissingExtra
+from tamis.perturb.budget import Budget
+from tamis.perturb.domain import Bounds, Ints
+from tamis.perturb.histogram import check_bins
+from tamis.perturb.private_table import PrivateTable
+from tamis.table import Table
+
+SCRIPT = Path(__file__).with_name("synthesiser_script.py")
+NO_LIMIT = 1 << 62
+INSTALL = (
+    "make an environment for it, for example: uv venv mbi && uv pip install --python mbi "
+    "'opendp[mbi]' pandas; then name its Python with python=... or --python FILE"
+)
+
+
+class DPSynthesiser(PrivateTable):
+    """Draw a table from noisy counts of pairs and triples of columns that OpenDP chooses.
+
+    For tables of more columns than a histogram or a partition can hold.
+
+    Parameters
+    ----------
+    epsilon : float
+        What looking at the table may cost.
+    bounds : mapping of column to (low, high) or to its values
+        Public knowledge: two numbers for a column of numbers, every possible value for others
+        and for the label.
+    algorithm : {"aim", "mst"}
+        AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
+    python : path, optional
+        A Python interpreter that has ``opendp[mbi]``. `None`: this one, which has it only where
+        tamis runs with the same polars as OpenDP.
+    bins : int
+        Intervals that a column of numbers is cut into.
+    missing : sequence of str
+        Columns in which, as is publicly known, a cell may be missing.
+    bounds_from_data : bool
+        Take what is not given from the table. This voids the guarantee, and warns.
+    time_limit : float, optional
+        Seconds to wait.
+    random_state : int, numpy Generator or None
+        Of drawing values within the bins. OpenDP's part cannot be seeded.
+
+    Attributes
+    ----------
+    codes_ : polars frame
+        The bins of the rows that OpenDP drew.
+    budget_ : Budget
+    recipe_ : dict
+        What was spent, for neighbours ``"add-remove"``, within which bounds.
+    """
+
+    neighbours = "add-remove"
+    max_cells = NO_LIMIT
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        bounds: Bounds | None = None,
+        algorithm: Literal["aim", "mst"] = "aim",
+        python: str | Path | None = None,
+        bins: int = 10,
+        missing: Sequence[str] = (),
+        bounds_from_data: bool = False,
+        time_limit: float | None = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.algorithm = algorithm
+        self.python = python
+        self.bins = bins
+        self.missing = missing
+        self.bounds_from_data = bounds_from_data
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _measure(self, table: Table, budget: Budget) -> None:
+        check_bins(self.bins)
+        if self.algorithm not in ("aim", "mst"):
+            raise InputError(f"algorithm is 'aim' or 'mst', got {self.algorithm!r}")
+        python = interpreter(self.python)
+        self.axes_ = self._axes(table, self.bins)
+        # Columns travel as c0, c1, ...: their names are nobody's business, and none is reserved.
+        codes = {f"c{i}": a.codes(table.frame[a.name]) for i, a in enumerate(self.axes_)}
+        budget.spend(self.epsilon, f"OpenDP's {self.algorithm.upper()}")
+        drawn = self._synthesised(python, pl.DataFrame(codes))
+        # A missing bin is OpenDP's word for "none of the public values", which never occurs here.
+        self.codes_ = drawn.drop_nulls()
+
+    def _synthesised(self, python: Path, codes: pl.DataFrame) -> pl.DataFrame:
+        with TemporaryDirectory() as folder:
+            source, result = Path(folder) / "codes.parquet", Path(folder) / "drawn.parquet"
+            codes.write_parquet(source)
+            bins = ",".join(str(a.bins) for a in self.axes_)
+            command = [python, SCRIPT, source, result, str(self.epsilon), self.algorithm, bins]
+            try:
+                done = subprocess.run(
+                    [str(part) for part in command],
+                    capture_output=True,
+                    timeout=self.time_limit,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise CannotMeet(
+                    f"OpenDP's synthesiser took more than {self.time_limit:g} s; the budget is "
+                    "spent all the same; give it more time, fewer columns or fewer bins"
+                ) from None
+            if done.returncode or not result.exists():
+                raise CannotMeet(
+                    "OpenDP's synthesiser failed; the budget is spent all the same; run "
+                    f"{SCRIPT.name} by hand to see why"
+                )
+            return pl.read_parquet(result.read_bytes())
+
+    def _boxes(self) -> list[tuple[Ints, Ints]]:
+        codes = [self.codes_[f"c{i}"].cast(pl.Int64).to_numpy() for i in range(len(self.axes_))]
+        return [(places, places + 1) for places in codes]
+
+
+def interpreter(python: str | Path | None) -> Path:
+    """A Python that can run the synthesiser; otherwise an error that says how to get one."""
+    if python is None:
+        if find_spec("mbi") is None:
+            raise MissingExtra(f"OpenDP's synthesiser needs opendp[mbi]; {INSTALL}")
+        return Path(sys.executable)
+    path = Path(python)
+    if not path.is_file():
+        raise InputError(f"no Python interpreter at {path}; {INSTALL}")
+    asked = [str(path), "-c", "import mbi, opendp.prelude, pandas"]
+    try:
+        able = subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    except OSError:
+        able = False
+    if not able:
+        raise MissingExtra(f"{path} has no opendp[mbi]; {INSTALL}")
+    return path

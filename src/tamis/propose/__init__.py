@@ -1,0 +1,122 @@
+"""Releases from every method that applies to a table.
+
+A method has a name, says why it does not apply, and proposes releases; `METHODS` lists them.
+What a method looks at to choose is limited to the rows that it may see, so that the rest can
+judge what it found; anonymity is kept over all rows, for all of them are released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tamis.errors import CannotMeet, InputError, listed
+from tamis.propose.altered import Flip, Noise
+from tamis.propose.asked import Asked, Method
+from tamis.propose.breach import Breach
+from tamis.propose.containment import Containment
+from tamis.release import Release
+
+METHODS: dict[str, type[Breach | Containment | Flip | Noise]] = {
+    "breach": Breach,
+    "containment": Containment,
+    "flip": Flip,
+    "noise": Noise,
+}
+BY_DEFAULT = ("breach", "containment")
+"""Methods that release values as they are; those that alter them must be asked for."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of one method: how many releases it gave, or why none."""
+
+    name: str
+    found: int
+    note: str
+
+    @property
+    def applied(self) -> bool:
+        return self.found > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """The releases and what became of each method; each set of true columns comes once."""
+
+    releases: tuple[Release, ...]
+    tried: tuple[Tried, ...]
+
+
+def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
+    """Methods by their names, set as told; where nothing is told, those that alter no value.
+
+    Examples
+    --------
+    >>> methods({"containment": {"utilities": ["distcnt"]}})
+    [Containment(ks=(), utilities=('distcnt',))]
+    """
+    chosen = {name: {} for name in BY_DEFAULT} if settings is None else settings
+    if unknown := [name for name in chosen if name not in METHODS]:
+        raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
+    found: list[Method] = []
+    for name, options in chosen.items():
+        try:
+            found.append(METHODS[name](**options))
+        except TypeError:
+            known = [field.name for field in fields(METHODS[name])]
+            raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
+    return found
+
+
+def propose(
+    asked: Asked, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
+) -> Proposals:
+    """Let each method propose releases; one that cannot is named with the reason.
+
+    Parameters
+    ----------
+    asked : Asked
+        The table, the rows that may be looked at, and what is asked for.
+    chosen : iterable of Method
+    tell : callable, optional
+        Told of the progress.
+
+    Returns
+    -------
+    Proposals
+    """
+    releases: dict[tuple[Any, ...], Release] = {}
+    tried = []
+    every = list(chosen)
+    for done, method in enumerate(every):
+        if tell is not None:
+            tell(f"looking for releases: {method.name}", done, len(every))
+        found, note = _proposed(method, asked)
+        for release in found:
+            same = None if release.unaltered is None else release.name
+            releases.setdefault((same, *sorted(release.features)), release)
+        tried.append(Tried(method.name, len(found), note))
+    return Proposals(tuple(_named_once(releases.values())), tuple(tried))
+
+
+def _named_once(releases: Iterable[Release]) -> Iterator[Release]:
+    """Releases whose names are all different."""
+    taken: set[str] = set()
+    for release in releases:
+        name, number = release.name, 2
+        while name in taken:
+            name, number = f"{release.name} ({number})", number + 1
+        taken.add(name)
+        yield replace(release, name=name)
+
+
+def _proposed(method: Method, asked: Asked) -> tuple[list[Release], str]:
+    if reason := method.applies(asked):
+        return [], reason
+    try:
+        found = method.propose(asked)
+    except (CannotMeet, InputError) as error:
+        return [], str(error)
+    return found, method.words if found else "it found nothing to release"

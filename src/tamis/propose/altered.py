@@ -1,0 +1,113 @@
+"""Releases whose values were altered: flipped until rows are equal, or made noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tamis.binary import BinaryTable, binarise, from_wide, is_binary
+from tamis.errors import InputError
+from tamis.perturb.flip import RandomFlip
+from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
+from tamis.propose.asked import Asked
+from tamis.release import Promise, Recipe, Release, released
+from tamis.table import Table
+
+TIMES = (1, 2)
+"""How many times the asked k is tried."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Columns of 0 and 1, flipped until every row has k - 1 equals.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The anonymities to try; none: the one asked for, and twice that.
+    """
+
+    name: ClassVar[str] = "flip"
+    words: ClassVar[str] = "Flips cells of 0 and 1 until everybody has enough equals."
+
+    ks: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ks", tuple(self.ks))
+
+    def applies(self, asked: Asked) -> str | None:
+        if asked.binary is None and not is_binary(asked.table):
+            return "It flips columns of 0 and 1, and it was not said how to make the others so."
+        if asked.table.rows < asked.k:
+            return f"The table has {asked.table.rows} rows, fewer than k = {asked.k}."
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        binary = asked.binary
+        records = from_wide(asked.table) if binary is None else binarise(asked.table, binary)
+        ks = sorted({k for k in self.ks if k >= asked.k})
+        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= records.rows]
+        return [self._release(asked, records, k) for k in ks]
+
+    def _release(self, asked: Asked, records: BinaryTable, k: int) -> Release:
+        flip = RandomFlip(k, random_state=asked.random_state)
+        return Release(
+            f"flip, k = {k}",
+            _wide(asked, flip.fit_transform(records)),
+            Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
+            (Promise("k_anonymity", k, records.features),),
+            unaltered=_wide(asked, records),
+        )
+
+
+@dataclass(frozen=True)
+class Noise:
+    """All features with noise at several levels. It promises nothing but the k that is asked.
+
+    Parameters
+    ----------
+    kind : {"uniform", "gaussian"}
+    levels : sequence of float
+        The probabilities of a cell to change.
+    """
+
+    name: ClassVar[str] = "noise"
+    words: ClassVar[str] = "Alters cells at random; the cells that stay are true."
+
+    kind: str = "gaussian"
+    levels: Sequence[float] = (0.1, 0.2, 0.3)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        if self.kind not in ("uniform", "gaussian"):
+            raise InputError(f"kind is 'uniform' or 'gaussian', got {self.kind!r}")
+        for level in self.levels:
+            check_probability(level)
+
+    def applies(self, asked: Asked) -> str | None:
+        columns = asked.table.features
+        if all(asked.table.frame[c].drop_nulls().n_unique() < 2 for c in columns):
+            return "Every column is constant, so noise has nothing to draw from."
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        return [self._release(asked, level) for level in self.levels]
+
+    def _release(self, asked: Asked, level: float) -> Release:
+        kind = UniformNoise if self.kind == "uniform" else GaussianNoise
+        noise = kind(level, random_state=asked.random_state)
+        features = asked.table.features
+        recipe = Recipe(self.name, {"kind": self.kind, "probability": level})
+        name = f"{self.kind} noise, {level:g}"
+        noisy = released(noise.fit_transform(asked.table), features, name, recipe)
+        plain = released(asked.table, features, name, recipe)
+        promises = asked.promises(features)
+        return Release(name, noisy.table, recipe, promises, unaltered=plain.table)
+
+
+def _wide(asked: Asked, records: BinaryTable) -> Table:
+    """0/1 columns beside the target as it is."""
+    target = asked.table.target
+    frame = records.frame()[list(records.features)].with_columns(asked.table.frame[target])
+    return Table(frame).with_roles(target=target)

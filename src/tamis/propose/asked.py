@@ -1,0 +1,68 @@
+"""What methods are asked, and what a method is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tamis.binary import Cut, is_binary
+from tamis.evaluate.holdout import HoldOut
+from tamis.release import Promise, Release
+from tamis.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A table to release, and under which conditions.
+
+    Parameters
+    ----------
+    table : Table
+    split : HoldOut
+        The rows that a search may look at, and the rest.
+    k : int
+        The anonymity that every release must keep.
+    binary : mapping of column to Cut, optional
+        How to make the table 0/1; `None`: by its values.
+    classifier : scikit-learn classifier
+        What a recipient would learn.
+    weights : mapping of factor to weight
+        Of `performance`, `privacy` and `size` in the choice.
+    random_state : int
+    """
+
+    table: Table
+    split: HoldOut
+    k: int
+    classifier: Any
+    binary: Mapping[str, Cut] | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    random_state: int = 0
+
+    def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
+        """What must hold for a release of some features as they are.
+
+        Of a 0/1 table k people have all that anybody has; of any other k people are equal on
+        what an attacker may know.
+        """
+        if is_binary(self.table):
+            return (Promise("containment_anonymity", self.k, tuple(features)),)
+        known = tuple(c for c in self.table.quasi if c in set(features))
+        return (Promise("k_anonymity", self.k, known),)
+
+
+class Method(Protocol):
+    """A way to propose releases."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def words(self) -> str:
+        """What it does, in one sentence."""
+
+    def applies(self, asked: Asked) -> str | None:
+        """Why it does not apply to the table; `None` where it does."""
+
+    def propose(self, asked: Asked) -> list[Release]: ...

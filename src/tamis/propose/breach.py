@@ -1,0 +1,158 @@
+"""Releases of columns as they are, that teach the target and do not tell the sensitive column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tamis.errors import InputError, TamisWarning
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.subset_scores import SubsetScores
+from tamis.propose.asked import Asked
+from tamis.release import Recipe, Release, released
+from tamis.risk.classes import k_anonymity
+from tamis.select.breach import SEARCHES, BreachSelector
+
+LARGE = 5000
+"""Rows from which on one round of folds is steady enough."""
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Candidates of the breach-aware search, and the same cut down until they keep k.
+
+    Parameters
+    ----------
+    search : {"auto", "walk", "exhaustive", "forward", "backward"}
+        As in `BreachSelector`.
+    attacker : str, optional
+        Who guesses the sensitive column during the search, by its short name; `None`: the
+        classifier itself. The scorecard tries more of them.
+    folds : int
+    most : int
+        How many candidates are proposed at most, the best by E(S) first.
+    """
+
+    name: ClassVar[str] = "breach"
+    words: ClassVar[str] = (
+        "Looks for columns that teach as much as all of them and tell an attacker less."
+    )
+
+    search: str = "auto"
+    attacker: str | None = None
+    folds: int = 10
+    most: int = 8
+
+    def __post_init__(self) -> None:
+        if self.search not in SEARCHES:
+            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.folds < 2 or self.most < 1:
+            raise InputError(
+                f"two or more folds and one or more candidates, got {self.folds} and {self.most}"
+            )
+
+    def applies(self, asked: Asked) -> str | None:
+        if len(asked.table.features) < 2:
+            return "It leaves columns out, and there are fewer than two."
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        found = self._fitted(asked)
+        ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
+        scores = self._cheap_scores(asked)
+        every = (asked.table.features, *ordered)
+        trimmed = [kept_to(asked, features, scores) for features in every]
+        sets = dict.fromkeys([*(_sorted(asked, f) for f in (*ordered, *trimmed) if f)])
+        recipe = Recipe(
+            self.name,
+            {
+                "search": found.search_,
+                "folds": self.folds,
+                "model": type(asked.classifier).__name__,
+            },
+        )
+        return [
+            released(asked.table, features, set_name(features), recipe, asked.promises(features))
+            for features in sets
+            if len(features) < len(asked.table.features)
+        ]
+
+    def _cheap_scores(self, asked: Asked) -> SubsetScores:
+        """Naive Bayes on the rows seen: dozens of sets cost little more than one."""
+        table = asked.table
+        rows = table.only([*table.features, table.target])[asked.split.seen]
+        cv, state = self.folds, asked.random_state
+        return SubsetScores(
+            rows, AdditiveNaiveBayes(), target=table.target, cv=cv, random_state=state
+        )
+
+    def _fitted(self, asked: Asked) -> BreachSelector:
+        table, seen = asked.table, asked.split.seen
+        rows = table.frame[seen]
+        selector = BreachSelector(
+            asked.classifier,
+            weights=dict(asked.weights) if any(asked.weights.values()) else None,
+            search=self.search,
+            attackers=self.attacker,
+            cv=_folds(self.folds, len(seen), asked.random_state),
+            random_state=asked.random_state,
+        )
+        sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
+        with warnings.catch_warnings():  # the choice among releases is made and judged later
+            warnings.simplefilter("ignore", TamisWarning)
+            return selector.fit(
+                table.only(table.features)[seen], rows[table.target].to_numpy(), sensitive
+            )
+
+
+def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tuple[str, ...]:
+    """The most useful of some features that together keep k people equal.
+
+    What attackers cannot know stays; of the rest the one that helps most and fits is added, again
+    and again, for k falls with every column and never rises.
+
+    Parameters
+    ----------
+    asked : Asked
+    features : sequence of str
+    scores : SubsetScores
+        What sets of features are worth.
+    """
+    known = [f for f in asked.table.quasi if f in set(features)]
+    kept = [f for f in features if f not in set(known)]
+    chosen: list[str] = []
+    while known := [f for f in known if _keeps_k(asked, [*chosen, f])]:
+        worth = scores.many([[*kept, *chosen, f] for f in known])
+        best = max(range(len(known)), key=lambda i: worth[i].pooled)
+        chosen.append(known.pop(best))
+    return (*kept, *chosen)
+
+
+def _keeps_k(asked: Asked, columns: list[str]) -> bool:
+    return k_anonymity(asked.table.frame, columns) >= asked.k
+
+
+def set_name(features: Sequence[str]) -> str:
+    """A short name for a set of columns.
+
+    >>> set_name(["a", "b"]), set_name(["a", "b", "c", "d", "e", "f"])
+    ('a + b', 'a + b + c + 3 more')
+    """
+    if len(features) <= 4:
+        return " + ".join(features)
+    return " + ".join([*features[:3], f"{len(features) - 3} more"])
+
+
+def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
+    chosen = set(features)
+    return tuple(f for f in asked.table.features if f in chosen)
+
+
+def _folds(folds: int, rows: int, random_state: int) -> Any:
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
+    repeats = 1 if rows >= LARGE else REPEATS
+    return RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)

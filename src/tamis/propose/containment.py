@@ -1,0 +1,91 @@
+"""Releases of 0/1 columns in which everything a person has is had by at least k people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from tamis.binary import BinaryTable, binarise, from_wide, is_binary
+from tamis.errors import InputError, listed
+from tamis.propose.asked import Asked
+from tamis.release import Promise, Recipe, Release
+from tamis.select.greedy import UTILITIES, greedy
+from tamis.select.selection import Selection
+from tamis.table import Table
+
+TIMES = (4, 2, 1)
+"""How many times the asked k is tried, the strongest promise first."""
+
+
+@dataclass(frozen=True)
+class Containment:
+    """Selections under anonymity by containment, for several k and utilities.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The anonymities to try; none: the one asked for, twice and four times that.
+    utilities : sequence of str
+        What the columns should be good for; see `tamis.select.greedy.greedy`.
+    """
+
+    name: ClassVar[str] = "containment"
+    words: ClassVar[str] = (
+        "Chooses columns of 0 and 1 such that everything a person has is had by enough people."
+    )
+
+    ks: Sequence[int] = ()
+    utilities: Sequence[str] = ("difference", "distcnt")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ks", tuple(self.ks))
+        object.__setattr__(self, "utilities", tuple(self.utilities))
+        if unknown := [u for u in self.utilities if u not in UTILITIES]:
+            raise InputError(f"no utility {listed(unknown)}; there are {listed(UTILITIES, 20)}")
+
+    def applies(self, asked: Asked) -> str | None:
+        classes = asked.table.frame[asked.table.target].n_unique()
+        if classes != 2:
+            return f"It separates two classes, and the target has {classes}."
+        if asked.table.rows < asked.k:
+            return f"The table has {asked.table.rows} rows, fewer than k = {asked.k}."
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        wide = asked.binary is None and is_binary(asked.table)
+        records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary)
+        ks = sorted({k for k in self.ks if k >= asked.k}, reverse=True)
+        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= records.rows]
+        return [
+            _release(asked, records, k, utility, found)
+            for k in ks
+            for utility in self.utilities
+            if (found := _selected(asked, records, k, utility)).features
+        ]
+
+
+def _selected(asked: Asked, records: BinaryTable, k: int, utility: str) -> Selection:
+    return greedy(
+        records.matrix,
+        records.labels,
+        k,
+        utility=utility,
+        extend=True,
+        random_state=asked.random_state,
+        labelled=asked.split.is_seen,
+    )
+
+
+def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection) -> Release:
+    chosen = records.select(sorted(found.features))
+    dense = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
+    frame = dense.with_columns(asked.table.frame[asked.table.target])
+    return Release(
+        f"containment, k = {k}, {utility}",
+        Table(frame).with_roles(target=asked.table.target),
+        Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
+        (Promise("containment_anonymity", k, chosen.features),),
+    )

@@ -1,0 +1,83 @@
+"""What is promised and what is not, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tamis.release import Promise
+
+
+def claim(promise: Promise) -> str:
+    """A promise as a sentence.
+
+    >>> claim(Promise("k_anonymity", 5, ("age", "sex")))
+    'Everybody shares what an attacker may know of them with at least 4 others.'
+    """
+    if not promise.columns:
+        return "No column is released that an attacker was said to know."
+    if promise.name == "containment_anonymity":
+        return (
+            "Everything that somebody has, of the released columns, at least "
+            f"{promise.at_least - 1} others have too."
+        )
+    return (
+        "Everybody shares what an attacker may know of them with at least "
+        f"{promise.at_least - 1} others."
+    )
+
+
+def measured_words(promise: Promise, value: int) -> str:
+    """What was measured, in a few words."""
+    if not promise.columns:
+        return "no such column is in the file"
+    if promise.name == "containment_anonymity":
+        return f"at least {value:,} people have all that anybody has"
+    return f"the smallest group of equals has {value:,} people"
+
+
+def not_promised(
+    promises: Iterable[Promise], *, alone: bool, sensitive_released: bool
+) -> list[str]:
+    """What a reader might believe and must not.
+
+    Parameters
+    ----------
+    promises : iterable of Promise
+    alone : bool
+        Whether fewer people than promised are equal in all released features together.
+    sensitive_released : bool
+
+    Examples
+    --------
+    >>> covers = [Promise("containment_anonymity", 5, ("a",))]
+    >>> len(not_promised(covers, alone=False, sensitive_released=False))
+    4
+    """
+    found = [
+        "How much better or worse the sensitive column can be guessed was measured against the "
+        "attackers that were tried; a stronger one may do better.",
+        "Nobody is protected against an attacker who brings other data about the same people and "
+        "knows columns that were not named as knowable.",
+    ]
+    names = {promise.name for promise in promises if promise.columns}
+    if alone:
+        found.append(
+            "In all released columns together some people are like few others or like nobody: who "
+            "knows all these values of a person finds the row."
+        )
+    if "containment_anonymity" in names:
+        found.append(
+            "Anonymity by containment covers an attacker who knows what a person has, not one who "
+            "knows what a person lacks."
+        )
+    if "k_anonymity" in names:
+        found.append(
+            "People who share their knowable values may also share their other values; who is in "
+            "such a group is then known in these."
+        )
+    found.append(
+        "The target is released as it is for every row."
+        if not sensitive_released
+        else "The target, which is also the sensitive column, is released as it is for every row."
+    )
+    return found

@@ -1,0 +1,86 @@
+// The table of all releases, as many lines of it as the reader asked for.
+
+const FIRST_ROWS = 10;
+const MORE_ROWS = 40;
+
+function makeRanking({ table, more, count }, candidates, hooks) {
+  const body = table.tBodies[0];
+  const unranked = candidates.map((_, i) => i).filter((i) => !candidates[i].ranked);
+  let rows = FIRST_ROWS;
+  let last = null;
+
+  // The same signs as in the picture.
+  function sign(candidate) {
+    let [words, mark] = ["beaten by another", disc("dot", [8, 8], 4.5)];
+    if (barred(candidate)) {
+      [words, mark] = ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })];
+    } else if (candidate.on_front) {
+      [words, mark] = ["on the Pareto front", disc("front", [8, 8], 5)];
+    }
+    const frame = { class: "sign", viewBox: "0 0 16 16", role: "img", "aria-label": words };
+    return svg("svg", frame, mark);
+  }
+
+  const tag = (kind, words) => (words ? html("span", { class: `tag ${kind}` }, words) : null);
+
+  function release(candidate) {
+    const { name, performance, pbi, size, chosen, fails } = candidate;
+    const gain = `attacker ${FIGURES.change(pbi)}`;
+    const brief = `${FIGURES.share(performance)} right, ${gain}, ${plural(size, "column")}`;
+    const words = html(
+      "div",
+      {},
+      html("button", { type: "button", class: "pick" }, named(name)),
+      tag("chosen", chosen ? "released" : ""),
+      tag("fails", fails.join(", ")),
+      html("span", { class: "under narrow" }, brief),
+    );
+    return html("td", {}, html("div", { class: "release" }, sign(candidate), words));
+  }
+
+  function line(at, place, score) {
+    const candidate = candidates[at];
+    const cell = (kind, text) => html("td", { class: kind }, figure(text));
+    const beside = candidate.baseline ? "everything" : REGIONS[candidate.region] ?? "";
+    return html(
+      "tr",
+      { "data-candidate": at, "data-score": score },
+      cell("number", place === null ? "—" : FIGURES.count(place)),
+      release(candidate),
+      cell("number wide", FIGURES.count(candidate.size)),
+      cell("number wide", FIGURES.share(candidate.performance)),
+      cell("number wide", FIGURES.change(candidate.pbi)),
+      html("td", { class: "wide" }, beside),
+      cell("number", place === null ? "—" : score.toFixed(3)),
+    );
+  }
+
+  function show(state) {
+    last = state;
+    const all = [...state.order, ...unranked];
+    const shown = all.slice(0, rows).map((at, i) =>
+      line(at, i < state.order.length ? i + 1 : null, state.scores[at] ?? 0));
+    body.replaceChildren(...shown);
+    count.textContent = `${FIGURES.count(shown.length)} of ${FIGURES.count(all.length)}`;
+    more.hidden = shown.length >= all.length;
+    mark(state);
+  }
+
+  function mark(state) {
+    for (const row of body.rows) {
+      const at = Number(row.dataset.candidate);
+      row.classList.toggle("now", at === state.best);
+      row.classList.toggle("looked-at", at === state.picked);
+    }
+  }
+
+  table.addEventListener("click", (event) => {
+    const button = event.target.closest("button.pick");
+    if (button) hooks.pick(Number(button.closest("tr").dataset.candidate));
+  });
+  more.addEventListener("click", () => {
+    rows += MORE_ROWS;
+    show(last);
+  });
+  return { show, mark };
+}

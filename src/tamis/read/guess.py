@@ -1,0 +1,77 @@
+"""What the columns of a table seem to be for, as a first draft that a person corrects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tamis.table import Table
+
+TARGETS = ("class", "target", "label", "outcome", "y")
+MOST_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One column: what it holds, and what it looks like."""
+
+    name: str
+    kind: str
+    distinct: int
+    missing: int
+    looks: str
+    """"identifier", "constant", "target" or nothing."""
+
+
+def seen(table: Table) -> list[Seen]:
+    """Look at every column.
+
+    >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
+    >>> [(c.name, c.looks) for c in seen(Table(frame))]
+    [('who', 'identifier'), ('class', 'target')]
+    """
+    target = table.roles.target or likely_target(table)
+    return [_column(table, name, target) for name in table.frame.columns]
+
+
+def likely_target(table: Table) -> str | None:
+    """A column named like a target, else the last one, where it has few values and all of them."""
+    names = table.frame.columns
+    told = [c for c in names if c.lower() in TARGETS]
+    for name in (*told, names[-1]):
+        column = table.frame[name]
+        if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
+            return name
+    return None
+
+
+def _column(table: Table, name: str, target: str | None) -> Seen:
+    column = table.frame[name]
+    distinct = column.drop_nulls().n_unique()
+    looks = ""
+    if name == target:
+        looks = "target"
+    elif distinct <= 1 and not column.null_count():
+        looks = "constant"
+    elif _names_rows(column, distinct):
+        looks = "identifier"
+    return Seen(name, table.kind(name), distinct, column.null_count(), looks)
+
+
+def _names_rows(column: pl.Series, distinct: int) -> bool:
+    """Another value in every row, and no measurement: text or whole numbers without fractions."""
+    countable = not column.dtype.is_float()
+    return countable and column.len() >= 20 and distinct == column.len()
+
+
+def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
+    """Columns of text with another value in every row, as names and numbers of people have.
+
+    >>> identifier_like(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
+    ['who']
+    """
+    texts = [c for c in frame.columns if c not in numbers]
+    if frame.height < 20:
+        return []
+    return [c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height]

@@ -1,0 +1,132 @@
+"""Limits first, then E(S), then fewest columns; what cannot be met is said."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.choose.decision import decide
+from tamis.choose.limits import Limit
+from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.figure import Figure
+from tamis.evaluate.scorecard import MEASURES, Row, Scorecard
+from tamis.release import Promise
+
+
+@dataclass(frozen=True, eq=False)
+class Fake(Row):
+    """A row of a scorecard without a release behind it."""
+
+    name: str = ""
+    size: int = 1
+    promises: tuple[Promise, ...] = ()
+
+    @property
+    def release(self) -> Any:
+        features = tuple(f"f{i}" for i in range(self.size))
+        return SimpleNamespace(name=self.name, features=features, promises=self.promises)
+
+
+def row(name: str, performance: float, pbi: float, size: int, k: int = 9) -> Row:
+    figures: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    figures |= {
+        "performance": Figure(performance),
+        "pbi": Figure(pbi),
+        "features": Figure(size),
+        "lost_rules": Figure(0.0),
+    }
+    trial: Any = SimpleNamespace(k_anonymity=k, containment=None)
+    return Fake(trial, figures, name, size, (Promise("k_anonymity", 5, ("f0",)),))
+
+
+def card(*rows: Row) -> Scorecard:
+    return Scorecard(rows[0], row("nothing", 0.5, -0.5, 0), tuple(rows[1:]), MEASURES)
+
+
+EVERYTHING = row("everything", 0.8, 0.0, 10, k=1)
+
+
+def test_what_breaks_k_is_not_chosen_though_it_ranks_best():
+    best = row("best", 0.9, -0.2, 1, k=2)
+    second = row("second", 0.7, -0.1, 2)
+    found = decide(card(EVERYTHING, best, second))
+    assert found.chosen is second
+    assert [r.release.name for r in found.ranked] == ["everything", "second"]
+    assert set(found.failures) == {"everything", "best"}
+    assert found.failures["best"][0].short == "fewer than 5 people alike"
+
+
+def test_limits_come_before_weights():
+    safe = row("safe", 0.6, -0.4, 1)
+    good = row("good", 0.79, 0.1, 3)
+    assert decide(card(EVERYTHING, safe, good)).chosen is safe
+    by_use = decide(card(EVERYTHING, safe, good), (Limit("performance", "at least", 0.7),))
+    assert by_use.chosen is good
+    weighed = decide(card(EVERYTHING, safe, good), (), {"performance": 1.0})
+    assert weighed.chosen is good
+
+
+def test_ties_go_to_the_fewest_columns_and_then_to_the_first():
+    small, large = row("small", 0.7, -0.1, 2), row("large", 0.7, -0.1, 4)
+    weights = {"performance": 0.5, "privacy": 0.5, "size": 0.0}
+    assert decide(card(EVERYTHING, large, small), (), weights).chosen is small
+    twin = row("twin", 0.7, -0.1, 2)
+    assert decide(card(EVERYTHING, small, twin), (), weights).chosen is small
+
+
+def test_a_measure_of_the_scorecard_may_be_weighed_and_a_stranger_not():
+    one, two = row("one", 0.7, -0.1, 2), row("two", 0.6, -0.1, 2)
+    assert decide(card(EVERYTHING, one, two), (), {"lost_rules": 1.0}).chosen is one
+    with pytest.raises(InputError, match="no factor 'beauty'"):
+        decide(card(EVERYTHING, one), (), {"beauty": 1.0})
+    with pytest.raises(InputError, match="auc cannot be measured"):
+        decide(card(EVERYTHING, one), (), {"auc": 1.0})
+
+
+def test_what_cannot_be_met_is_said_with_the_gap_and_the_nearest():
+    near, far = row("near", 0.78, -0.1, 2), row("far", 0.6, -0.1, 2, k=3)
+    limits = (Limit("performance", "at least", 0.8), Limit("pbi", "at most", -0.05))
+    with pytest.raises(CannotMeet) as error:
+        decide(card(EVERYTHING, far, near), limits)
+    words = str(error.value)
+    assert "nothing was published" in words
+    assert "nearest is 'near'" in words
+    assert "at least 0.8 and is 0.78 (0.02 too little)" in words
+
+
+figures = st.tuples(
+    st.integers(0, 5).map(lambda x: x / 5),
+    st.integers(-3, 3).map(lambda x: x / 10),
+    st.integers(1, 4),
+    st.integers(1, 9),
+)
+
+
+@given(st.lists(figures, min_size=1, max_size=8), st.sampled_from([0.0, 0.2, 0.6]))
+@settings(deadline=None, max_examples=80)
+def test_the_choice_is_that_of_the_definition(values, least):
+    rows = [row(f"r{i}", *v) for i, v in enumerate(values)]
+    weights = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
+    fit = [r for r, v in zip(rows, values) if v[3] >= 5 and v[0] >= least]
+    limits = (Limit("performance", "at least", least),)
+    if not fit:
+        with pytest.raises(CannotMeet):
+            decide(card(EVERYTHING, *rows), limits, weights)
+        return
+    pool = [EVERYTHING, *fit]
+
+    def worth(r: Row) -> float:
+        better = {"performance": 1, "pbi": -1, "features": -1}
+        ranks = [
+            1 + sum(sign * (o.value(m) or 0) < sign * (r.value(m) or 0) for o in pool)
+            for m, sign in better.items()
+        ]
+        return sum(w * rank for w, rank in zip(weights.values(), ranks))
+
+    best = max(fit, key=lambda r: (round(worth(r), 9), -(r.value("features") or 0)))
+    chosen = decide(card(EVERYTHING, *rows), limits, weights).chosen
+    assert worth(chosen) == pytest.approx(worth(best))
+    assert chosen.value("features") == best.value("features")

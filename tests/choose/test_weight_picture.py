@@ -1,0 +1,37 @@
+"""The parts of the weight triangle against a grid of weights."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.choose.evaluation import evaluation
+from tamis.choose.sensitivity import sensitivity
+from tamis.choose.weight_picture import weight_picture, winning_part
+
+
+def area(corners):
+    """Of a polygon in the plane of the first two weights; the whole triangle has 1."""
+    x, y = np.array(corners).T[:2]
+    return abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 10**6), st.integers(1, 8))
+def test_parts_cover_the_triangle_as_the_grid_says(seed, rows):
+    rng = np.random.default_rng(seed)
+    scores = {name: rng.permutation(rows) for name in "abc"}
+    found = evaluation(scores, ["a:max", "b:max", "c:min"])
+    moves = sensitivity(found)
+    ranks = np.column_stack(list(found.ranks.values())).astype(float)
+    parts = {who: area(winning_part(ranks, who)) for who in moves.shares}
+    for who, share in moves.shares.items():
+        assert abs(parts[who] - share) < 0.04
+
+
+def test_every_word_is_escaped():
+    scores = {"<a>": [1, 2], "b": [2, 1], "c": [1, 1]}
+    found = evaluation(scores, ["<a>:max", "b:max", "c:max"])
+    svg = weight_picture(found, sensitivity(found), ["<one>", "two"]).svg()
+    assert "<a>" not in svg
+    assert "<one>" not in svg
+    assert "&lt;one&gt;" in svg

@@ -1,0 +1,47 @@
+"""`tamis init`: a configuration that can be read back and used."""
+
+import tomllib
+
+import polars as pl
+
+from tamis.datasets import patients
+
+
+def test_what_it_sees_becomes_a_configuration_that_release_takes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = patients(rows=300).frame.select(pl.lit("x").alias("same"), pl.all())
+    frame.write_csv("stays.csv")
+    code, said, err = run("init", "stays.csv")
+    assert code == 0, err
+    assert "tamis release stays.csv --config tamis.toml --out DIR" in said
+    text = (tmp_path / "tamis.toml").read_text()
+    found = tomllib.loads(text)
+    assert found["target"] == "readmitted"
+    assert found["identifier"] == ["patient"]
+    assert found["drop"] == ["same"]
+    assert '"albumin": number' in text
+    quick = ("--attackers", "nb", "--methods", "containment", "--quiet")
+    code, _, err = run("release", "stays.csv", "--config", "tamis.toml", "--out", "out", *quick)
+    assert code == 0, err
+
+
+def test_a_file_is_replaced_only_by_force(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n1,u\n2,v\n")
+    (tmp_path / "c.toml").write_text("mine")
+    code, _, err = run("init", tmp_path / "t.csv", "-o", tmp_path / "c.toml")
+    assert code == 2
+    assert "--force" in err
+    assert (tmp_path / "c.toml").read_text() == "mine"
+    assert run("init", tmp_path / "t.csv", "-o", tmp_path / "c.toml", "--force").code == 0
+
+
+def test_hostile_names_stay_names(run, tmp_path):
+    names = ['a"]\nk = 99 #', "=cmd()", "b\\", "\u007f"]
+    columns = {name: [f"v{i}" for i in range(30)] for name in names}
+    pl.DataFrame({**columns, "y": ["u", "v"] * 15}).write_parquet(tmp_path / "t.parquet")
+    config = tmp_path / "c.toml"
+    code, _, err = run("init", tmp_path / "t.parquet", "-o", config)
+    assert code == 0, err
+    found = tomllib.loads(config.read_text())
+    assert found["identifier"] == names
+    assert found["k"] == 5

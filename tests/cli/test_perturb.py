@@ -1,0 +1,185 @@
+"""`tamis perturb`: files written, results told, wrong requests refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import k_anonymity
+
+BOUNDS = """
+missing = ["weight"]
+[bounds]
+age = [0, 99]
+weight = [30.0, 150.0]
+job = ["cook", "judge", "nurse"]
+ill = ["no", "yes"]
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    rows = 400
+    frame = pl.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "age": rng.integers(20, 90, rows),
+            "weight": rng.normal(70, 10, rows).round(1),
+            "job": rng.choice(["cook", "judge"], rows),
+            "ill": rng.choice(["no", "yes"], rows),
+        }
+    )
+    path = tmp_path / "people.csv"
+    gaps = pl.when(pl.col("age") > 80).then(None).otherwise("weight").alias("weight")
+    frame.with_columns(gaps).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def bounds(tmp_path: Path) -> Path:
+    path = tmp_path / "bounds.toml"
+    path.write_text(BOUNDS)
+    return path
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    cells = rng.random((300, 8)) < np.where(y, 0.6, 0.2)[:, None]
+    path = tmp_path / "records.svm"
+    lines = [
+        f"{label} " + " ".join(f"{i + 1}:1" for i in np.flatnonzero(row))
+        for label, row in zip(y, cells)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("method", ["uniform", "gaussian"])
+def test_noise_is_written_without_identifiers_and_told(run, table, tmp_path, method) -> None:
+    out = tmp_path / "noisy.csv"
+    options = ["--target", "ill", "--identifier", "name", "--probability", 0.5, "-o", out]
+    done = run("perturb", table, "--method", method, *options, "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert told["columns"] == ["age", "weight", "job"]
+    assert 0.3 < told["altered_share"] < 0.55
+    frame, before = pl.read_csv(out), pl.read_csv(table)
+    assert frame.columns == ["age", "weight", "job", "ill"]
+    assert frame["ill"].equals(before["ill"])
+    assert frame.schema["age"] == pl.Int64
+    first = out.read_bytes()
+    run("perturb", table, "--method", method, *options)
+    assert out.read_bytes() == first
+    run("perturb", table, "--method", method, *options, "--seed", 1)
+    assert out.read_bytes() != first
+
+
+def test_flipped_records_are_k_anonymous_in_the_file(run, records, tmp_path) -> None:
+    out = tmp_path / "flipped.parquet"
+    done = run("perturb", records, "--method", "flip", "--k", 7, "-o", out, "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    frame = pl.read_parquet(out)
+    assert k_anonymity(frame.drop("label")) == told["k_anonymity"] >= 7
+    assert 0 < told["flipped_share"] < 0.5
+    words = run("perturb", records, "--method", "flip", "-o", tmp_path / "f.csv").out
+    assert "of the cells were flipped" in words
+
+
+@pytest.mark.parametrize("method", ["dp-histogram", "dp-partition"])
+def test_private_tables_are_drawn_within_their_bounds(run, table, bounds, tmp_path, method) -> None:
+    out = tmp_path / "drawn.csv"
+    roles = ["--target", "ill", "--identifier", "name", "--bounds", bounds, "--bins", 3]
+    done = run("perturb", table, "--method", method, "--epsilon", 2, *roles, "-o", out, "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert told["epsilon"] == pytest.approx(2)
+    assert told["guarantee"] is True
+    assert told["neighbours"] == "add-remove"
+    frame = pl.read_csv(out)
+    assert frame.columns == ["age", "weight", "job", "ill"]
+    assert frame["age"].is_between(0, 99).all()
+    assert told["rows"] == frame.height
+
+
+def test_columns_are_chosen_with_half_of_epsilon(run, records, tmp_path) -> None:
+    out = tmp_path / "drawn.csv"
+    options = ["--method", "dp-histogram", "--epsilon", 2, "--features", 3, "-o", out]
+    done = run("perturb", records, *options, "--mechanism", "laplace", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert len(told["features"]) == 3
+    assert [s["epsilon"] for s in told["spent"]] == [1.0, 1.0]
+    assert told["rows"] == 300
+    assert "epsilon 2 spent" in run("perturb", records, *options).out
+
+
+def test_bounds_from_the_data_are_told_loudly(run, table, tmp_path) -> None:
+    out = tmp_path / "drawn.csv"
+    options = ["--target", "ill", "--identifier", "name", "--method", "dp-partition"]
+    done = run(
+        "perturb", table, *options, "--epsilon", 1, "--bounds-from-data", "-o", out, "--bins", 2
+    )
+    assert done.code == 0, done.err
+    assert "NO DIFFERENTIAL PRIVACY" in done.err
+    assert "Do not publish" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--method", "dp-histogram", "-o", "x.csv"], 2, "needs --epsilon"),
+        (["--method", "dp-histogram", "--epsilon", 0, "-o", "x.csv"], 2, "epsilon"),
+        (["--method", "dp-histogram", "--epsilon", 1, "-o", "x.csv"], 2, "no public bounds"),
+        (["--method", "uniform", "--probability", 2, "-o", "x.csv"], 2, "from 0 to 1"),
+        (["--method", "uniform", "-o", "x.txt"], 2, ".csv or .parquet"),
+        (["--method", "flip", "--k", 5000, "-o", "x.csv"], 1, "cannot be met by 400 rows"),
+        (["--method", "dp-synthesiser", "--epsilon", 1, "-o", "x.csv"], 2, "opendp[mbi]"),
+        (["--method", "uniform", "--bounds", "none.toml", "-o", "x.csv"], 2, "no file none.toml"),
+    ],
+)
+def test_wrong_requests_end_with_a_message(
+    run, table, tmp_path, monkeypatch, options, code, words
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    roles = ["--target", "ill", "--identifier", "name"]
+    done = run("perturb", table, *roles, *options)
+    assert done.code == code, done.err
+    assert words in done.err
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_a_file_of_bounds_holds_bounds_only(run, table, tmp_path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    for text, words in (("age = [0, 99]", "[bounds]"), ("[bounds", "not a TOML file")):
+        wrong.write_text(text)
+        done = run(
+            "perturb", table, "--method", "uniform", "--bounds", wrong, "-o", tmp_path / "x.csv"
+        )
+        assert done.code == 2
+        assert words in done.err
+
+
+def test_a_flipped_table_can_be_released_and_verified(run, tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    cells = (rng.random((200, 12)) < np.where(y, 0.6, 0.2)[:, None]).astype(int)
+    path, out = tmp_path / "cells.csv", tmp_path / "out"
+    frame = pl.DataFrame(cells, schema=list("abcdefghijkl"))
+    frame.with_columns(y=np.where(y, "u", "v")).write_csv(path)
+    options = ["--target", "y", "--attackers", "nb", "--methods", "flip", "--out", out]
+    done = run("release", path, *options)
+    assert done.code == 0, done.err
+    assert run("verify", out).code == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert json.loads((out / "private" / "recipe.json").read_text())["method"] == "flip"
+    assert [p["at_least"] for p in manifest["promises"]] == [5]
+    assert "seed" not in (out / "manifest.json").read_text()
+    assert k_anonymity(pl.read_csv(out / "release.csv").drop("y")) >= 5

@@ -1,0 +1,217 @@
+"""`tamis release`, `verify` and `demo`: the whole flow from the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tamis.datasets import patients
+
+ROLES = (
+    "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient",
+    "--quasi", "zip,birth_year,sex,job",
+)  # fmt: skip
+CONFIG = """
+attackers = ["nb"]
+weights = { performance = 0.4, privacy = 0.4, size = 0.2 }
+
+[breach]
+search = "walk"
+folds = 3
+most = 3
+
+[containment]
+ks = [20]
+utilities = ["difference"]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release")
+    patients(rows=400).frame.write_csv(folder / "stays.csv")
+    (folder / "fast.toml").write_text(CONFIG)
+    return folder
+
+
+@pytest.fixture
+def args(folder):
+    return (folder / "stays.csv", *ROLES, "--config", folder / "fast.toml")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_table_becomes_a_verified_release(run, args, tmp_path):
+    out = tmp_path / "out"
+    code, said, err = run("release", *args, "--out", out)
+    assert code == 0, err
+    assert "Released:" in said
+    assert f"Your report: {out / 'private' / 'report.html'}" in said
+    assert "read 400 rows" in err
+    assert names(out) == ["manifest.json", "private", "release.csv", "report.html"]
+    code, said, _ = run("verify", out)
+    assert code == 0
+    assert "holds what it says" in said
+    checked = json.loads(run("verify", out, "--json").out)
+    assert checked["verified"] is True
+
+    (out / "release.csv").write_text("x\n1\n")
+    code, _, err = run("verify", out)
+    assert code == 1
+    assert "does not hold what it says" in err
+
+
+def test_json_tells_all(run, args, tmp_path):
+    code, said, err = run("release", *args, "--out", tmp_path / "out", "--json")
+    assert code == 0
+    assert err == ""
+    found = json.loads(said)
+    assert set(found["features"]) <= {c["name"] for c in found["manifest"]["columns"]}
+    assert {"features", "performance", "pbi", "region", "score"} <= set(found["candidates"][0])
+    assert {m["name"] for m in found["methods"]} == {"breach", "containment"}
+
+
+def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("release", *args, "--out", "one", "--seed", 3, "--write", "parquet").code == 0
+    code, said, err = run("release", "--again", "one", "--out", "two")
+    assert code == 0, err
+    assert "The same bytes again" in said
+    for name in ("release.parquet", "manifest.json", "report.html", "private/scorecard.json"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+    assert json.loads(run("release", "--again", "one", "--json").out)["same"] is True
+    assert names(tmp_path) == ["one", "two"]
+
+    moved = tmp_path / "moved.csv"
+    moved.write_text("other,readmitted\n1,yes\n")
+    code, _, err = run("release", moved, "--again", "one")
+    assert code == 2
+    assert "not the file that the release was made from" in err
+    (tmp_path / "two" / "private" / "recipe.json").unlink()
+    assert run("release", "--again", "two").code == 2
+
+
+def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):
+    code, said, err = run("release", *args, "--out", tmp_path / "out", "--min-performance", 0.99)
+    assert code == 1
+    assert said == ""
+    assert "must be at least 0.99 and is" in err
+    assert "The nearest is" in err
+    assert names(tmp_path) == []
+
+
+def test_limits_are_kept(run, args, tmp_path):
+    options = ("--max-pbi", -0.01, "--max-features", 3, "--quiet")
+    code, _, err = run("release", *args, "--out", tmp_path / "out", *options)
+    assert code == 0, err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    pbi = next(m for m in manifest["measured"] if m["key"] == "pbi")
+    assert pbi["value"] <= -0.01
+    assert len(manifest["columns"]) <= 4
+
+
+def test_an_existing_folder_is_refused_before_any_work(run, args, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter").write_text("dear")
+    monkeypatch.setattr("tamis.flow.consider", None)
+    code, _, err = run("release", *args, "--out", tmp_path / "out")
+    assert code == 2
+    assert "--force" in err
+    code, _, err = run("release", *args, "--out", tmp_path / "out", "--force")
+    assert code == 2
+    assert "does not hold a release" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--weights", "performance"), "--weights is written as"),
+        (("--weights", "beauty=1"), "no factor 'beauty'"),
+        (("--methods", "magic"), "no method 'magic'"),
+        (("--classifier", "oracle"), "no classifier 'oracle'"),
+        (("--min-performance", "70"), "between 0 and 1"),
+        (("--holdout", "2"), "between 0 and 1"),
+        (("--breach", "fast"), "[breach]"),
+    ],
+)
+def test_wrong_usage_is_named(run, args, tmp_path, options, words):
+    code, _, err = run("release", *args, "--out", tmp_path / "out", "--quiet", *options)
+    assert code == 2
+    assert words in err
+    assert names(tmp_path) == []
+
+
+def test_table_and_folder_are_needed(run, args):
+    assert "name the TABLE" in run("release", "--out", "x").err
+    assert "--out DIR" in run("release", *args).err
+
+
+def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tamis.publish.bundle.verify", interrupt)
+    code, _, err = run("release", *args, "--out", tmp_path / "out", "--quiet")
+    assert code == 130
+    assert "stopped" in err
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing(args, tmp_path, how):
+    """Stopped in the middle of the search, which is made slow for the purpose."""
+    code = (
+        "import sys, time\n"
+        "import tamis.flow\n"
+        "def slow(*args, **options):\n"
+        "    print('searching', flush=True)\n"
+        "    time.sleep(60)\n"
+        "tamis.flow.propose = slow\n"
+        "from tamis.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    command = [sys.executable, "-c", code, "release", *map(str, args), "--out", "out", "--quiet"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "searching\n"
+        time.sleep(0.2)
+        os.kill(process.pid, how)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "nothing was written" in err
+    assert names(tmp_path) == []
+
+
+def test_sparse_records_are_released_too(run, tmp_path):
+    rows = [
+        f"{'+1' if i % 3 else '-1'} " + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
+        for i in range(120)
+    ]
+    (tmp_path / "log.svm").write_text("\n".join(rows) + "\n")
+    options = ("--attackers", "nb", "--methods", "containment", "--quiet")
+    code, _, err = run("release", tmp_path / "log.svm", "--out", tmp_path / "out", *options)
+    assert code == 0, err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["promises"][0]["key"] == "containment_anonymity"
+
+
+def test_the_demo_needs_nothing_and_makes_a_fresh_folder(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, said, _ = run("demo", "--rows", 300)
+    assert code == 0
+    assert "Your report: tamis-demo/private/report.html" in said
+    again = json.loads(run("demo", "--rows", 300, "--json").out)
+    assert again["out"] == "tamis-demo-2"
+    assert names(tmp_path) == ["tamis-demo", "tamis-demo-2"]
+    assert run("verify", "tamis-demo").code == 0
+    code, said, err = run("release", "--again", "tamis-demo")
+    assert code == 0, err

@@ -1,0 +1,125 @@
+"""The scorecard: every figure against what it stands for."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import Roles, Table, k_anonymity
+from tamis.datasets import patients
+from tamis.errors import InputError
+from tamis.evaluate.holdout import HoldOut
+from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
+from tamis.evaluate.trial import Court
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.judges import attackers
+from tamis.release import Promise, Recipe, Release, released
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return patients(rows=600)
+
+
+@pytest.fixture(scope="module")
+def court(table: Table) -> Court:
+    split = HoldOut.drawn(table.frame["readmitted"])
+    return Court(table, split, AdditiveNaiveBayes(), attackers(("nb", "c45")))
+
+
+@pytest.fixture(scope="module")
+def card(table: Table, court: Court) -> Scorecard:
+    names = [["stay_days", "visits"], ["viral_load_test", "cd4_count", "sex"]]
+    some = [released(table, n, " + ".join(n), Recipe("hand")) for n in names]
+    zero_one = Table(
+        pl.DataFrame({"long": table.frame["stay_days"] > 4, "often": table.frame["visits"] > 2})
+        .cast(pl.UInt8)
+        .with_columns(table.frame["readmitted"])
+    ).with_roles(target="readmitted")
+    promise = (Promise("containment_anonymity", 5, ("long", "often")),)
+    some.append(Release("zero one", zero_one, Recipe("hand"), promise))
+    everything = released(table, table.features, "everything", Recipe("everything"))
+    nothing = released(table, [], "nothing", Recipe("nothing"))
+    told: list[tuple[str, int, int]] = []
+    made = scorecard(court, everything, nothing, some, tell=lambda *step: told.append(step))
+    assert [step[1:] for step in told] == [(i, 5) for i in range(5)]
+    return made
+
+
+def test_baseline_and_floor(card: Scorecard, table: Table, court: Court):
+    held = table.frame["readmitted"][court.split.held]
+    majority = (held == "no").mean()
+    assert card.floor.value("performance") == pytest.approx(majority)
+    assert card.floor.value("lost_rules") == 1
+    assert card.floor.value("features") == 0
+    assert card.floor.value("k_anonymity") == table.rows
+    assert card.baseline.value("pbi") == 0
+    assert card.baseline.value("lost_rules") == 0
+    assert card.baseline.value("features") == len(table.features)
+    hiv = table.frame["hiv"][court.split.held]
+    floor = (hiv == "negative").sum() / max(said.right.sum() for said in court.everything.values())
+    assert card.floor.value("pbi") == pytest.approx(floor - 1)
+
+
+def test_a_figure_is_that_of_a_model_of_the_rows_seen(card: Scorecard, table: Table, court: Court):
+    split, names = court.split, ["stay_days", "visits"]
+    frame, y = table.frame.select(names), table.frame["readmitted"].to_numpy()
+    model = AdditiveNaiveBayes().fit(frame[split.seen], y[split.seen])
+    right = model.predict(frame[split.held]) == y[split.held]
+    assert card.candidates[0].value("performance") == pytest.approx(right.mean())
+
+
+def test_who_tells_is_more_exposed_than_who_teaches(card: Scorecard):
+    teaches, tells, _ = card.candidates
+    assert (teaches.value("pbi") or 0) < (tells.value("pbi") or 0)
+    assert (teaches.value("performance") or 0) > (tells.value("performance") or 0)
+
+
+def test_anonymity_of_either_kind(card: Scorecard, table: Table):
+    _, tells, zero_one = card.candidates
+    assert tells.value("k_anonymity") == k_anonymity(table.frame, ["sex"])
+    assert tells.value("containment_anonymity") is None
+    cells = zero_one.release.table.frame.select("long", "often").to_numpy()
+    held = [(cells >= row).all(axis=1).sum() for row in cells]
+    assert zero_one.value("containment_anonymity") == min(held)
+    assert zero_one.value("lost_rules") == 1
+
+
+def test_every_measure_is_there_and_every_interval_holds_its_figure(card: Scorecard):
+    for row in (card.floor, *card.rows):
+        assert list(row.figures) == [m.name for m in MEASURES]
+        for figure in row.figures.values():
+            if figure is not None and figure.low is not None and figure.high is not None:
+                assert figure.low - 1e-9 <= figure.value <= figure.high + 1e-9
+    plain = card.to_dict()
+    assert [r["name"] for r in plain["releases"]] == [r.release.name for r in card.candidates]
+
+
+def test_many_numbers_as_the_sensitive_column_are_cut_into_classes(table: Table):
+    other = table.with_roles(sensitive="birth_year", quasi=("zip", "sex"))
+    split = HoldOut.drawn(other.frame["readmitted"])
+    court = Court(other, split, AdditiveNaiveBayes(), attackers(("nb",)))
+    assert 2 <= len(np.unique(court.secrets)) <= 10
+
+
+def test_a_sensitive_column_of_countless_texts_is_refused():
+    frame = pl.DataFrame(
+        {"a": [0, 1] * 150, "s": [f"s{i}" for i in range(300)], "y": ["u", "v"] * 150}
+    )
+    table = Table(frame, Roles(target="y", sensitive="s"))
+    with pytest.raises(InputError, match="different values, and at most 100"):
+        Court(table, HoldOut.drawn(frame["y"]), AdditiveNaiveBayes(), {})
+
+
+def test_of_an_altered_release_models_are_asked_about_people_as_they_are(
+    table: Table, court: Court
+):
+    """Learnt from columns turned upside down, a model is wrong about those that were not."""
+    turned = released(table, ["visits"], "turned", Recipe("hand"))
+    frame = turned.table.frame.with_columns(visits=100.0 - turned.table.frame["visits"])
+    altered = Release("turned", Table(frame, turned.table.roles), Recipe("hand"))
+    met = court.trial(altered).met["visits"]
+    held, seen = court.split.held, court.split.seen
+    assert met[held].to_list() == table.frame["visits"][held].to_list()
+    assert met[seen].to_list() == frame["visits"][seen].to_list()
+    plain = court.trial(turned)
+    assert court.trial(altered).taught.right.mean() < plain.taught.right.mean()

@@ -1,0 +1,38 @@
+"""A release holds the released features and the target, nothing else."""
+
+import polars as pl
+import pytest
+
+from tamis import Release, Roles, Table
+from tamis.errors import InputError
+from tamis.release import Recipe, released
+
+FRAME = pl.DataFrame(
+    {
+        "name": ["Ann", "Bob"],
+        "^a.*$": [1, 2],
+        "age": [31, 47],
+        "hiv": ["no", "yes"],
+        "*": [5, 6],
+        "ill": ["no", "yes"],
+    }
+)
+ROLES = Roles(target="ill", sensitive="hiv", identifiers=("name",), quasi=("age", "*"))
+
+
+def test_identifiers_and_the_sensitive_column_stay_behind():
+    release = released(Table(FRAME, ROLES), ["*", "^a.*$"], "x", Recipe("hand"))
+    assert release.table.frame.columns == ["^a.*$", "*", "ill"]
+    assert release.features == ("^a.*$", "*")
+    assert release.table.quasi == ("*",)
+
+
+def test_no_features_at_all_still_have_rows():
+    release = released(Table(FRAME, ROLES), [], "nothing", Recipe("hand"))
+    assert release.table.frame.columns == ["ill"]
+    assert release.table.rows == 2
+
+
+def test_a_release_with_more_than_features_and_target_is_refused():
+    with pytest.raises(InputError, match="features and the target only"):
+        Release("x", Table(FRAME, ROLES), Recipe("hand"))
