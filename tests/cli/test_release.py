@@ -215,3 +215,19 @@ def test_the_demo_needs_nothing_and_makes_a_fresh_folder(run, tmp_path, monkeypa
     assert run("verify", "tamis-demo").code == 0
     code, said, err = run("release", "--again", "tamis-demo")
     assert code == 0, err
+
+
+def test_values_are_altered_by_a_seed_that_nobody_can_guess(run, args, tmp_path):
+    options = ("--methods", "noise", "--quasi", "sex", "--quiet")
+    seeds = []
+    for name in ("one", "two"):
+        code, _, err = run("release", *args, *options, "--out", tmp_path / name)
+        assert code == 0, err
+        recipe = json.loads((tmp_path / name / "private" / "recipe.json").read_text())
+        seeds.append(recipe["private"]["seed"])
+    assert seeds[0] != seeds[1]
+    assert run("release", "--again", tmp_path / "one").code == 0
+    code, _, err = run("release", *args, *options, "--seed", 7, "--out", tmp_path / "three")
+    assert code == 0, err
+    recipe = json.loads((tmp_path / "three" / "private" / "recipe.json").read_text())
+    assert recipe["private"]["seed"] == 7

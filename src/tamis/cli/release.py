@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tamis.cli.options import Names, Source, seed_option, table_options
 from tamis.errors import InputError
@@ -132,11 +134,21 @@ def release(
     run(source, _settings(options), Path(out), force, as_json, quiet)
 
 
+def _must_stay_secret(chosen: Iterable[str]) -> bool:
+    """Whether nobody named a seed and a method alters values: one who knows it undoes that."""
+    from tamis.propose import BY_DEFAULT
+
+    named = click.get_current_context().get_parameter_source("seed")
+    return named is ParameterSource.DEFAULT and not set(chosen) <= set(BY_DEFAULT)
+
+
 def _settings(options: dict[str, Any]) -> Settings:
     from tamis.flow import Settings
 
     tables = {name: options.pop(name) for name in ("breach", "containment")}
     chosen = _methods(options.pop("methods"), tables)
+    if _must_stay_secret(chosen):
+        options["seed"] = secrets.randbits(32)
     given = {name: options.pop(name) for name in ("weights", "attackers")}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, format=options.pop("write"), **options)
