@@ -14,7 +14,7 @@ from tamis.choose.evaluation import Evaluation
 from tamis.learn.classifiers import classifier
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.breach import Attack
+from tamis.risk.attack import Attack
 from tamis.select.breach import judge
 from tamis.select.breach_search import exhaustive, walk
 from tamis.select.breach_trials import Trials

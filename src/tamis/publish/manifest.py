@@ -70,7 +70,10 @@ def manifest(
         ],
         "measured": _measured(row),
         "not_promised": not_promised(
-            release.promises, alone=_alone(row), sensitive_released=sensitive_released
+            release.promises,
+            alone=_alone(row),
+            sensitive_released=sensitive_released,
+            altered=release.unaltered is not None,
         ),
         "versions": versions(),
     }

@@ -36,7 +36,7 @@ def measured_words(promise: Promise, value: int) -> str:
 
 
 def not_promised(
-    promises: Iterable[Promise], *, alone: bool, sensitive_released: bool
+    promises: Iterable[Promise], *, alone: bool, sensitive_released: bool, altered: bool = False
 ) -> list[str]:
     """What a reader might believe and must not.
 
@@ -46,6 +46,8 @@ def not_promised(
     alone : bool
         Whether fewer people than promised are equal in all released features together.
     sensitive_released : bool
+    altered : bool
+        Whether cells were changed on purpose.
 
     Examples
     --------
@@ -60,6 +62,11 @@ def not_promised(
         "knows columns that were not named as knowable.",
     ]
     names = {promise.name for promise in promises if promise.columns}
+    if altered:
+        found.append(
+            "Some cells were changed on purpose: a row is no longer true of anybody, and figures "
+            "made from the file are approximate."
+        )
     if alone:
         found.append(
             "In all released columns together some people are like few others or like nobody: who "
