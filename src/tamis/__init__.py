@@ -56,7 +56,7 @@ _HOME = {
     "paired_t_test": "tamis.learn.significance",
     "pareto_front": "tamis.choose.pareto",
     "prediction": "tamis.evaluate.prediction",
-    "publish_release": "tamis.publish.bundle",
+    "publish": "tamis.publishing.bundle",
     "read_binary": "tamis.read",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.reidentification",
@@ -65,7 +65,7 @@ _HOME = {
     "retention_measures": "tamis.evaluate.retention_measures",
     "riskiest_columns": "tamis.risk.columns",
     "t_closeness": "tamis.risk.closeness",
-    "verify": "tamis.publish.verify",
+    "verify": "tamis.publishing.verify",
 }
 _MODULES = {"separation": "tamis.evaluate.separation"}
 

@@ -1,4 +1,4 @@
-"""The flow from a table to a choice: propose, evaluate, choose. `tamis.publish` does the rest."""
+"""From a table to a choice: propose, evaluate, choose; `tamis.publishing` does the rest."""
 
 from __future__ import annotations
 

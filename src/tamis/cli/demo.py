@@ -35,8 +35,8 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     from tamis.cli.show import print_understood
     from tamis.datasets import patients
     from tamis.flow import Settings
-    from tamis.publish.folder import refuse_existing
-    from tamis.publish.manifest import NAME
+    from tamis.publishing.folder import refuse_existing
+    from tamis.publishing.manifest import NAME
 
     folder = fresh() if out is None else Path(out)
     refuse_existing(folder, force, NAME)

@@ -21,7 +21,7 @@ def again_from(
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
     from tamis.flow import Settings
-    from tamis.publish.recipe import differing, read_recipe
+    from tamis.publishing.recipe import differing, read_recipe
 
     known = read_recipe(folder)
     settings = Settings(**known["settings"])

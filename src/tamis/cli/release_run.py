@@ -26,8 +26,8 @@ def run(
     source: Source, settings: Settings, out: Path, force: bool, as_json: bool, quiet: bool
 ) -> None:
     """Read, consider, publish, tell."""
-    from tamis.publish.folder import refuse_existing
-    from tamis.publish.manifest import NAME
+    from tamis.publishing.folder import refuse_existing
+    from tamis.publishing.manifest import NAME
 
     refuse_existing(out, force, NAME)
     table = read(source)
@@ -70,12 +70,12 @@ def make(
 ) -> Outcome:
     """Consider and publish, saying what is being done; a stop leaves nothing behind."""
     from tamis.flow import consider
-    from tamis.publish.bundle import publish_release
+    from tamis.publishing.bundle import publish
 
     with stoppable(), paced(watched) as say:
         outcome = consider(table, settings, binary=binary, tell=say)
         say("writing and verifying", 0, 1)
-        publish_release(outcome, out, force=force, origin=origin, date=date)
+        publish(outcome, out, force=force, origin=origin, date=date)
     return outcome
 
 
@@ -120,6 +120,6 @@ def absolute(path: str) -> str:
 
 def digest_of(path: str) -> str:
     """The SHA-256 of the file behind a path."""
-    from tamis.publish.release_file import digest
+    from tamis.publishing.release_file import digest
 
     return digest(Path(path.partition("::")[0]))

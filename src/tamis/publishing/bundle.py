@@ -1,0 +1,134 @@
+"""`publish`: the chosen release as a folder to hand on, with a part that the holder keeps.
+
+::
+
+    DIR/
+    ├── release.csv       the rows (or release.parquet)
+    ├── manifest.json     what holds for them, and what does not
+    ├── report.html       the same for people
+    └── private/          never handed on, mode 0700
+        ├── report.html   everything that was compared
+        ├── scorecard.json
+        ├── summary.json  what both reports are made of
+        └── recipe.json   what is needed to make the same bytes again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import CannotMeet
+from tamis.flow import Outcome
+from tamis.publishing.checks import measure
+from tamis.publishing.folder import written_folder
+from tamis.publishing.manifest import NAME, manifest, write_json
+from tamis.publishing.recipe import recipe
+from tamis.publishing.release_file import arranged, digest, read_release, write_release
+from tamis.publishing.report import render
+from tamis.publishing.summarise import summarise
+from tamis.publishing.verify import verify
+
+PRIVATE = "private"
+
+
+def publish(
+    outcome: Outcome,
+    out: str | Path,
+    *,
+    force: bool = False,
+    origin: Mapping[str, Any] | None = None,
+    date: str | None = None,
+) -> Path:
+    """Write the chosen release, whole or not at all, and verify it before it gets its name.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        From `tamis.flow.consider`.
+    out : path
+        The folder to make.
+    force : bool
+        Replace an earlier release of that name, once the new one is complete.
+    origin : mapping, optional
+        How the table was read, kept in the private recipe.
+    date : str, optional
+        The day that stands in the manifest; `None`: today.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from tamis.datasets import patients
+    >>> from tamis.flow import Settings, consider
+    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
+    >>> outcome = consider(patients(rows=400), settings)
+    >>> with TemporaryDirectory() as folder:
+    ...     made = publish(outcome, Path(folder) / "out")
+    ...     sorted(path.name for path in made.iterdir())
+    ['manifest.json', 'private', 'release.csv', 'report.html']
+    """
+    out = Path(out)
+    date = date or datetime.now(UTC).date().isoformat()
+    with written_folder(out, force=force, mark=NAME) as draft:
+        _write(outcome, draft, date, dict(origin or {}))
+        verify(draft)
+    return out
+
+
+def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
+    chosen, settings = outcome.decision.chosen, outcome.settings
+    file = draft / f"release.{settings.format}"
+    frame = arranged(chosen.release.table, settings.seed)
+    write_release(frame, file, settings.format)
+    content = manifest(
+        chosen,
+        frame,
+        file,
+        settings.format,
+        measured=_measured(outcome, file),
+        held_back=held_back(outcome),
+        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        date=date,
+    )
+    summary = summarise(outcome, content, origin)
+    report = draft / "report.html"
+    report.write_text(render(summary, "recipient"), encoding="utf-8")
+    content["report"] = {"name": report.name, "sha256": digest(report)}
+    write_json(draft / NAME, content)
+    private = draft / PRIVATE
+    private.mkdir(mode=0o700)
+    (private / "report.html").write_text(render(summary, "holder"), encoding="utf-8")
+    write_json(private / "summary.json", summary)
+    write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
+    write_json(private / "recipe.json", recipe(outcome, draft, origin, date))
+    for path in private.iterdir():
+        path.chmod(0o600)
+
+
+def held_back(outcome: Outcome) -> int:
+    """How many columns of the original are not in the release in any form."""
+    from tamis.publishing.columns import sources
+
+    whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
+    return len(whole) - len(sources(outcome)) - 1
+
+
+def _measured(outcome: Outcome, file: Path) -> list[int]:
+    """What the written file reaches for each promise; an error where one does not hold."""
+    read = read_release(file, outcome.settings.format)
+    values = []
+    for promise in outcome.decision.chosen.release.promises:
+        value = measure(promise, read)
+        if value < promise.at_least:
+            raise CannotMeet(
+                f"the written file has {promise.name} {value}, below {promise.at_least}; nothing "
+                "was published"
+            )
+        values.append(value)
+    return values

@@ -1,0 +1,133 @@
+"""What happened to each column of the original, and why, in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from tamis.flow import Outcome
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.subset_scores import SubsetScores
+from tamis.publishing.summary import Column
+from tamis.risk.classes import k_anonymity
+from tamis.table import Table
+
+FOLDS = 5
+NOTICEABLE = 0.002
+"""A loss of accuracy that a reader should hear of."""
+
+
+def source_of(name: str, columns: tuple[str, ...]) -> str | None:
+    """The column of the original that a released column comes from.
+
+    >>> source_of("age <= 25", ("age", "age at birth"))
+    'age'
+    """
+    if name in columns:
+        return name
+    begun = [c for c in columns if name.startswith(f"{c} ")]
+    return max(begun, key=len, default=None)
+
+
+def sources(outcome: Outcome) -> dict[str, list[str]]:
+    """Columns of the original that are in the release in some form, and what they became."""
+    found: dict[str, list[str]] = {}
+    for name in outcome.decision.chosen.release.features:
+        origin = source_of(name, outcome.table.features)
+        if origin is not None:
+            found.setdefault(origin, []).append(name)
+    return found
+
+
+def column_stories(outcome: Outcome) -> list[Column]:
+    """Every column of the original with its fate and the reason."""
+    table = outcome.table
+    reasons = _Reasons(outcome)
+    found: list[Column] = []
+    for name in table.frame.columns:
+        if name == table.target:
+            why = f"It is what recipients learn to predict{_also(table)}."
+            found.append({"name": name, "fate": "target", "why": why})
+        elif name in table.roles.identifiers:
+            found.append({"name": name, "fate": "identifier", "why": "It names people."})
+        elif name == table.sensitive:
+            why = "It is what must stay hard to guess."
+            found.append({"name": name, "fate": "held back", "why": why})
+        else:
+            found.append(reasons.story(name))
+    for name in table.roles.dropped:
+        found.append({"name": name, "fate": "dropped", "why": "It was left out on request."})
+    return found
+
+
+def _also(table: Table) -> str:
+    return " and also what is sensitive" if table.sensitive == table.target else ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Reasons:
+    """What each feature teaches and tells, measured on the rows that the search has seen."""
+
+    outcome: Outcome
+
+    @cached_property
+    def kept(self) -> dict[str, list[str]]:
+        return sources(self.outcome)
+
+    @cached_property
+    def teaches(self) -> dict[str, float]:
+        return self._losses(self.outcome.table.target)
+
+    @cached_property
+    def tells(self) -> dict[str, float]:
+        return self._losses(self.outcome.court.sensitive)
+
+    def _losses(self, target: str) -> dict[str, float]:
+        """What naive Bayes loses in accuracy without each feature."""
+        table, split = self.outcome.table, self.outcome.court.split
+        frame = table.only([*table.features, target])[split.seen]
+        labelled = frame.filter(frame[target].is_not_null())
+        scores = SubsetScores(labelled, AdditiveNaiveBayes(), target=target, cv=FOLDS)
+        whole = scores.of(table.features).mean
+        return {name: whole - without.mean for name, without in scores.drop_ones().items()}
+
+    def story(self, name: str) -> Column:
+        if name not in self.kept:
+            return {"name": name, "fate": "held back", "why": self._held_back(name)}
+        became = self.kept[name]
+        if became == [name]:
+            return {"name": name, "fate": "released", "why": self._released(name)}
+        many = "one column" if len(became) == 1 else f"{len(became)} columns"
+        why = f"It is released as {many} of 0 and 1 that enough people share."
+        return {"name": name, "fate": "altered", "why": why}
+
+    def _released(self, name: str) -> str:
+        target, sensitive = self.outcome.table.target, self.outcome.court.sensitive
+        teaches = self.teaches[name] > NOTICEABLE
+        first = f"It helps to predict {target}" if teaches else "It does no harm to release it"
+        if sensitive == target:
+            return f"{first}."
+        tells = self.tells[name] > NOTICEABLE
+        return f"{first}{', although it tells something' if tells else ' and tells little'} of " + (
+            f"{sensitive}."
+        )
+
+    def _held_back(self, name: str) -> str:
+        table, sensitive = self.outcome.table, self.outcome.court.sensitive
+        if self._breaks_k(name):
+            return (
+                f"Attackers may know it, and with it some people would share their values with "
+                f"fewer than {self.outcome.settings.k - 1} others."
+            )
+        if sensitive != table.target and self.tells[name] > NOTICEABLE:
+            return f"It would help an attacker to guess {sensitive}."
+        if self.teaches[name] <= NOTICEABLE:
+            return f"It adds next to nothing to what the other columns tell of {table.target}."
+        return "The release as a whole is better without it, by the weights that were given."
+
+    def _breaks_k(self, name: str) -> bool:
+        """Whether the release with this column as it is would not keep k equals."""
+        release, table = self.outcome.decision.chosen.release, self.outcome.table
+        as_they_are = [c for c in release.features if c in table.features]
+        known = [c for c in (*as_they_are, name) if c in table.quasi]
+        return name in table.quasi and k_anonymity(table.frame, known) < self.outcome.settings.k

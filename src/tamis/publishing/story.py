@@ -1,0 +1,161 @@
+"""What a report says in words first: the few facts at its top, and the places of its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tamis.picture import Scale, around
+from tamis.publishing.figures import in_100, plural, share
+from tamis.publishing.recipient import KEPT_FATES
+from tamis.publishing.summary import Attacker, Column, Interval, RuleDamage, Rules, Summary
+
+SHOWN_COLUMNS = 400
+"""More columns than this are counted, not listed: a page of thousands of names helps nobody."""
+SHOWN_LOST = 4
+"""More lost rules than this are folded together: there is little to say about each."""
+SHOWN_CHIPS = 24
+"""As many names fit above and below the sieve at the top of the page."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How often something is right: by guessing, from everything, from the release."""
+
+    released: float
+    original: float | None
+    floor: float | None
+
+
+def usefulness(summary: Summary) -> Outcome:
+    """Accuracy in predicting the target, on rows never seen where the scorecard has it."""
+    for measure in summary["measures"]:
+        if measure["key"] == "performance":
+            return Outcome(measure["released"], measure["original"], measure["floor"])
+    chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
+    whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
+    return Outcome(chosen, whole, summary["limits"]["guessing_performance"])
+
+
+def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
+    """The attacker that the promises speak of."""
+    return next((a for a in attackers if a["strongest"]), None)
+
+
+def beside(value: float, other: float) -> str:
+    """How one count in a hundred stands beside another, as people say it.
+
+    >>> beside(0.74, 0.743), beside(0.70, 0.74), beside(0.75, 0.65)
+    ('as many as', '4 fewer than', '10 more than')
+    """
+    step = round(100 * value) - round(100 * other)
+    if step == 0:
+        return "as many as"
+    return f"{abs(step)} {'more' if step > 0 else 'fewer'} than"
+
+
+def kept(columns: Sequence[Column]) -> list[Column]:
+    """The columns that leave, the target last."""
+    leaving = [c for c in columns if c["fate"] in KEPT_FATES]
+    return sorted(leaving, key=lambda c: c["fate"] == "target")
+
+
+def held(columns: Sequence[Column]) -> list[Column]:
+    """The columns that stay."""
+    return [c for c in columns if c["fate"] not in KEPT_FATES]
+
+
+def rule_words(rule: RuleDamage) -> str:
+    """What happened to a rule, in one sentence without the names and labels in it."""
+    if rule["state"] == "lost":
+        return "It names a column that is held back, so nobody can check it any more."
+    if rule["state"] == "emptied":
+        return "Nobody in the release meets it any more."
+    held_true = ""
+    if rule["share_before"] is not None and rule["share_after"] is not None:
+        before, after = share(rule["share_before"]), share(rule["share_after"])
+        held_true = f": it was right {before} of the time, and is {after} of the time now"
+    return {
+        "flipped": "It now points to another label",
+        "weakened": "It still points to the same label, but less clearly",
+        "kept": "It holds as before",
+    }[rule["state"]] + f"{held_true}."
+
+
+def rules_words(rules: Rules) -> str:
+    """How many rules fared how, leaving out what happened to none."""
+    parts = [
+        (rules["kept"], "still holds", "still hold"),
+        (rules["weakened"], "is weaker", "are weaker"),
+        (rules["flipped"], "points to another label", "point to another label"),
+        (rules["emptied"], "meets nobody any more", "meet nobody any more"),
+        (rules["lost"], "cannot be checked any more", "cannot be checked any more"),
+    ]
+    said = [plural(amount, one, many) for amount, one, many in parts if amount]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+@dataclass(frozen=True)
+class Track:
+    """Marks of one attacker along a line, as shares of its length."""
+
+    guessing: str
+    everything: str | None
+    released: str
+    low: str
+    high: str
+    words: str
+
+
+def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, str]]]:
+    """The marks of each attacker on one shared line, and the ticks of that line."""
+    if not attackers:
+        return [], []
+    figures = [v for a in attackers for v in (a["guessing"], a["released"], a["everything"])]
+    ends = [v for a in attackers if a["interval"] for v in (_low(a), _high(a))]
+    low, high = around([v for v in [*figures, *ends] if v is not None], 0.08)
+    place = Scale(max(low, 0.0), min(high, 1.0), 0, 100)
+    marks = [
+        Track(
+            guessing=_percent(place(a["guessing"])),
+            everything=None if a["everything"] is None else _percent(place(a["everything"])),
+            released=_percent(place(a["released"])),
+            low=_percent(place(_low(a))),
+            high=_percent(place(_high(a))),
+            words=_attacker_words(a),
+        )
+        for a in attackers
+    ]
+    return marks, [(_percent(place(t)), f"{100 * t:g}%") for t in place.ticks(4)]
+
+
+def _attacker_words(attacker: Attacker) -> str:
+    words = f"right for {in_100(attacker['released'])} from the release"
+    if attacker["everything"] is not None:
+        words += f", {in_100(attacker['everything'])} from everything"
+    return f"{words}, {in_100(attacker['guessing'])} by guessing"
+
+
+def _interval(attacker: Attacker) -> Interval:
+    return attacker["interval"] or {"low": attacker["released"], "high": attacker["released"]}
+
+
+def _low(attacker: Attacker) -> float:
+    return _interval(attacker)["low"]
+
+
+def _high(attacker: Attacker) -> float:
+    return _interval(attacker)["high"]
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2f}%"
+
+
+def bar(part: float, whole: float) -> str:
+    """The length of a bar.
+
+    >>> bar(3, 12)
+    '25.00%'
+    """
+    return _percent(100 * part / whole if whole else 0.0)

@@ -1,0 +1,147 @@
+"""From what was found out to the plain dict that a report is made of; no rows, no small counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tamis.flow import Outcome
+from tamis.publishing.columns import column_stories
+from tamis.publishing.manifest import versions
+from tamis.publishing.promises import measured_words
+from tamis.publishing.summarise_candidates import (
+    candidate_facts,
+    factor_facts,
+    limit_facts,
+    value_of,
+)
+from tamis.publishing.summarise_measures import attacker_facts, measure_facts
+from tamis.publishing.summarise_people import class_facts, rule_facts
+from tamis.publishing.summary import (
+    SCHEMA_VERSION,
+    Method,
+    Note,
+    Promise,
+    Recipe,
+    Setting,
+    Summary,
+    TableFacts,
+)
+
+
+def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Summary:
+    """Everything that the reports show.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    manifest : dict
+        With the promises as measured from the written file.
+    origin : dict
+        How the table was read.
+
+    Returns
+    -------
+    Summary
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tamis_version": versions()["tamis"],
+        "made": manifest["date"],
+        "k": outcome.settings.k,
+        "table": _table(outcome, origin),
+        "columns": column_stories(outcome),
+        "methods": _methods(outcome),
+        "factors": factor_facts(outcome.decision.ranks),
+        "candidates": candidate_facts(outcome),
+        "limits": limit_facts(outcome),
+        "measures": measure_facts(outcome),
+        "attackers": attacker_facts(outcome),
+        "classes": class_facts(outcome),
+        "rules": rule_facts(outcome),
+        "promises": _promises(outcome, manifest),
+        "not_promised": list(manifest["not_promised"]),
+        "recipe": _recipe(outcome, manifest, origin),
+        "notes": _notes(outcome),
+    }
+
+
+def _table(outcome: Outcome, origin: dict[str, Any]) -> TableFacts:
+    table = outcome.table
+    return {
+        "name": str(origin.get("name") or "the table"),
+        "rows": table.rows,
+        "rows_released": outcome.decision.chosen.release.table.rows,
+        "features": len(table.features),
+        "target": table.target,
+        "sensitive": outcome.court.sensitive,
+    }
+
+
+def _methods(outcome: Outcome) -> list[Method]:
+    return [
+        {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
+        for t in outcome.proposals.tried
+    ]
+
+
+def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
+    kept = outcome.decision.chosen.release.promises
+    return [
+        {
+            "key": entry["key"],
+            "claim": entry["claim"],
+            "measured": measured_words(promise, entry["measured"]),
+            "value": float(entry["measured"]),
+            "limit": float(entry["at_least"]),
+        }
+        for promise, entry in zip(kept, manifest["promises"])
+    ]
+
+
+def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Recipe:
+    parameters = manifest["method"]["parameters"]
+    told = ", ".join(f"{name} {value}" for name, value in parameters.items())
+    file = manifest["file"]
+    public: list[Setting] = [
+        {"label": "Method", "value": " ".join(filter(None, (manifest["method"]["name"], told)))},
+        {"label": "Made with", "value": f"tamis {versions()['tamis']}"},
+        {"label": f"SHA-256 of {file['name']}", "value": file["sha256"]},
+    ]
+    private: list[Setting] = [
+        {"label": "Seed", "value": str(outcome.settings.seed)},
+        {"label": "Make the same bytes again", "value": "tamis release --again DIR"},
+    ]
+    if origin.get("path"):
+        private.insert(0, {"label": "Made from", "value": str(origin["path"])})
+    return {"public": public, "private": private}
+
+
+def _notes(outcome: Outcome) -> list[Note]:
+    held, seen = len(outcome.court.split.held), len(outcome.court.split.seen)
+    found: list[Note] = [
+        {
+            "level": "note",
+            "text": f"Figures were measured on {held:,} rows that no search has seen; the search "
+            f"had {seen:,}. The release holds all of them, in an order that tells nothing.",
+            "public": True,
+        },
+        {
+            "level": "note",
+            "text": "The best of several releases looks a little better on the rows that chose it "
+            "than it is; the intervals tell how sure each figure is.",
+            "public": False,
+        },
+    ]
+    if outcome.court.sensitive == outcome.table.target:
+        text = (
+            "The target is also the sensitive column, so whatever teaches a model also helps an "
+            "attacker."
+        )
+        found.append({"level": "warning", "text": text, "public": False})
+    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
+        text = (
+            "Guessing the most frequent sensitive value is right more often than any attacker "
+            "that gets everything, so a limit on the increase says nothing here."
+        )
+        found.append({"level": "warning", "text": text, "public": False})
+    return found

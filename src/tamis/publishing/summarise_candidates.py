@@ -1,0 +1,111 @@
+"""The candidates of a summary: values, ranks, scores, and what each fails."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.choose.evaluation import Evaluation
+from tamis.choose.pareto import pareto_front
+from tamis.evaluate.figure import Figure
+from tamis.evaluate.scorecard import Row
+from tamis.flow import Outcome
+from tamis.publishing.summary import Candidate, Factor, Interval, Limits
+from tamis.select.candidate import region
+
+_FACTORS: dict[str, tuple[str, str]] = {
+    "performance": ("Usefulness", "share"),
+    "privacy": ("Privacy", "change"),
+    "size": ("Few columns", "count"),
+}
+
+
+def factor_facts(ranks: Evaluation) -> list[Factor]:
+    """What counted, in which direction, with which weight."""
+    found: list[Factor] = []
+    for key, direction in ranks.factors.items():
+        label, shown_as = _FACTORS.get(key, (key.replace("_", " "), "number"))
+        found.append(
+            {
+                "key": key,
+                "label": label,
+                "direction": direction,
+                "weight": ranks.weights[key],
+                "shown_as": shown_as,  # type: ignore[typeddict-item]
+            }
+        )
+    return found
+
+
+def candidate_facts(outcome: Outcome) -> list[Candidate]:
+    """Every release that was compared, the baseline first."""
+    decision = outcome.decision
+    ranks, ranked = decision.ranks, list(decision.ranked)
+    values = {
+        name: np.array([row.value(measure) for row in ranked], dtype=float)
+        for name, measure in decision.measures.items()
+    }
+    front = pareto_front(values, dict(ranks.factors))
+    places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
+    found = []
+    for row in decision.scorecard.rows:
+        at = ranked.index(row) if row in places else None
+        candidate = _candidate(outcome, row)
+        if at is not None:
+            candidate["ranked"] = True
+            candidate["values"] = {name: float(column[at]) for name, column in values.items()}
+            candidate["ranks"] = {name: int(r[at]) for name, r in ranks.ranks.items()}
+            candidate["score"], candidate["place"] = float(ranks.scores[at]), places[row]
+            candidate["on_front"] = bool(front[at])
+        found.append(candidate)
+    return found
+
+
+def _candidate(outcome: Outcome, row: Row) -> Candidate:
+    decision = outcome.decision
+    performance, pbi = row.figures["performance"], row.figures["pbi"]
+    is_baseline = row is decision.scorecard.baseline
+    accuracy, increase = value_of(performance), value_of(pbi)
+    gain = accuracy - value_of(decision.scorecard.baseline.figures["performance"])
+    return {
+        "name": row.release.name,
+        "features": list(row.release.features),
+        "method": row.release.recipe.method,
+        "performance": accuracy,
+        "performance_interval": interval_of(performance),
+        "pbi": increase,
+        "pbi_interval": None if is_baseline else interval_of(pbi),
+        "size": len(row.release.features),
+        "region": None if is_baseline else region(gain, increase),
+        "values": {},
+        "ranks": {},
+        "score": 0.0,
+        "place": 0,
+        "on_front": False,
+        "chosen": row is decision.chosen,
+        "baseline": is_baseline,
+        "ranked": False,
+        "fails": [failure.short for failure in decision.failures.get(row.release.name, ())],
+    }
+
+
+def value_of(figure: Figure | None) -> float:
+    """The number of a figure; 0 where it could not be measured."""
+    return 0.0 if figure is None else figure.value
+
+
+def interval_of(figure: Figure | None) -> Interval | None:
+    """The interval of a figure, where it has one."""
+    if figure is None or figure.low is None or figure.high is None:
+        return None
+    return {"low": figure.low, "high": figure.high}
+
+
+def limit_facts(outcome: Outcome) -> Limits:
+    """Hard limits, and what guessing alone reaches."""
+    floor = outcome.decision.scorecard.floor
+    return {
+        "max_pbi": outcome.settings.max_pbi,
+        "min_performance": outcome.settings.min_performance,
+        "guessing_performance": value_of(floor.figures["performance"]),
+        "guessing_pbi": value_of(floor.figures["pbi"]),
+    }

@@ -1,0 +1,95 @@
+"""The figures of a summary: how useful the chosen release is, and what attackers gain."""
+
+from __future__ import annotations
+
+from tamis.evaluate.figure import share
+from tamis.evaluate.trial import strongest
+from tamis.flow import Outcome
+from tamis.publishing.summarise_candidates import interval_of
+from tamis.publishing.summary import Attacker, Measure
+
+_MEASURES: dict[str, tuple[str, str, str]] = {
+    "performance": (
+        "Right predictions",
+        "How often a model that learnt from the release is right about people it never saw.",
+        "share",
+    ),
+    "auc": (
+        "Telling cases apart",
+        "How often a model puts a person who has a label before one who has not.",
+        "share",
+    ),
+    "f_measure": (
+        "Finding every label",
+        "How well a model finds the rows of each label without false alarms.",
+        "share",
+    ),
+    "rule_accuracy": (
+        "Change of the rules' accuracy",
+        "How far the rules of the original are more or less often right in the release.",
+        "share",
+    ),
+    "rsd": (
+        "Shift of the rules' supports",
+        "How far the share of people that a rule speaks about has moved.",
+        "share",
+    ),
+    "rld": (
+        "Shift of the rules' labels",
+        "How far the labels of the people that a rule speaks about have moved.",
+        "share",
+    ),
+    "lost_rules": (
+        "Lost rules",
+        "Rules of the original that name a column which is not released as it was.",
+        "share",
+    ),
+}
+_OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
+
+
+def measure_facts(outcome: Outcome) -> list[Measure]:
+    """How useful the chosen release is, on rows that no search has seen."""
+    card, chosen = outcome.decision.scorecard, outcome.decision.chosen
+    better = {m.name: m.better for m in card.measures}
+    found: list[Measure] = []
+    for key, (label, sentence, shown_as) in _MEASURES.items():
+        figure = chosen.figures.get(key)
+        if figure is None:
+            continue
+        compared = key in _OF_THE_ORIGINAL
+        found.append(
+            {
+                "key": key,
+                "label": label,
+                "sentence": sentence,
+                "better": "higher" if better[key] == "max" else "lower",
+                "shown_as": shown_as,  # type: ignore[typeddict-item]
+                "released": figure.value,
+                "interval": interval_of(figure),
+                "original": card.baseline.value(key) if compared else None,
+                "floor": card.floor.value(key) if compared else None,
+            }
+        )
+    return found
+
+
+def attacker_facts(outcome: Outcome) -> list[Attacker]:
+    """How often each attacker is right: by guessing, with everything, with the release."""
+    everything, now = outcome.court.everything, outcome.decision.chosen.trial.attacked
+    guess = outcome.decision.scorecard.floor.trial.attacked
+    best = strongest(now)
+    found: list[Attacker] = []
+    for name, said in now.items():
+        right = share(int(said.right.sum()), len(said.right))
+        found.append(
+            {
+                "name": name,
+                "guessing": float(guess[name].right.mean()),
+                "everything": float(everything[name].right.mean()),
+                "released": right.value,
+                "interval": interval_of(right),
+                "strongest": name == best,
+            }
+        )
+    return found

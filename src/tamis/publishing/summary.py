@@ -1,0 +1,312 @@
+"""The plain dict that a report is made of.
+
+::
+
+    Summary
+    ├── table       TableFacts       what went in
+    ├── columns     [Column]         what happened to each column, in one sentence
+    ├── methods     [Method]         what was tried, what did not apply and why
+    ├── factors     [Factor]         what counted, in which direction, with which weight
+    ├── candidates  [Candidate]      every release that was compared, the baseline included
+    ├── limits      Limits           hard limits, and what guessing alone would reach
+    ├── measures    [Measure]        how useful the chosen release is, on rows never seen before
+    ├── attackers   [Attacker]       how often each attacker was right
+    ├── classes     ClassSizes       how many people look alike, before and after
+    ├── rules       Rules            what the rules of the original lost, worst first
+    ├── promises    [Promise]        with the value measured from the written file
+    ├── not_promised [str]
+    ├── recipe      Recipe           public, and what only the holder keeps
+    └── notes       [Note]           what a reader must know to read the rest rightly
+
+It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
+fractions, never percentages. It holds no row and no value of a cell but the labels and thresholds
+inside the text of a rule. No count of people from 1 to k - 1 is in it: what fewer than k people
+stand behind is `None`, and class sizes are put into bins wide enough
+(`tamis.publishing.class_sizes`). `tamis.publishing.summary_check` refuses what breaks this.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+SCHEMA_VERSION = 1
+"""Raised whenever a field changes its meaning or goes away."""
+
+Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
+Region = Literal["I", "II", "III", "IV"]
+RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
+Audience = Literal["holder", "recipient"]
+
+
+class Interval(TypedDict):
+    """From where to where a figure may lie, at the 95% level."""
+
+    low: float
+    high: float
+
+
+class TableFacts(TypedDict):
+    """What went in."""
+
+    name: str
+    """A name people know the table by; the stem of its file."""
+    rows: int
+    """Rows of the original."""
+    rows_released: int
+    features: int
+    """Columns that could have been released as features."""
+    target: str
+    sensitive: str | None
+    """The column that must stay hard to guess; the target where none was named. `None` on the
+    recipient's page where it is not released."""
+
+
+class Column(TypedDict):
+    """What happened to one column."""
+
+    name: str
+    fate: Fate
+    """`altered`: released with changed values. `target`: released as what is to be learnt."""
+    why: str
+    """One sentence in plain words, ending with a full stop; empty on the recipient's page, as it
+    may name a column that was held back."""
+
+
+class Method(TypedDict):
+    """A way to propose releases."""
+
+    name: str
+    """As a reader sees it: "breach-aware walk", "containment, k = 5"."""
+    applied: bool
+    found: int
+    """How many candidates it gave."""
+    note: str
+    """Why it does not apply, or what it does, in one sentence."""
+
+
+class Factor(TypedDict):
+    """One thing that counts in the choice."""
+
+    key: str
+    """Its name in `Candidate.values` and `ranks`."""
+    label: str
+    """As a reader sees it: "How well models predict"."""
+    direction: Literal["max", "min"]
+    weight: float
+    """As used; 0 drops the factor."""
+    shown_as: Literal["share", "change", "count", "number"]
+    """`share` 0.73 as 73.0%, `change` -0.011 as -1.1%, `count` as a whole number."""
+
+
+class Candidate(TypedDict):
+    """One release that was compared with the others."""
+
+    name: str
+    """Short and unique on the page: "plas + mass", "everything"."""
+    features: list[str]
+    method: str
+    """The name of the method that proposed it."""
+    performance: float
+    """Accuracy in predicting the target."""
+    performance_interval: Interval | None
+    pbi: float
+    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
+    pbi_interval: Interval | None
+    size: int
+    """The number of features; fewest wins among equal scores."""
+    region: Region | None
+    """`None` for the baseline."""
+    values: dict[str, float]
+    """The value in each factor, by its key. The page ranks these anew when weights move."""
+    ranks: dict[str, int]
+    """The rank in each factor among the ranked candidates; 1 is the worst."""
+    score: float
+    """E(S) under the weights of `factors`."""
+    place: int
+    """1 is the best."""
+    on_front: bool
+    """No other ranked candidate is as good in every factor and better in one."""
+    chosen: bool
+    """True for exactly one candidate: what was released."""
+    baseline: bool
+    """True for exactly one candidate: everything released."""
+    ranked: bool
+    """Whether it counts in the ranks. One that is not is shown, with `fails`, but never wins;
+    its `ranks` are empty, its `score` and `place` 0."""
+    fails: list[str]
+    """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
+    is) but cannot be chosen. Empty: it can."""
+
+
+class Limits(TypedDict):
+    """Lines in the picture of the candidates."""
+
+    max_pbi: float | None
+    min_performance: float | None
+    guessing_performance: float
+    """Accuracy of always naming the most frequent value of the target."""
+    guessing_pbi: float
+    """PBI of an attacker who always names the most frequent sensitive value."""
+
+
+class Measure(TypedDict):
+    """One figure of the scorecard for the chosen release, on rows the search never saw."""
+
+    key: str
+    """As in the scorecard; `performance` is told at the top of the page."""
+    label: str
+    sentence: str
+    """What it says, in plain words, without the figures."""
+    better: Literal["higher", "lower"]
+    shown_as: Literal["share", "change", "count", "number"]
+    released: float
+    interval: Interval | None
+    original: float | None
+    """The same with everything released, where that makes sense."""
+    floor: float | None
+    """The same by guessing, where that makes sense: for what the release shows by itself. What has
+    no floor compares with the original and is not told to a recipient."""
+
+
+class Attacker(TypedDict):
+    """How often one attacker names the sensitive value rightly.
+
+    A recipient reads of attackers only where the sensitive column is released, as the target."""
+
+    name: str
+    """As a reader sees it: "naive Bayes", "nearest neighbours"."""
+    guessing: float
+    """By always naming the most frequent value."""
+    everything: float | None
+    """From all features; `None` on the recipient's page."""
+    released: float
+    """From the released features."""
+    interval: Interval | None
+    """Of `released`."""
+    strongest: bool
+
+
+class ClassBin(TypedDict):
+    """People whose class has from `low` to `high` members."""
+
+    low: int
+    high: int | None
+    """`None`: no upper end."""
+    before: int | None
+    """People, in the original; 0, or at least k. `None` on the recipient's page."""
+    after: int
+    """People, in the release; 0, or at least k."""
+
+
+class ClassSizes(TypedDict):
+    """How many people look alike."""
+
+    kind: Literal["equal", "containment"]
+    """`equal`: people with the same values in the columns that an attacker may know.
+    `containment`: people who have at least what a person has."""
+    k: int
+    smallest_after: int | None
+    """The k-anonymity or containment anonymity measured in the release; `None` below k."""
+    bins: list[ClassBin]
+
+
+class RuleDamage(TypedDict):
+    """What one rule of the original lost."""
+
+    text: str
+    state: RuleState
+    """`lost`: it names a column that is not released. `emptied`: no row meets it any more.
+    `flipped`: its most frequent label changed. `weakened`: damage above the noise."""
+    damage: float
+    """The chi-squared distance of its labels before and after, in [0, 1]; 1 for a lost rule."""
+    support_before: float | None
+    """Share of the rows that meet it; `None` where these are fewer than k."""
+    support_after: float | None
+    label_before: str
+    label_after: str | None
+    share_before: float | None
+    """Share of `label_before` among the rows that meet it; `None` where these are fewer than k."""
+    share_after: float | None
+    """Share of `label_before` after; `None` where fewer than k rows meet it."""
+    names_released_only: bool
+    """Whether every column it names was released, so that a recipient may see it."""
+
+
+class Rules(TypedDict):
+    """What the rules of the original lost."""
+
+    total: int
+    kept: int
+    weakened: int
+    flipped: int
+    emptied: int
+    lost: int
+    origin: str
+    """Where the rules come from, in a few words: "a decision tree of depth 12"."""
+    worst_first: list[RuleDamage]
+    """May be cut to the worst; `total` counts them all."""
+
+
+class Promise(TypedDict):
+    """Something that holds for the release. Recipients read it: it names no column held back."""
+
+    key: str
+    """As in the manifest: "k_anonymity"."""
+    claim: str
+    """In plain words: "Everybody shares all released values with at least 4 others."."""
+    measured: str
+    """What was measured from the written file, in a few words: "the smallest group has 7"."""
+    value: float
+    limit: float | None
+    """What was asked for, where something was."""
+
+
+class Setting(TypedDict):
+    """One line of a recipe."""
+
+    label: str
+    value: str
+
+
+class Recipe(TypedDict):
+    """How the release was made."""
+
+    public: list[Setting]
+    """May be handed on: versions, method, public parameters, date, hash of the file."""
+    private: list[Setting]
+    """What only the holder keeps: seed, file of origin, command to make the same bytes again."""
+
+
+class Note(TypedDict):
+    """What a reader must know to read the rest rightly."""
+
+    level: Literal["warning", "note"]
+    text: str
+    public: bool
+    """Whether the recipient may read it."""
+
+
+class Summary(TypedDict):
+    """Everything a report shows; see the top of this module."""
+
+    schema_version: int
+    tamis_version: str
+    made: str
+    """The date as people read it, ISO 8601."""
+    k: int
+    """No count of people from 1 to k - 1 is in the summary."""
+    table: TableFacts
+    columns: list[Column]
+    methods: list[Method]
+    factors: list[Factor]
+    candidates: list[Candidate]
+    limits: Limits
+    measures: list[Measure]
+    attackers: list[Attacker]
+    classes: ClassSizes | None
+    rules: Rules | None
+    promises: list[Promise]
+    not_promised: list[str]
+    """For recipients too."""
+    recipe: Recipe
+    notes: list[Note]

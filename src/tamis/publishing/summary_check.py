@@ -1,0 +1,87 @@
+"""What a summary must hold before a page is made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from tamis.errors import InputError, listed
+from tamis.publishing.summary import SCHEMA_VERSION, Candidate, Summary
+
+
+def checked(summary: Summary) -> Summary:
+    """The summary itself, or an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Where it is of another version, cannot be written as JSON, lacks a chosen release or the
+        baseline, weighs a factor that a candidate has no value for, or tells of fewer than k
+        people.
+    """
+    problems = list(_problems(summary))
+    if problems:
+        raise InputError("no report can be made of this summary: " + "; ".join(problems))
+    return summary
+
+
+def _problems(summary: Summary) -> Iterator[str]:
+    if summary["schema_version"] != SCHEMA_VERSION:
+        yield (
+            f"it is of version {summary['schema_version']}, this tamis reads {SCHEMA_VERSION}; "
+            "make the release again"
+        )
+        return
+    try:
+        json.dumps(summary, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"it holds something that JSON cannot ({error})"
+    yield from _in_candidates(summary)
+    yield from _small_counts(summary)
+
+
+def _in_candidates(summary: Summary) -> Iterator[str]:
+    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
+    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
+        count = sum(bool(c.get(mark)) for c in candidates)
+        if count != 1:
+            yield f"it needs one {what}, got {count}"
+    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
+        yield "the chosen release breaks a limit or is not ranked"
+    names = [c["name"] for c in candidates]
+    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
+        yield f"two candidates have the name {listed(twice)}"
+    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
+        yield f"a ranked candidate lacks a value for {listed(lacking)}"
+    if not any(f["weight"] > 0 for f in summary["factors"]):
+        yield "no factor has a weight above 0"
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _lacking(candidate: Candidate, keys: list[str]) -> list[str]:
+    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
+
+
+def _small_counts(summary: Summary) -> Iterator[str]:
+    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
+    if classes is not None:
+        people = [n for b in classes["bins"] for n in (b["before"], b["after"])]
+        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
+            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    rows = summary["table"]["rows"], summary["table"]["rows_released"]
+    for rule in rules["worst_first"] if rules is not None else ():
+        supports = rule["support_before"], rule["support_after"]
+        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
+            yield f"a rule's support tells of fewer than k = {k} people; give None instead"
+            return
