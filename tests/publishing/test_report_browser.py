@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tamis.publishing.report import render
 from tests.publishing.example_summary import example
@@ -205,3 +208,23 @@ def test_folded_parts_are_open_on_paper_and_folded_again_after(opened):
     assert page.locator("details[open]").count() == 1
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("width", "media", "scheme"),
+    [(390, "screen", "light"), (390, "screen", "dark"), (720, "print", "dark")],
+)
+def test_the_layouts_as_they_look(opened, width, media, scheme):
+    """A screenshot of phone and paper: drawn to the end, nothing cut off at either side."""
+    page = opened(render(example()), width=width, color_scheme=scheme)
+    page.emulate_media(media=media, color_scheme=scheme)
+    settled(page)
+    shot = np.asarray(Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB"))
+    paper = shot[2, 2]
+    assert paper.mean() > 230 if media == "print" or scheme == "light" else paper.mean() < 60
+    if media == "screen":  # on paper the margins are the printer's
+        for edge in (shot[:, :4], shot[:, -4:]):
+            assert (edge == paper).all()
+    drawn = (shot != paper).any(axis=(1, 2))
+    gaps = np.diff(np.flatnonzero(drawn), prepend=0, append=len(drawn))
+    assert gaps.max() < 400  # no part of the page is blank
