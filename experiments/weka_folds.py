@@ -1,6 +1,7 @@
 """The folds that Weka deals for a seed, as its users see them.
 
-The rows are shuffled by Java's random numbers, grouped by class, and dealt out in turn.
+The rows are shuffled by Java's random numbers, grouped by class, and dealt out in turn. Only the
+random numbers are documented; that the rest is as Weka does it is shown by folds it recorded.
 """
 
 from __future__ import annotations

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from experiments.cell import Cell
 from experiments.charts import Panel, line_chart
 from experiments.data import Data
-from experiments.fletcher import printed
 from experiments.fletcher.tables import file_of, fold_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
@@ -19,8 +17,6 @@ from tamis.table import Table
 
 NAME = "Banknotes"
 BUDGETS = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.2, 0.4, 0.6, 0.8)
-LOSS = 0.05
-"""A mean so far below that of the largest budget has fallen."""
 BOUNDS = {
     "variance": (-8.0, 8.0),
     "skewness": (-14.0, 14.0),
@@ -35,9 +31,6 @@ _NAMES = {
     "rld": "RLD",
     "rsd": "RSD",
 }
-_OTHER_GRID = (
-    "The paper names the method but not its bins, bounds and split rule, so ours is another grid"
-)
 
 
 def section(data: Data, store: Store, draws: int) -> Section:
@@ -58,7 +51,8 @@ def section(data: Data, store: Store, draws: int) -> Section:
     svg = line_chart("Figure 5", "Four measures over the privacy budget.", [panel], height=300)
     text = (
         f"Boxes found and counted under noise, {draws} tables for each budget, bounds as public "
-        f"knowledge. A measure falls where its mean is {LOSS:g} below that at the largest budget. "
+        "knowledge. The text names no numbers but budgets at which a curve is seen to fall, and "
+        "where that is depends on the eye: nothing here is counted as agreeing or not. "
         "The noise comes from a source that cannot be seeded, so another run differs a little."
     )
     note = (
@@ -66,27 +60,8 @@ def section(data: Data, store: Store, draws: int) -> Section:
         "paper has it near 1 down to a budget of 0.08; here rows drawn evenly in wide boxes break "
         "rules at any budget."
     )
-    cells = [
-        Cell(
-            "Figure 5",
-            _NAMES[column],
-            "falls when the budget drops to",
-            text_,
-            _falls(means, column),
-            tolerance=0.05,
-            reason=_OTHER_GRID,
-        )
-        for column, text_ in printed.FIGURE_5.items()
-    ]
     figure = Figure("Figure 5", svg, note)
-    return Section("Differential privacy on Banknotes", text, cells, [figure])
-
-
-def _falls(means: pl.DataFrame, column: str) -> float | None:
-    """The largest budget at which a measure is clearly below that of the largest of all."""
-    top = means[column].last()
-    below = means.filter(pl.col(column) < pl.lit(top) - LOSS)["level"]
-    return None if below.is_empty() else float(below.max())  # type: ignore[arg-type]
+    return Section("Differential privacy on Banknotes", text, (), [figure])
 
 
 def _points(data: Data, draws: int) -> list[tuple[float, int, str, float | None]]:

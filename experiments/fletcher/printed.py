@@ -24,9 +24,6 @@ FIGURE_3 = {
     ("psi2", "share of <=50K at 30 %"): ("0.68", 0.02),
 }
 
-FIGURE_5 = {"right_released": "0.08", "accuracy": "0.02"}
-"""The budgets at which the text sees Rule Accuracy and Prediction Accuracy fall."""
-
 TABLE_4 = {"Rule Accuracy": "0.50", "RSD": "0.08", "RLD": "0.34"}
 
 
