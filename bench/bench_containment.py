@@ -12,8 +12,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 
+from bench.bench_risk import pycanon_seconds
 from bench.labelled_tables import adult, libsvm
 from bench.made_tables import skewed, uniform
 from bench.ratio import Ratio, seconds, show
@@ -58,6 +60,17 @@ def _anonymity(name: str, X) -> Ratio:
     theirs = seconds(lambda: np.unique(X @ bits, return_counts=True))
     what = f"anonymity, dense {name} {rows:,} x {columns}"
     return Ratio(what, "np.unique of row masks", ours, theirs, 1.5)
+
+
+def against_pycanon(rows: int = 500_000, columns: int = 14) -> list[Ratio]:
+    """Its k-anonymity asks the easier question, on the same table of 0 and 1."""
+    X = np.random.default_rng(0).integers(0, 2, (rows, columns), dtype=np.uint8)
+    frame = pl.DataFrame(X, schema=[f"q{c}" for c in range(columns)])
+    labels = np.where(np.arange(rows) % 2, "a", "b")
+    theirs = pycanon_seconds(frame.with_columns(s_text=pl.Series(labels)))["k"]
+    ours = seconds(lambda: containment_anonymity(X))
+    what = f"anonymity, dense {rows:,} x {columns}"
+    return [Ratio(what, "pycanon, k-anonymity", ours, theirs, 1 / 30)]
 
 
 def choose(name, X, y, unit, aim, **choice) -> Ratio:
@@ -127,7 +140,7 @@ def first_call() -> None:
 
 
 def main(rows: int = 1_000_000) -> None:
-    show("dense tables", dense(rows, 20) + dense(rows, 50))
+    show("dense tables", dense(rows, 20) + dense(rows, 50) + against_pycanon())
     show("real tables", real_tables())
     for n in (rows // 10, rows):
         show(f"made tables, {n:,} rows", sparse_tables(n))
