@@ -266,9 +266,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         allowed = [candidate for candidate in self.order_ if candidate.allowed]
         if not allowed:
             least = min(candidate.pbi for candidate in found)
+            harder = "" if self.search_ == "exhaustive" else ", or try search='exhaustive'"
             raise CannotMeet(
                 f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the least "
-                f"that was found is {least:.4f}. Raise alpha, or try search='exhaustive'"
+                f"that was found is {least:.4f}. Raise alpha{harder}"
             )
         self.best_ = allowed[0]
 
