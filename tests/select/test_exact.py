@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tamis.datasets import behaviour
 from tamis.errors import CannotMeet, InputError
 from tamis.select.exact import exact
 from tamis.select.greedy import greedy
+from tamis.select.maximal import maximal
 
 from .brute import anonymity, best_utility, utility
 from .tables import Labelled, labelled_tables
@@ -107,3 +109,9 @@ def test_the_optimum_of_adult_is_proven(dataset: Callable[[str], Path], name: st
     assert found.anonymity >= 5
     assert found.bound == pytest.approx(found.utility)
     assert found.utility >= greedy(X, y, 5, utility=name).utility
+
+
+def test_a_stopped_search_has_at_least_the_best_common_itemset():
+    log = behaviour(rows=300, features=80)
+    stopped = exact(log.matrix, log.labels, 5, time_limit=0.05)
+    assert stopped.utility >= maximal(log.matrix, log.labels, 5).utility - 1e-12

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError
 from tamis.select.fill import Filled, Filler
 from tamis.select.improve import improved
+from tamis.select.maximal import best_itemset
 from tamis.select.relaxation import Relaxation
 from tamis.select.selection import Selection
 
@@ -22,6 +23,8 @@ TOLERANCE = 1e-7
 """What linear programs leave open, as a share of the bound."""
 WARM_UP = 100
 """Rounds of local search before the first program."""
+SMALL = 20
+"""Up to this k the largest itemsets are found in a moment, and one of them is a good start."""
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
 MANY = 1500
 """Cuts at which those that do not matter now are forgotten."""
@@ -69,6 +72,9 @@ def exact(
     best = improved(filler, WARM_UP, end)
     if not len(filler.candidates):
         return filler.selection(best, 0.0)
+    if k <= SMALL:
+        common = filler.fill(best_itemset(filler, X, k))
+        best = max(best, common, key=lambda found: found.value)
     search = _BranchAndCut(Relaxation(filler), best, end)
     bound = search.run()
     return filler.selection(search.best.in_order(), max(bound, search.utility))

@@ -50,15 +50,19 @@ def maximal(
     """
     _check_largest(largest)
     filler = Filler(X, y, k, utility)
+    best = best_itemset(filler, X, k, largest)
+    if extend:
+        return filler.selection(filler.fill(best))
+    return filler.selection(filler.offered(best))
+
+
+def best_itemset(filler: Filler, X: Any, k: int, largest: int = 20) -> NDArray[np.int64]:
+    """The places of the best of the largest maximal itemsets, in order."""
     values = np.zeros(sparse_rows(X).shape[1], dtype=np.int64)
     values[filler.candidates] = filler.pairs
     sets = [filler.places(s) for s in largest_itemsets(X, k, largest, values)]
     worth = [filler.gains(places)[0] for places in sets]
-    best = sets[int(np.argmax(worth))] if sets else np.zeros(0, dtype=np.int64)
-    best = np.sort(best)
-    if extend:
-        return filler.selection(filler.fill(best))
-    return filler.selection(filler.offered(best))
+    return np.sort(sets[int(np.argmax(worth))] if sets else np.zeros(0, dtype=np.int64))
 
 
 def largest_itemsets(
