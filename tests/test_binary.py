@@ -85,6 +85,14 @@ def test_wide_tables():
         from_wide(TABLE)
 
 
+@pytest.mark.parametrize(
+    ("values", "binary"),
+    [([0.0, 1.0], True), ([0.0, 0.5], False), ([1.5, 2.5], False), ([0, 2], False), ([1, 1], True)],
+)
+def test_numbers_of_any_kind_are_asked_whether_they_are_zero_and_one(values, binary):
+    assert is_binary(Table(pl.DataFrame({"x": values}))) is binary
+
+
 def test_matrices():
     table = from_matrix(sparse.csc_array([[0, 1], [1, 1]]), labels=[1, 0])
     assert table.features == ("x0", "x1")

@@ -118,7 +118,7 @@ def _is_zero_one(column: pl.Series) -> bool:
         return False
     if column.dtype == pl.Boolean:
         return True
-    return column.dtype.is_numeric() and bool(column.is_in([0, 1]).all())
+    return column.dtype.is_numeric() and bool(((column == 0) | (column == 1)).all())
 
 
 def from_wide(table: Table) -> BinaryTable:
