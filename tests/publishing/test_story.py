@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tamis.publishing.story import held, kept, rule_words, rules_words, tracks, usefulness
+from tamis.publishing.story import (
+    held,
+    kept,
+    rule_words,
+    rules_words,
+    strongest,
+    tracks,
+    usefulness,
+)
 from tests.publishing.example_summary import attacker, example, rule
 
 
@@ -70,3 +80,13 @@ def test_marks_of_attackers_lie_on_one_line_in_the_order_of_their_values():
 
 def test_no_attackers_have_no_marks():
     assert tracks([]) == ([], [])
+
+
+def test_the_strongest_attacker_is_held_against_the_strongest_with_every_column():
+    tree = {"name": "tree", "guessing": 0.7, "released": 0.79, "everything": 0.79}
+    bayes = {"name": "bayes", "guessing": 0.7, "released": 0.75, "everything": 0.82}
+    common = {"interval": None}
+    attackers: Any = [tree | common | {"strongest": True}, bayes | common | {"strongest": False}]
+    found = strongest(attackers)
+    assert found is not None
+    assert (found["released"], found["everything"]) == (0.79, 0.82)

@@ -38,8 +38,15 @@ def usefulness(summary: Summary) -> Outcome:
 
 
 def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
-    """The attacker that the promises speak of."""
-    return next((a for a in attackers if a["strongest"]), None)
+    """The strongest on the release, beside whoever is strongest with every column.
+
+    These may be two attackers: the breach increase compares the best that any of them does.
+    """
+    found = next((a for a in attackers if a["strongest"]), None)
+    if found is None or found["everything"] is None:
+        return found
+    best = max(a["everything"] for a in attackers if a["everything"] is not None)
+    return {**found, "everything": best}
 
 
 def beside(value: float, other: float) -> str:
