@@ -16,7 +16,8 @@ from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
 from tamis.evaluate.trial import Court
 from tamis.learn.judges import ATTACKERS, attackers, seeded
-from tamis.propose import Proposals, methods, propose
+from tamis.perturb.budget import ROUNDING, check_epsilon
+from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.asked import Asked
 from tamis.read.guess import identifier_like
 from tamis.release import Recipe, released
@@ -33,7 +34,11 @@ class Settings:
     Parameters
     ----------
     k : int
-        Everybody must hide among at least k people.
+        Everybody must hide among at least k people. Of rows that are drawn anew it is not asked:
+        they are no people.
+    epsilon : float, optional
+        Release only rows that were drawn with differential privacy at this cost; the method `dp`
+        then proposes.
     max_pbi : float, optional
         The most that the strongest attacker may gain over releasing everything.
     min_performance : float, optional
@@ -49,7 +54,7 @@ class Settings:
     attackers : tuple of str
         What attackers would learn to guess the sensitive column with; the strongest counts.
     methods : mapping of name to options, optional
-        The methods that propose releases; `None`: all.
+        The methods that propose releases; `None`: those that alter no value.
     holdout : float
         The share of rows that no search sees.
     format : {"csv", "parquet"}
@@ -58,6 +63,7 @@ class Settings:
     """
 
     k: int = 5
+    epsilon: float | None = None
     max_pbi: float | None = None
     min_performance: float | None = None
     max_features: int | None = None
@@ -81,9 +87,19 @@ class Settings:
             )
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
+        if self.epsilon is not None:
+            check_epsilon(self.epsilon)
+        elif "dp" in (self.methods or {}):
+            raise InputError("dp draws rows at a cost; name it with epsilon=... or --epsilon")
         _check_weights(self.weights)
-        methods(self.methods)
+        methods(self.proposing)
         attackers([self.classifier, *self.attackers])
+
+    @property
+    def proposing(self) -> dict[str, Mapping[str, Any]]:
+        """The methods that propose; where an epsilon is asked, `dp` first."""
+        chosen = dict(self.methods or {name: {} for name in BY_DEFAULT})
+        return chosen if self.epsilon is None else {"dp": chosen.pop("dp", {}), **chosen}
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -93,6 +109,7 @@ class Settings:
             ("performance", "at least", self.min_performance),
             ("features", "at most", self.max_features),
             ("lost_rules", "at most", self.max_lost_rules),
+            ("epsilon", "at most", self.epsilon and self.epsilon * (1 + ROUNDING)),
         )
         return tuple(Limit(m, side, b) for m, side, b in asked if b is not None)  # type: ignore[arg-type]
 
@@ -150,8 +167,8 @@ def consider(
     split = HoldOut.drawn(labels, settings.holdout, settings.seed)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
-    asked = Asked(table, split, settings.k, model, binary, factors, settings.seed)
-    found = propose(asked, methods(settings.methods), tell)
+    asked = Asked(table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon)
+    found = propose(asked, methods(settings.proposing), tell)
     court = Court(table, split, model, attackers(settings.attackers, settings.seed), settings.seed)
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), asked.promises(table.features)

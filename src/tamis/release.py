@@ -55,7 +55,7 @@ class Release:
     """A table as it could be handed on.
 
     Its rows are those of the original in the same order, so that both can be compared; the order
-    is lost when it is published.
+    is lost when it is published. Rows that were drawn anew are nobody's, and as many as were drawn.
 
     Parameters
     ----------
@@ -67,6 +67,9 @@ class Release:
     unaltered : Table, optional
         Where values were altered, the same rows and features as they were: what a model that
         learnt from the release will meet.
+    rehearsal : Table, optional
+        Where rows were drawn anew: rows drawn in the same way from those that a search may see,
+        so that models that learn from them can be judged on the others.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Release:
     recipe: Recipe
     promises: tuple[Promise, ...] = ()
     unaltered: Table | None = None
+    rehearsal: Table | None = None
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -90,6 +94,11 @@ class Release:
             raise InputError(
                 f"a release holds features and the target only, got {len(extra)} more columns"
             )
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its rows were drawn anew, so that none of them is anybody's."""
+        return self.rehearsal is not None
 
     @property
     def features(self) -> tuple[str, ...]:

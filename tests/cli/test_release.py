@@ -231,3 +231,48 @@ def test_values_are_altered_by_a_seed_that_nobody_can_guess(run, args, tmp_path)
     assert code == 0, err
     recipe = json.loads((tmp_path / "three" / "private" / "recipe.json").read_text())
     assert recipe["private"]["seed"] == 7
+
+
+BOUNDS = """
+[bounds]
+stay_days = [1, 30]
+visits = [0, 30]
+readmitted = ["no", "yes"]
+"""
+
+
+def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder, tmp_path):
+    pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
+    (folder / "bounds.toml").write_text(BOUNDS)
+    asked = ("--epsilon", "2", "--bounds", folder / "bounds.toml", "--methods", "dp")
+    done = run("release", *args, *asked, "--out", tmp_path / "out", "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert found["manifest"]["budget"]["epsilon"] == pytest.approx(2.0)
+    assert found["features"] == ["stay_days", "visits"]
+    assert run("verify", tmp_path / "out").code == 0
+    again = run("release", "--again", tmp_path / "out")
+    assert again.code == 1
+    assert "has no seed" in again.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("--epsilon", "0"), "epsilon"),
+        (("--epsilon", "1"), "name the columns to draw"),
+        (("--bounds", "bounds.toml"), "--epsilon"),
+        (("--methods", "dp"), "--epsilon"),
+        (("--epsilon", "1", "--bounds", "none.toml"), "no file"),
+    ],
+)
+def test_drawing_is_asked_for_rightly_or_refused_at_once(
+    run, args, folder, tmp_path, monkeypatch, asked, words
+):
+    pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
+    (folder / "bounds.toml").write_text(BOUNDS)
+    monkeypatch.chdir(folder)
+    done = run("release", *args, *asked, "--out", tmp_path / "out")
+    assert done.code == 2
+    assert words in done.err
+    assert not (tmp_path / "out").exists()

@@ -68,6 +68,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
         "tamis_version": "0.1.0",
         "made": "2026-11-15",
         "k": 5,
+        "budget": None,
         "table": {
             "name": "pima",
             "rows": 768,

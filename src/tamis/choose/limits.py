@@ -17,7 +17,10 @@ WORDS = {
     "rsd": "change of the rules' support",
     "rld": "change of the rules' labels",
     "lost_rules": "share of lost rules",
+    "epsilon": "privacy budget epsilon",
 }
+WITHOUT = {"epsilon": "rows are released as they are, which no epsilon covers"}
+"""What it means that a measure has no value; otherwise, that it cannot be measured."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def _broken_promises(row: Row) -> list[Failure]:
     found = []
     for promise in row.release.promises:
         equal = promise.name == "k_anonymity"
-        reached = row.trial.k_anonymity if equal else (row.trial.containment or 0)
+        reached = (row.trial.k_anonymity if equal else row.trial.containment) or 0
         if reached < promise.at_least:
             who = "equals" if equal else "people who have all that some person has"
             words = (
@@ -80,7 +83,7 @@ def _beyond(row: Row, limits: tuple[Limit, ...]) -> list[Failure]:
     for limit in limits:
         value, name = row.value(limit.measure), WORDS.get(limit.measure, limit.measure)
         if value is None:
-            words = f"the {name} cannot be measured"
+            words = WITHOUT.get(limit.measure, f"the {name} cannot be measured")
             found.append(Failure(words, words, 1.0))
         elif gap := limit.short_by(value):
             words = (

@@ -104,6 +104,10 @@ _SETTINGS = [
     "",
     "# What proposes releases.",
     'methods = ["breach", "containment"]',
+    "",
+    "# Release only rows drawn with differential privacy at this cost, within public bounds.",
+    "# epsilon = 1.0",
+    '# bounds = "bounds.toml"',
 ]
 _METHODS = [
     "[breach]                   # columns as they are, that teach and do not tell",

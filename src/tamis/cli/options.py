@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 Command = Callable[..., Any]
+MOST_CELLS = 50_000_000
+"""Cells up to which sparse records are made a table."""
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -85,6 +87,22 @@ class Source:
             format=None if path else self.format,
             encoding=self.encoding,
             separator=self.separator,
+        )
+
+    def read_wide(self) -> Table:
+        """The table; sparse records as one of 0/1 columns, the label last."""
+        from tamis.read import read_table
+
+        if not self.sparse:
+            return self.read()
+        records = self.read_binary()
+        if records.rows * len(records.features) > MOST_CELLS:
+            raise InputError(
+                f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
+                "table; choose some columns first with tamis select --by containment -o FILE"
+            )
+        return read_table(
+            records.frame(), target=None if records.labels is None else records.target
         )
 
     def read_binary(self) -> BinaryTable:

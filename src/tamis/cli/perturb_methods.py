@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from tamis.cli.bounds import Public, public_bounds
 from tamis.cli.show import console, percent, print_json
 from tamis.errors import CannotMeet, InputError
 
@@ -26,13 +26,6 @@ class Altered(NamedTuple):
     known: tuple[str, ...] = ()
 
 
-class Public(NamedTuple):
-    """What is known of the columns without the table."""
-
-    bounds: dict[str, Any]
-    missing: list[str]
-
-
 def run(
     source: Source, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
@@ -42,7 +35,7 @@ def run(
         raise InputError(f"--output writes .csv or .parquet, got {path.name}")
     if method.startswith("dp") and options["epsilon"] is None:
         raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
-    public = _public(options["bounds"])
+    public = public_bounds(options["bounds"])
     altered = _METHODS[method](source, options, public)
     _write(altered, path)
     result = {"method": method, **altered.result, "rows": altered.frame.height}
@@ -56,7 +49,7 @@ def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bo
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
 
     check_probability(options["probability"])
-    table = source.read()
+    table = source.read_wide()
     noise = (GaussianNoise if gaussian else UniformNoise)(
         options["probability"],
         columns=options["columns"] or None,
@@ -113,7 +106,7 @@ def _histogram(source: Source, options: dict[str, Any], public: Public) -> Alter
         bins=options["bins"] or 10,
         **_domain(options, public),
     )
-    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
 
 
 def _selected(source: Source, options: dict[str, Any]) -> Altered:
@@ -138,7 +131,7 @@ def _partition(source: Source, options: dict[str, Any], public: Public) -> Alter
         rows=options["rows"],
         **_domain(options, public),
     )
-    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
 
 
 def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Altered:
@@ -150,7 +143,7 @@ def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Alt
         bins=options["bins"] or 10,
         **{k: v for k, v in _domain(options, public).items() if k != "neighbours"},
     )
-    return _drawn(model.fit_sample(source.read()).frame, model.recipe_)
+    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
 
 
 def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
@@ -175,24 +168,6 @@ def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
             "data. Do not publish this table."
         )
     return Altered(frame, recipe, promise)
-
-
-def _public(file: str | None) -> Public:
-    """The file of public bounds: a table [bounds], and a list of columns that may be missing."""
-    if file is None:
-        return Public({}, [])
-    try:
-        content = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no file {file} for --bounds") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not a TOML file: {error}") from None
-    if set(content) - {"bounds", "missing"} or not isinstance(content.get("bounds", {}), dict):
-        raise InputError(
-            f"{file}: a [bounds] table of column = [low, high] or [values], and missing = "
-            "[columns], are all that it may hold"
-        )
-    return Public(content.get("bounds", {}), list(content.get("missing", [])))
 
 
 def _write(altered: Altered, path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from tamis.cli.bounds import public_bounds
 from tamis.cli.options import Names, Source, seed_option, table_options
 from tamis.errors import InputError
 
@@ -59,6 +60,18 @@ def _methods(
     return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
+METHODS = ("breach", "containment", "flip", "noise", "dp")
+
+
+def method_options(command: Any) -> Any:
+    """Give a command the settings of each method, for a configuration file."""
+    for name in METHODS:
+        command = click.option(
+            f"--{name}", type=Options(), hidden=True, help="Settings of the method."
+        )(command)
+    return command
+
+
 @click.command()
 @table_options(required=False)
 @click.option("--out", metavar="DIR", help="The folder to make.")
@@ -69,6 +82,12 @@ def _methods(
     show_default=True,
     help="Everybody hides among at least so many.",
 )
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(0, min_open=True),
+    help="Release only rows drawn with differential privacy at this cost.",
+)
+@click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
 @click.option("--max-pbi", type=float, help="The most an attacker may gain over everything.")
 @click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
 @click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
@@ -101,8 +120,7 @@ def _methods(
     show_default=True,
     help="The format of the released rows.",
 )
-@click.option("--breach", type=Options(), hidden=True, help="Settings of the method.")
-@click.option("--containment", type=Options(), hidden=True, help="Settings of the method.")
+@method_options
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
 @seed_option
@@ -145,8 +163,14 @@ def _must_stay_secret(chosen: Iterable[str]) -> bool:
 def _settings(options: dict[str, Any]) -> Settings:
     from tamis.flow import Settings
 
-    tables = {name: options.pop(name) for name in ("breach", "containment")}
+    tables = {name: options.pop(name) for name in METHODS}
     chosen = _methods(options.pop("methods"), tables)
+    public = public_bounds(options.pop("bounds"))
+    if options["epsilon"] is not None:
+        known = {"bounds": public.bounds, "missing": public.missing}
+        chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
+    elif public.bounds:
+        raise InputError("--bounds tells what rows are drawn within; name the cost with --epsilon")
     if _must_stay_secret(chosen):
         options["seed"] = secrets.randbits(32)
     given = {name: options.pop(name) for name in ("weights", "attackers")}

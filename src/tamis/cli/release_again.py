@@ -25,6 +25,11 @@ def again_from(
 
     known = read_recipe(folder)
     settings = Settings(**known["settings"])
+    if settings.epsilon is not None:
+        raise CannotMeet(
+            f"the rows in {folder} were drawn with noise that has no seed, and drawing again would "
+            f"cost epsilon = {settings.epsilon:g} once more; hand on the folder as it is"
+        )
     original, binary = _read_again(known["origin"], table)
     with TemporaryDirectory() as aside:
         target = Path(out) if out is not None else Path(aside) / "again"

@@ -41,21 +41,12 @@ def run(
 
 def read(source: Source) -> Table:
     """A table, or sparse records as one."""
-    from tamis.read import read_table
-
-    if not source.sparse:
-        return source.read()
-    records = source.read_binary()
-    if records.labels is None:
+    table = source.read_wide()
+    if table.roles.target is None:
         raise InputError(
             "a release needs a target; name it with --target, --labels or --label-item"
         )
-    if records.rows * len(records.features) > 50_000_000:
-        raise InputError(
-            f"{records.rows:,} rows of {len(records.features):,} columns are too many to compare "
-            "releases of; choose some columns first with tamis select --by containment -o FILE"
-        )
-    return read_table(records.frame(), target=records.target)
+    return table
 
 
 def make(

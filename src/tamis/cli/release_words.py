@@ -54,13 +54,15 @@ def words(outcome: Outcome) -> list[str]:
 
 def _hiding(outcome: Outcome) -> str:
     chosen = outcome.decision.chosen
+    if chosen.release.is_drawn:
+        rows = chosen.release.table.rows
+        return f"{rows:,} rows drawn anew at epsilon = {chosen.value('epsilon'):.4g}"
     for promise in chosen.release.promises:
         if promise.name == "containment_anonymity":
             return f"all that anybody has is had by {chosen.trial.containment:,} people or more"
         if promise.columns:
-            return (
-                f"everybody shares the knowable ones with {chosen.trial.k_anonymity - 1:,} others"
-            )
+            equals = chosen.trial.k_anonymity or 0
+            return f"everybody shares the knowable ones with {equals - 1:,} others"
     return "none of them is one that attackers were said to know"
 
 

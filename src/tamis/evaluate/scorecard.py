@@ -45,8 +45,14 @@ def _kept(name: str) -> Callable[[Trial], Figure | None]:
     return of
 
 
-def _containment(trial: Trial) -> Figure | None:
-    return None if trial.containment is None else Figure(float(trial.containment))
+def _people(count: int | None) -> Figure | None:
+    return None if count is None else Figure(float(count))
+
+
+def _epsilon(trial: Trial) -> Figure | None:
+    """What rows that were drawn anew have cost; rows as they are have no such bound."""
+    budget = trial.release.recipe.public.get("budget")
+    return None if budget is None else Figure(float(budget["epsilon"]))
 
 
 MEASURES = (
@@ -54,8 +60,9 @@ MEASURES = (
     ScoredBy("auc", "max", lambda trial: auc(trial.taught)),
     ScoredBy("f_measure", "max", lambda t: f_measure(t.taught, t.court.random_state)),
     ScoredBy("pbi", "min", _pbi),
-    ScoredBy("k_anonymity", "max", lambda trial: Figure(float(trial.k_anonymity))),
-    ScoredBy("containment_anonymity", "max", _containment),
+    ScoredBy("k_anonymity", "max", lambda trial: _people(trial.k_anonymity)),
+    ScoredBy("containment_anonymity", "max", lambda trial: _people(trial.containment)),
+    ScoredBy("epsilon", "min", _epsilon),
     ScoredBy("features", "min", lambda trial: Figure(float(len(trial.release.features)))),
     ScoredBy("rule_accuracy", "min", _kept("rule_accuracy")),
     ScoredBy("rsd", "min", _kept("rsd")),

@@ -112,9 +112,11 @@ class Trial:
 
         They learn from the release. Where its columns are those of the original, or of the
         release before it was altered, with other values, they are asked about people as they
-        are.
+        are. Rows that were drawn anew are nobody's, so here people are as they are throughout.
         """
         table, unaltered = self.release.table, self.release.unaltered or self.court.original
+        if self.release.is_drawn:
+            return unaltered.only(table.features)
         learnt = table.only(table.features)
         if not set(table.features) <= set(unaltered.features):
             return learnt
@@ -129,13 +131,37 @@ class Trial:
     @cached_property
     def taught(self) -> Said:
         """What a model says of the target that learnt from the release."""
+        if self.release.rehearsal is not None:
+            return self._learnt_from(self.release.rehearsal, self.court.classifier)
         split = self.court.split
         return told(self.court.classifier, self.met, self.court.labels, split.seen, split.held)
 
+    def _learnt_from(self, drawn: Table, model: Any) -> Said:
+        """What a model says of the target of held-out people that learnt from drawn rows."""
+        true, held = self.release.unaltered or self.court.original, self.court.split.held
+        rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
+        labels = np.concatenate([column_labels(drawn, drawn.target), self.court.labels[held]])
+        places = np.arange(len(labels))
+        return told(
+            model,
+            pl.concat(rows, how="vertical_relaxed"),
+            labels,
+            places[: drawn.rows],
+            places[drawn.rows :],
+        )
+
     @cached_property
     def attacked(self) -> dict[str, Said]:
-        """What each attacker says of the sensitive column."""
-        original = self.court.original
+        """What each attacker says of the sensitive column.
+
+        Of drawn rows an attacker learns it where it is the target. Where it is another column,
+        which the rows do not have, the attackers are given the released columns of some people
+        as they are: more than any drawn rows can tell.
+        """
+        original, drawn = self.court.original, self.release.rehearsal
+        if drawn is not None and self.court.sensitive == original.target:
+            every = self.court.attackers.items()
+            return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
         if self.met.equals(original.only(original.features)):
             return self.court.everything
         return self.court.attacked(self.met)
@@ -146,8 +172,13 @@ class Trial:
         return strongest(self.attacked)
 
     @cached_property
-    def k_anonymity(self) -> int:
-        """People in the smallest group of equals; all of them where nothing known is released."""
+    def k_anonymity(self) -> int | None:
+        """People in the smallest group of equals; all of them where nothing known is released.
+
+        None where rows were drawn anew: they are no people.
+        """
+        if self.release.is_drawn:
+            return None
         table = self.release.table
         return k_anonymity(table) if table.quasi else table.rows
 
@@ -155,21 +186,21 @@ class Trial:
     def containment(self) -> int | None:
         """The containment anonymity of a 0/1 release."""
         table = self.release.table
-        if not is_binary(table):
+        if self.release.is_drawn or not is_binary(table):
             return None
         return containment_anonymity(table.only(table.features).to_numpy().astype(np.uint8))
 
     @cached_property
     def retention(self) -> Retention | None:
-        """What the release keeps of the rules, on held-out rows."""
+        """What the release keeps of the rules of held-out rows."""
         if self.court.rules is None:
             return None
-        held = self.court.split.held
+        held, drawn = self.court.split.held, self.release.rehearsal
         original = self.court.original
         return retention(
             self.court.rules,
             original.frame[held],
-            self.release.table.frame[held],
+            self.release.table.frame[held] if drawn is None else drawn.frame,
             target=original.target,
         )
 

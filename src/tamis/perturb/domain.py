@@ -160,8 +160,8 @@ def axes(
     if lacking and not from_data:
         raise InputError(
             f"no public bounds for column {listed(lacking)}: give (low, high) for numbers and "
-            "every possible value for others, from what is known without the data; "
-            "bounds_from_data=True takes them from the data and voids the guarantee"
+            "every possible value for others, from what is known without the data (--bounds FILE); "
+            "bounds_from_data (--bounds-from-data) takes them from the data and voids the guarantee"
         )
     if from_data:
         gaps = [c for c in frame.columns if frame[c].null_count() and c not in missing]

@@ -16,13 +16,15 @@ from tamis.propose.altered import Flip, Noise
 from tamis.propose.asked import Asked, Method
 from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
+from tamis.propose.drawn import Drawn
 from tamis.release import Release
 
-METHODS: dict[str, type[Breach | Containment | Flip | Noise]] = {
+METHODS: dict[str, type[Breach | Containment | Flip | Noise | Drawn]] = {
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
+    "dp": Drawn,
 }
 BY_DEFAULT = ("breach", "containment")
 """Methods that release values as they are; those that alter them must be asked for."""
@@ -118,5 +120,7 @@ def _proposed(method: Method, asked: Asked) -> tuple[list[Release], str]:
     try:
         found = method.propose(asked)
     except (CannotMeet, InputError) as error:
+        if isinstance(method, Drawn):  # it was asked for by epsilon: nothing else would do
+            raise
         return [], str(error)
     return found, method.words if found else "it found nothing to release"

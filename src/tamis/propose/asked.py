@@ -30,6 +30,8 @@ class Asked:
     weights : mapping of factor to weight
         Of `performance`, `privacy` and `size` in the choice.
     random_state : int
+    epsilon : float, optional
+        What drawing rows with differential privacy may cost.
     """
 
     table: Table
@@ -39,6 +41,7 @@ class Asked:
     binary: Mapping[str, Cut] | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     random_state: int = 0
+    epsilon: float | None = None
 
     def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
         """What must hold for a release of some features as they are.

@@ -25,11 +25,13 @@ from tamis.flow import Outcome
 from tamis.publishing.checks import measure
 from tamis.publishing.folder import written_folder
 from tamis.publishing.manifest import NAME, manifest, write_json
+from tamis.publishing.promises import not_promised, not_promised_of_drawn
 from tamis.publishing.recipe import recipe
 from tamis.publishing.release_file import arranged, digest, read_release, write_release
 from tamis.publishing.report import render
 from tamis.publishing.summarise import summarise
 from tamis.publishing.verify import verify
+from tamis.risk.classes import k_anonymity
 
 PRIVATE = "private"
 
@@ -93,7 +95,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         settings.format,
         measured=_measured(outcome, file),
         held_back=held_back(outcome),
-        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        not_promised=_not_promised(outcome),
         date=date,
     )
     summary = summarise(outcome, content, origin)
@@ -117,6 +119,22 @@ def held_back(outcome: Outcome) -> int:
 
     whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
     return len(whole) - len(sources(outcome)) - 1
+
+
+def _not_promised(outcome: Outcome) -> list[str]:
+    decision, settings = outcome.decision, outcome.settings
+    release = decision.chosen.release
+    if release.is_drawn:
+        able = [row for row in decision.scorecard.candidates if row in decision.ranked]
+        return not_promised_of_drawn(len(able), limited=len(settings.limits) > 1)
+    asked = max((p.at_least for p in release.promises), default=1)
+    equals = k_anonymity(release.table.only(release.features)) if release.features else asked
+    return not_promised(
+        release.promises,
+        alone=equals < asked,
+        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        altered=release.unaltered is not None,
+    )
 
 
 def _measured(outcome: Outcome, file: Path) -> list[int]:

@@ -94,7 +94,12 @@ class _Reasons:
     def story(self, name: str) -> Column:
         if name not in self.kept:
             return {"name": name, "fate": "held back", "why": self._held_back(name)}
-        became = self.kept[name]
+        became, release = self.kept[name], self.outcome.decision.chosen.release
+        if became == [name] and release.unaltered is not None:
+            why = "Some of its values were changed on purpose."
+            if release.is_drawn:
+                why = "Its values are drawn anew, with noise, within its public bounds."
+            return {"name": name, "fate": "altered", "why": why}
         if became == [name]:
             return {"name": name, "fate": "released", "why": self._released(name)}
         many = "one column" if len(became) == 1 else f"{len(became)} columns"
@@ -114,6 +119,14 @@ class _Reasons:
 
     def _held_back(self, name: str) -> str:
         table, sensitive = self.outcome.table, self.outcome.court.sensitive
+        release = self.outcome.decision.chosen.release
+        if release.is_drawn:
+            chosen = release.recipe.public.get("kind") == "selected"
+            return (
+                "A choice under noise took other columns."
+                if chosen
+                else "No public bounds were given for it, so it could not be drawn."
+            )
         if self._breaks_k(name):
             return (
                 f"Attackers may know it, and with it some people would share their values with "

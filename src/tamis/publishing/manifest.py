@@ -17,9 +17,8 @@ from tamis import __version__
 from tamis.errors import CannotMeet
 from tamis.evaluate.scorecard import Row
 from tamis.publishing.cells import RULE, safe_names
-from tamis.publishing.promises import claim, not_promised
+from tamis.publishing.promises import claim
 from tamis.publishing.release_file import Format, digest
-from tamis.risk.classes import k_anonymity
 
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
@@ -36,10 +35,13 @@ def manifest(
     *,
     measured: list[int],
     held_back: int,
-    sensitive_released: bool,
+    not_promised: list[str],
     date: str,
 ) -> dict[str, Any]:
-    """The manifest of a release whose file is written; `measured` are its promises' values."""
+    """The manifest of a release whose file is written; `measured` are its promises' values.
+
+    Of drawn rows it has no figures that were measured on people, for no epsilon covers these.
+    """
     release = row.release
     parameters = dict(release.recipe.public)
     budget = parameters.pop("budget", None)
@@ -68,13 +70,8 @@ def manifest(
             }
             for promise, value in zip(release.promises, measured)
         ],
-        "measured": _measured(row),
-        "not_promised": not_promised(
-            release.promises,
-            alone=_alone(row),
-            sensitive_released=sensitive_released,
-            altered=release.unaltered is not None,
-        ),
+        "measured": [] if release.is_drawn else _measured(row),
+        "not_promised": not_promised,
         "versions": versions(),
     }
     return content | ({"budget": budget} if budget else {})
@@ -112,13 +109,6 @@ def _columns(target: str, frame: pl.DataFrame, format: Format) -> list[dict[str,
         }
         for name, header in zip(frame.columns, headers)
     ]
-
-
-def _alone(row: Row) -> bool:
-    """Whether fewer people than promised are equal in all features together."""
-    release = row.release
-    asked = max((p.at_least for p in release.promises), default=1)
-    return bool(release.features) and k_anonymity(release.table.only(release.features)) < asked
 
 
 def _measured(row: Row) -> list[dict[str, Any]]:

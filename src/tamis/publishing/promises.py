@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import exp
+from typing import Any
 
 from tamis.release import Promise
 
@@ -33,6 +35,58 @@ def measured_words(promise: Promise, value: int) -> str:
     if promise.name == "containment_anonymity":
         return f"at least {value:,} people have all that anybody has"
     return f"the smallest group of equals has {value:,} people"
+
+
+def budget_claim(budget: dict[str, Any]) -> str:
+    """What differential privacy promises, as a sentence.
+
+    >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"})
+    'The rows are drawn so that one person more or less ... at most 2.72 (...epsilon = 1).'
+    """
+    whose = {
+        "add-remove": "one person more or less",
+        "substitute": "one person in the place of another of the same label",
+    }[budget["neighbours"]]
+    cost = f"epsilon = {budget['epsilon']:.4g}"
+    cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
+    return (
+        f"The rows are drawn so that {whose} changes the odds of any table by a factor of at most "
+        f"{exp(budget['epsilon']):.3g} (differential privacy, {cost})."
+    )
+
+
+def budget_words(budget: dict[str, Any]) -> str:
+    """What the budget went into, in a few words."""
+    return ", ".join(f"{part['epsilon']:.4g} for {part['what']}" for part in budget["spent"])
+
+
+def not_promised_of_drawn(compared: int, limited: bool) -> list[str]:
+    """What a reader of drawn rows might believe and must not.
+
+    Parameters
+    ----------
+    compared : int
+        The releases that could have been chosen.
+    limited : bool
+        Whether a limit other than epsilon had to be kept.
+    """
+    found = [
+        "What is true of many people can be learnt from the rows, and so be guessed of anybody, in "
+        "the table or not; only what is known of one person alone is hidden.",
+        "Who is in the table several times, or hangs together with others in it, is hidden less.",
+        "The rows are drawn: none is true of anybody, and figures made from them are approximate.",
+    ]
+    if compared > 1:
+        found.append(
+            f"Which of {compared} drawn tables was published was decided by looking at the "
+            "original without noise; epsilon does not cover this choice."
+        )
+    if limited:
+        found.append(
+            "It was published because it kept limits that were measured on the original without "
+            "noise; epsilon does not cover this."
+        )
+    return found
 
 
 def not_promised(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tamis.publishing.summary import Attacker, Candidate, ClassSizes, Measure, Summary
 
 KEPT_FATES = ("released", "altered", "target")
@@ -14,7 +16,8 @@ def for_recipient(summary: Summary) -> Summary:
     that may not be released), what compares with the original, the reasons for each column (they
     may name others), class sizes before, private settings and notes; and where the sensitive
     column is not released, its name and the attackers, whose figures tell how frequent its values
-    are. `table.features` still tells how many columns there were.
+    are. `table.features` still tells how many columns there were. Of rows that were drawn anew
+    every figure measured on people is gone, the number of rows of the original too.
 
     Parameters
     ----------
@@ -25,6 +28,8 @@ def for_recipient(summary: Summary) -> Summary:
     Summary
         A new one; the argument stays as it is.
     """
+    if summary["budget"] is not None:
+        summary = _without_people(summary)
     columns = [c for c in summary["columns"] if c["fate"] in KEPT_FATES]
     told = summary["table"]["sensitive"] in [c["name"] for c in columns]
     return {
@@ -41,6 +46,24 @@ def for_recipient(summary: Summary) -> Summary:
         "rules": None,
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
+    }
+
+
+def _without_people(summary: Summary) -> Summary:
+    unmeasured: Any = {
+        "performance": 0.0,
+        "performance_interval": None,
+        "pbi": 0.0,
+        "pbi_interval": None,
+    }
+    return {
+        **summary,
+        "table": {**summary["table"], "rows": summary["table"]["rows_released"]},
+        "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
+        "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
+        "measures": [],
+        "attackers": [],
+        "classes": None,
     }
 
 

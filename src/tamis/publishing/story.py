@@ -27,11 +27,16 @@ class Outcome:
     floor: float | None
 
 
-def usefulness(summary: Summary) -> Outcome:
-    """Accuracy in predicting the target, on rows never seen where the scorecard has it."""
+def usefulness(summary: Summary) -> Outcome | None:
+    """Accuracy in predicting the target, on rows never seen where the scorecard has it.
+
+    None where it may not be told: drawn rows, whose recipient gets no figures of people.
+    """
     for measure in summary["measures"]:
         if measure["key"] == "performance":
             return Outcome(measure["released"], measure["original"], measure["floor"])
+    if summary["budget"] is not None:
+        return None
     chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
     whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
     return Outcome(chosen, whole, summary["limits"]["guessing_performance"])

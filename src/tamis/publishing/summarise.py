@@ -7,7 +7,7 @@ from typing import Any
 from tamis.flow import Outcome
 from tamis.publishing.columns import column_stories
 from tamis.publishing.manifest import versions
-from tamis.publishing.promises import measured_words
+from tamis.publishing.promises import budget_claim, budget_words, measured_words
 from tamis.publishing.summarise_candidates import (
     candidate_facts,
     factor_facts,
@@ -18,6 +18,7 @@ from tamis.publishing.summarise_measures import attacker_facts, measure_facts
 from tamis.publishing.summarise_people import class_facts, rule_facts
 from tamis.publishing.summary import (
     SCHEMA_VERSION,
+    Budget,
     Method,
     Note,
     Promise,
@@ -61,6 +62,7 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
         "promises": _promises(outcome, manifest),
         "not_promised": list(manifest["not_promised"]),
         "recipe": _recipe(outcome, manifest, origin),
+        "budget": _budget(manifest.get("budget")),
         "notes": _notes(outcome),
     }
 
@@ -98,6 +100,17 @@ def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
     ]
 
 
+def _budget(spent: dict[str, Any] | None) -> Budget | None:
+    if spent is None:
+        return None
+    return {
+        "epsilon": spent["epsilon"],
+        "delta": spent["delta"],
+        "claim": budget_claim(spent),
+        "spent": budget_words(spent),
+    }
+
+
 def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Recipe:
     parameters = manifest["method"]["parameters"]
     told = ", ".join(f"{name} {value}" for name, value in parameters.items())
@@ -107,23 +120,40 @@ def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) 
         {"label": "Made with", "value": f"tamis {versions()['tamis']}"},
         {"label": f"SHA-256 of {file['name']}", "value": file["sha256"]},
     ]
+    if budget := manifest.get("budget"):
+        words = str(budget["neighbours_in_words"])
+        public.insert(1, {"label": "Neighbours", "value": words})
     private: list[Setting] = [
         {"label": "Seed", "value": str(outcome.settings.seed)},
-        {"label": "Make the same bytes again", "value": "tamis release --again DIR"},
+        {"label": "Make the same bytes again", "value": _again(outcome)},
     ]
     if origin.get("path"):
         private.insert(0, {"label": "Made from", "value": str(origin["path"])})
     return {"public": public, "private": private}
 
 
+def _again(outcome: Outcome) -> str:
+    if outcome.settings.epsilon is not None:
+        return "not possible: the noise has no seed; hand on this folder"
+    return "tamis release --again DIR"
+
+
 def _notes(outcome: Outcome) -> list[Note]:
     held, seen = len(outcome.court.split.held), len(outcome.court.split.seen)
+    measured = f"Figures were measured on {held:,} rows that no search has seen; "
     found: list[Note] = [
         {
             "level": "note",
-            "text": f"Figures were measured on {held:,} rows that no search has seen; the search "
-            f"had {seen:,}. The release holds all of them, in an order that tells nothing.",
+            "text": f"{measured}the search had {seen:,}. The release holds all of them, in an "
+            "order that tells nothing.",
             "public": True,
+        }
+        if not outcome.decision.chosen.release.is_drawn
+        else {
+            "level": "note",
+            "text": f"{measured}models learnt from rows drawn in the same way from the other "
+            f"{seen:,}. These figures stay here: no epsilon covers them.",
+            "public": False,
         },
         {
             "level": "note",

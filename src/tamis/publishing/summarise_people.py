@@ -28,7 +28,7 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
         return class_sizes(
             entity_anonymity(before), entity_anonymity(after), k=k, kind="containment"
         )
-    if not outcome.table.quasi:
+    if release.is_drawn or not outcome.table.quasi:
         return None
     return class_sizes(_equals(outcome.table), _equals(release.table), k=k, kind="equal")
 

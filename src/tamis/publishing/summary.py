@@ -16,6 +16,7 @@
     ├── promises    [Promise]        with the value measured from the written file
     ├── not_promised [str]
     ├── recipe      Recipe           public, and what only the holder keeps
+    ├── budget      Budget           where rows were drawn with differential privacy
     └── notes       [Note]           what a reader must know to read the rest rightly
 
 It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
@@ -277,6 +278,17 @@ class Recipe(TypedDict):
     """What only the holder keeps: seed, file of origin, command to make the same bytes again."""
 
 
+class Budget(TypedDict):
+    """What drawing the rows has cost."""
+
+    epsilon: float
+    delta: float
+    claim: str
+    """What that means, in one sentence."""
+    spent: str
+    """For what, in a few words."""
+
+
 class Note(TypedDict):
     """What a reader must know to read the rest rightly."""
 
@@ -309,4 +321,7 @@ class Summary(TypedDict):
     not_promised: list[str]
     """For recipients too."""
     recipe: Recipe
+    budget: Budget | None
+    """`None` unless rows were drawn anew. Where they were, a recipient reads no figure that was
+    measured on people: no epsilon covers it."""
     notes: list[Note]

@@ -20,6 +20,8 @@ from tamis.release import Promise
 
 FORMATS = ("csv", "parquet")
 ROUNDING = 1e-9
+RANGED = ("number", "feature")
+"""Columns whose public bounds are a range; of others, every possible value is listed."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     yield _checked("schema", lambda: _wrong_columns(frame, content))
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
-    yield _checked("budget", lambda: _wrong_budget(content.get("budget")))
+    yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
     if (folder / "private").is_dir():
         yield _checked("private", lambda: _wrong_private(folder))
@@ -166,13 +168,27 @@ def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     return ""
 
 
-def _wrong_budget(budget: Any) -> str:
+def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    budget = content.get("budget")
     if budget is None:
         return ""
     spent = fsum(float(part["epsilon"]) for part in budget["spent"])
     if spent > float(budget["epsilon"]) + ROUNDING:
         return f"the parts of the privacy budget add up to {spent:g}, above {budget['epsilon']:g}"
+    ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
+    for name, bound in budget.get("bounds", {}).items():
+        if not _within(frame[name].drop_nulls(), bound, name in ranged):
+            return f"column {name!r} has values beyond the public bounds that rows are drawn within"
     return ""
+
+
+def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
+    if ranged:
+        low, high = bound
+        return bool(cells.cast(pl.Float64).is_between(low, high).all())
+    # Truth values are true and false in JSON and in csv alike.
+    allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
+    return bool(cells.cast(pl.String).is_in(allowed).all())
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:

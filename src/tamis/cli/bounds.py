@@ -1,0 +1,34 @@
+"""The file of public bounds, which `tamis perturb` and `tamis release` read."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tamis.errors import InputError
+
+
+class Public(NamedTuple):
+    """What is known of the columns without the table."""
+
+    bounds: dict[str, Any]
+    missing: list[str]
+
+
+def public_bounds(file: str | None) -> Public:
+    """A table [bounds], and a list of columns that may be missing; nothing without a file."""
+    if file is None:
+        return Public({}, [])
+    try:
+        content = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"no file {file} for --bounds") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a TOML file: {error}") from None
+    if set(content) - {"bounds", "missing"} or not isinstance(content.get("bounds", {}), dict):
+        raise InputError(
+            f"{file}: a [bounds] table of column = [low, high] or [values], and missing = "
+            "[columns], are all that it may hold"
+        )
+    return Public(content.get("bounds", {}), list(content.get("missing", [])))

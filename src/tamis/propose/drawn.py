@@ -1,0 +1,153 @@
+"""Releases of rows that were drawn anew, with differential privacy.
+
+Nobody who sees such a release learns more of one person than epsilon allows. So that this holds
+for all that is handed on, one release is proposed, by the shape of the table alone; where a data
+holder asks for several, the choice among them looks at the table without noise, and it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from tamis.binary import from_wide, is_binary
+from tamis.errors import InputError, listed
+from tamis.perturb.budget import Neighbours, check_epsilon, check_neighbours
+from tamis.perturb.draws import opendp
+from tamis.perturb.histogram import DPHistogram, check_bins
+from tamis.perturb.partition import DPPartition
+from tamis.perturb.private_table import PrivateTable
+from tamis.perturb.selected import private_records
+from tamis.perturb.synthesiser import DPSynthesiser
+from tamis.propose.asked import Asked
+from tamis.release import Recipe, Release, released
+from tamis.table import Table
+
+KINDS = ("selected", "histogram", "partition", "synthesiser")
+
+
+class Draw(NamedTuple):
+    """Drawn rows, and what drawing them has cost."""
+
+    table: Table
+    recipe: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows drawn with differential privacy; `Settings.epsilon` says what that may cost.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        Of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
+        `partition` and `synthesiser`. None: `selected` for a table of 0 and 1 without bounds,
+        `synthesiser` where `python` is given, otherwise `partition`.
+    bounds : mapping of column to (low, high) or to its values
+        Public knowledge, of the target too. The columns named here are drawn, no others.
+    missing : sequence of str
+        Columns in which, as is publicly known, a cell may be missing.
+    features : int
+        How many columns `selected` chooses.
+    bins : int, optional
+        Intervals of a column of numbers.
+    neighbours : {"add-remove", "substitute"}
+        Which tables must look alike; `selected` knows ``"substitute"`` only, the synthesiser
+        ``"add-remove"`` only.
+    python : str, optional
+        A Python interpreter that has ``opendp[mbi]``, for the synthesiser.
+    """
+
+    name: ClassVar[str] = "dp"
+    words: ClassVar[str] = "Draws new rows from counts with noise; no row is anybody's."
+
+    kinds: Sequence[str] = ()
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+    missing: Sequence[str] = ()
+    features: int = 5
+    bins: int | None = None
+    neighbours: Neighbours = "add-remove"
+    python: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", tuple(self.kinds))
+        if unknown := [kind for kind in self.kinds if kind not in KINDS]:
+            raise InputError(f"no kind {listed(unknown)} of drawing; there are {', '.join(KINDS)}")
+        check_neighbours(self.neighbours)
+        if self.bins is not None:
+            check_bins(self.bins)
+
+    def applies(self, asked: Asked) -> str | None:
+        if asked.epsilon is None:
+            return "It needs an epsilon, and none was given."
+        check_epsilon(asked.epsilon)
+        opendp()
+        return None
+
+    def propose(self, asked: Asked) -> list[Release]:
+        return [self._release(asked, kind) for kind in self.kinds or (self._kind(asked),)]
+
+    def _kind(self, asked: Asked) -> str:
+        if self.python is not None:
+            return "synthesiser"
+        return "selected" if is_binary(asked.table) and not self.bounds else "partition"
+
+    def _release(self, asked: Asked, kind: str) -> Release:
+        """Rows drawn from all, to publish; from those that may be seen, to be judged by."""
+        draw = self._selected if kind == "selected" else partial(self._from_counts, kind)
+        every = asked.table.features if kind == "selected" else self._with_bounds(asked.table)
+        whole = released(asked.table, every, "", Recipe(self.name)).table
+        published = draw(whole, asked)
+        rehearsed = draw(replace(whole, frame=whole.frame[asked.split.seen]), asked)
+        return Release(
+            f"dp {kind}, epsilon = {asked.epsilon:g}",
+            published.table,
+            Recipe(self.name, {"kind": kind, "budget": published.recipe}),
+            unaltered=whole,
+            rehearsal=rehearsed.table,
+        )
+
+    def _with_bounds(self, table: Table) -> list[str]:
+        """The features that have public bounds; an error where none has, or the target has not."""
+        known = {*table.features, table.target}
+        if unknown := [c for c in (*self.bounds, *self.missing) if c not in known]:
+            raise InputError(
+                f"the bounds name {listed(unknown)}, which is no column to release; there are "
+                f"{listed([*table.features, table.target])}"
+            )
+        found = [c for c in table.features if c in self.bounds]
+        if not found or table.target not in self.bounds:
+            raise InputError(
+                "rows are drawn within public bounds: name the columns to draw and the target "
+                f"{table.target!r} in a file given with --bounds, each with [low, high] or all "
+                "its possible values"
+            )
+        return found
+
+    def _from_counts(self, kind: str, table: Table, asked: Asked) -> Draw:
+        model = self._model(kind, asked)
+        return Draw(model.fit_sample(table), model.recipe_)
+
+    def _selected(self, table: Table, asked: Asked) -> Draw:
+        drawn = private_records(
+            from_wide(table),
+            min(self.features, len(table.features)),
+            asked.epsilon or 0.0,
+            random_state=asked.random_state,
+        )
+        budget = {k: v for k, v in drawn.recipe.items() if k not in ("features", "mechanism")}
+        return Draw(Table(drawn.frame).with_roles(target=table.target), budget)
+
+    def _model(self, kind: str, asked: Asked) -> PrivateTable:
+        epsilon, bins, state = asked.epsilon or 0.0, self.bins or 10, asked.random_state
+        public: dict[str, Any] = {"bounds": self.bounds, "missing": self.missing}
+        if kind == "synthesiser":
+            return DPSynthesiser(
+                epsilon, python=self.python, bins=bins, random_state=state, **public
+            )
+        public["neighbours"] = self.neighbours
+        if kind == "histogram":
+            return DPHistogram(epsilon, bins=bins, random_state=state, **public)
+        return DPPartition(epsilon, bins=self.bins, random_state=state, **public)
