@@ -10,7 +10,7 @@ import polars as pl
 
 from experiments.data import Data
 from experiments.jafer.larger import ADULT_FILES, adult_frame
-from experiments.jafer.pima import CUT, FILE
+from experiments.jafer.pima import CUT, FILE, hidden
 from experiments.jafer.printed import ADULT
 from experiments.jafer.search import Found, Task, searched
 from experiments.paper import Grid, Section
@@ -32,11 +32,13 @@ def section(data: Data, store: Store, seeds: int, quick: bool) -> Section:
 
 
 def _every_subset(data: Data, store: Store, quick: bool) -> Grid:
-    pima = pl.read_csv(data.path(FILE)).with_columns(preg=(pl.col("preg") > CUT).cast(pl.Int64))
-    tasks = {"pima, pregnancies hidden": Task(pima, "class", data.digest(FILE), "preg")}
+    pima = Task(
+        pl.read_csv(data.path(FILE)), "class", data.digest(FILE), data.dealer, recorded="pima"
+    )
+    tasks = {"pima, pregnancies hidden": hidden(pima)}
     if not quick:
         digest = data.digest(*ADULT_FILES)
-        tasks["adult, sex hidden"] = Task(adult_frame(data), "class", digest, "sex")
+        tasks["adult, sex hidden"] = Task(adult_frame(data), "class", digest, data.dealer, "sex")
     rows: list[Row] = []
     for words, task in tasks.items():
         for search in ("walk", "exhaustive"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from experiments.cell import Cell, features
@@ -9,7 +11,7 @@ from experiments.data import Data
 from experiments.jafer import printed
 from experiments.jafer.printed import Hidden, Ranked
 from experiments.jafer.scores_figure import scores_figure
-from experiments.jafer.search import Found, Task, searched
+from experiments.jafer.search import Found, Task, explained, searched
 from experiments.paper import Figure, Section
 from experiments.store import Store
 from tamis.choose.evaluation import Evaluation
@@ -33,19 +35,25 @@ _IDEAL = (
 def sections(data: Data, store: Store) -> list[Section]:
     frame = pl.read_csv(data.path(FILE))
     digest = data.digest(FILE)
-    task = Task(frame, "class", digest)
+    task = Task(frame, "class", digest, data.dealer, recorded="pima")
+    trees = searched(store, "jafer/pima-c45", task, "c45")
+    bayes = searched(store, "jafer/pima-nb", task, "nb")
     return [
-        _hidden(frame, digest, store),
-        _trees(searched(store, "jafer/pima-c45", task, "c45")),
-        _bayes(searched(store, "jafer/pima-nb", task, "nb")),
+        _hidden(task, store),
+        explained(_trees(trees), trees),
+        explained(_bayes(bayes), bayes),
     ]
 
 
-def _hidden(frame: pl.DataFrame, digest: str, store: Store) -> Section:
-    cut = frame.with_columns(preg=(pl.col("preg") > CUT).cast(pl.Int64))
+def hidden(task: Task) -> Task:
+    """The same rows, the number of pregnancies cut in two and to be hidden."""
+    cut = task.frame.with_columns(preg=(pl.col("preg") > CUT).cast(pl.Int64))
+    return replace(task, frame=cut, sensitive="preg")
+
+
+def _hidden(task: Task, store: Store) -> Section:
     asked = [row.features for row in (*printed.TABLE_2, printed.WRAPPER)]
-    task = Task(cut, "class", digest, "preg")
-    found = searched(store, "jafer/pima-hidden", task, "c45", asked=asked)
+    found = searched(store, "jafer/pima-hidden", hidden(task), "c45", asked=asked)
     cells = [
         _ranking("PerfR", printed.PERFORMANCE_RANKING, found.performance_ranking),
         _ranking("PrivR", printed.PRIVACY_RANKING, found.privacy_ranking),
@@ -57,8 +65,8 @@ def _hidden(frame: pl.DataFrame, digest: str, store: Store) -> Section:
         cells += [cell for row in rows for cell in _hidden_row(place, row, found)]
     text = (
         "The recipient learns diabetes, the attacker guesses whether someone was pregnant more "
-        "than six times. Ten folds as Weka deals them for each of the two columns; the print cuts "
-        "digits off."
+        "than six times. Ten folds are dealt for each of the two columns; the print cuts digits "
+        "off."
     )
     figure = region_picture(
         found.candidates, _choice(found), floor=found.floor, sensitive="pregnancies"
@@ -68,13 +76,14 @@ def _hidden(frame: pl.DataFrame, digest: str, store: Store) -> Section:
         figure.svg(),
         "The line is the breach of an attacker who knows the distribution only.",
     )
-    return Section("Pima, C4.5, pregnancies hidden", text, [*cells, *_figure_6(found)], [drawn])
+    cells += _figure_6(found)
+    return explained(Section("Pima, C4.5, pregnancies hidden", text, cells, [drawn]), found)
 
 
 def _choice(found: Found) -> Candidate:
     """Of what is no worse and no more exposed than the distribution, the fewest features."""
     safe = [c for c in found.candidates if c.region == "IV" and c.pbi <= found.floor + 1e-12]
-    return min(safe, key=lambda c: c.size)
+    return min(safe or found.candidates, key=lambda c: c.size)
 
 
 def _figure_6(found: Found) -> list[Cell]:

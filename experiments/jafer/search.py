@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
+from experiments.folds import SEED, Dealer, Origin
+from experiments.paper import Section
 from experiments.store import Store
-from experiments.weka_folds import weka_folds
 from tamis.choose.evaluation import Evaluation
 from tamis.learn.classifiers import classifier
 from tamis.learn.folds import Folds
@@ -20,7 +21,7 @@ from tamis.select.breach_search import exhaustive, walk
 from tamis.select.breach_trials import Trials
 from tamis.select.candidate import Candidate
 
-SEED = 1
+OTHER_FOLDS = "Folds of our own: Weka, whose deal the print rests on, was not found"
 WEIGHTS = ("performance", "privacy", "size")
 
 
@@ -31,11 +32,24 @@ class Task:
     frame: pl.DataFrame
     target: str
     digest: str
+    dealer: Dealer
     sensitive: str | None = None
+    recorded: str | None = None
+    """The name of the dataset in a record of folds."""
 
     def folds(self, column: str) -> Folds:
-        """Weka deals the folds anew for the column it predicts."""
-        return Folds.predefined(weka_folds(self.frame[column].to_list(), seed=SEED))
+        """Folds are dealt anew for the column that is predicted."""
+        labels = self.frame[column].to_list()
+        return Folds.predefined(self.dealer.deal(labels, self._recorded(column)))
+
+    @property
+    def origins(self) -> list[Origin]:
+        """Whose folds they are, of the target and of the column to hide."""
+        columns = [c for c in (self.target, self.sensitive) if c is not None]
+        return [self.dealer.origin(self._recorded(c)) for c in columns]
+
+    def _recorded(self, column: str) -> str | None:
+        return self.recorded if column == self.target else None
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,7 @@ class Found:
     privacy_ranking: tuple[str, ...]
     floor: float
     others: tuple[Candidate, ...] = ()
+    own_folds: bool = False
 
     def judged(self, weights: Sequence[float]) -> Evaluation:
         """E(S) of the candidates."""
@@ -98,6 +113,7 @@ def searched(
         "search": search,
         "asked": list(asked),
         "seed": SEED,
+        "folds": task.origins,
     }
     record = store.piece(name, settings, lambda: _record(task, learner, search, asked, n_jobs))
     return Found(
@@ -106,7 +122,15 @@ def searched(
         tuple(record["privacy_ranking"]),
         record["floor"],
         tuple(_candidate(c) for c in record["others"]),
+        "ours" in task.origins,
     )
+
+
+def explained(section: Section, *found: Found) -> Section:
+    """The section; where it rests on folds of ours, these are the reason for any difference."""
+    if not any(f.own_folds for f in found):
+        return section
+    return replace(section, cells=[replace(c, reason=OTHER_FOLDS) for c in section.cells])
 
 
 def _record(
