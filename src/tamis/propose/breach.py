@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, Release, released
-from tamis.risk.classes import k_anonymity
+from tamis.risk.coding import Coded, coded, counted, dense, joined
 from tamis.select.breach import SEARCHES, BreachSelector
 
 LARGE = 5000
@@ -123,16 +125,20 @@ def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tupl
     """
     known = [f for f in asked.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
+    codes = {f: coded(asked.table.frame[f]) for f in known}
+    together = Coded(np.zeros(asked.table.rows, np.int64), 1)
     chosen: list[str] = []
-    while known := [f for f in known if _keeps_k(asked, [*chosen, f])]:
+    while known := [f for f in known if _smallest(together, codes[f]) >= asked.k]:
         worth = scores.many([[*kept, *chosen, f] for f in known])
         best = max(range(len(known)), key=lambda i: worth[i].pooled)
         chosen.append(known.pop(best))
+        together = dense(joined(together, codes[chosen[-1]]))
     return (*kept, *chosen)
 
 
-def _keeps_k(asked: Asked, columns: list[str]) -> bool:
-    return k_anonymity(asked.table.frame, columns) >= asked.k
+def _smallest(together: Coded, column: Coded) -> int:
+    """The rows of the smallest class that one more column leaves."""
+    return int(counted(joined(together, column))[1].min())
 
 
 def set_name(features: Sequence[str]) -> str:
