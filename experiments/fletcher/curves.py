@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from joblib import Parallel, delayed
 
 from experiments.data import Data
 from experiments.fletcher.tables import SOURCES, file_of, fold_of, table_of
@@ -22,6 +24,7 @@ LEVELS = tuple(round(0.02 * i, 2) for i in range(16))
 FIGURES = ("right_released", "wrong_released", "rsd", "rld")
 NOISES = {"UN": UniformNoise, "GN": GaussianNoise}
 SEED = 0
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -79,27 +82,37 @@ def curve(
 
 
 def _record(table: Table, name: str, noise: str, effort: Effort, models: bool) -> dict[str, Any]:
-    points: list[tuple[Any, ...]] = []
-    counts = []
-    for fold in range(effort.folds):
-        train, test = fold_of(table, fold, SEED)
-        rules = mine_rules(train)
-        counts.append(len(rules))
-        found = retention_curve(
-            rules,
-            train,
-            lambda original, level, seed: _released(original, noise, level, seed),
-            effort.levels,
-            draws=effort.draws,
-            figures=FIGURES,
-            measures=_model_measures(test, SOURCES[name].positive) if models else (),
-            random_state=SEED + fold,
-        )
-        points += [
-            (level, fold * effort.draws + draw, measure, value)
-            for level, draw, measure, value in found.points.iter_rows()
-        ]
-    return {"points": points, "rules": counts}
+    folds = range(effort.folds)
+    work = (delayed(_fold)(table, name, noise, effort, models, fold) for fold in folds)
+    found = Parallel(n_jobs=min(WORKERS, effort.folds))(work)
+    return {
+        "points": [point for points, _ in found for point in points],
+        "rules": [rules for _, rules in found],
+    }
+
+
+def _fold(
+    table: Table, name: str, noise: str, effort: Effort, models: bool, fold: int
+) -> tuple[list[tuple[Any, ...]], int]:
+    """The points of one fold, and how many rules it mined; alone in its process."""
+    warnings.simplefilter("ignore")
+    train, test = fold_of(table, fold, SEED)
+    rules = mine_rules(train)
+    found = retention_curve(
+        rules,
+        train,
+        lambda original, level, seed: _released(original, noise, level, seed),
+        effort.levels,
+        draws=effort.draws,
+        figures=FIGURES,
+        measures=_model_measures(test, SOURCES[name].positive) if models else (),
+        random_state=SEED + fold,
+    )
+    points = [
+        (level, fold * effort.draws + draw, measure, value)
+        for level, draw, measure, value in found.points.iter_rows()
+    ]
+    return points, len(rules)
 
 
 def _released(original: Table, noise: str, level: float, seed: int) -> Table:
