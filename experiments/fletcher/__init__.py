@@ -33,8 +33,8 @@ def run(data: Data, store: Store, quick: bool) -> Paper:
         sections = [
             worked.section(),
             adult_rules.section(data, store, draws=10),
-            retained.section(data, store, tuple(SOURCES), Effort(3, 3)),
-            agreement.section(data, store, BINARY, Effort(2, 1)),
+            retained.section(data, store, tuple(SOURCES), Effort(10, 10)),
+            agreement.section(data, store, BINARY, Effort(10, 1)),
             partition.section(data, store, draws=10),
         ]
     return Paper("fletcher", TITLE, LEAD, sections)
