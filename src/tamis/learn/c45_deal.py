@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.learn.c45_arrays import COUNT, FIRST, HI, LO, inner
+from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, inner
 
 
 @inner
@@ -22,14 +22,14 @@ def branch_of(value: float, cut: float) -> Any:
 
 @inner
 def deal(
-    column: Any,
-    cut: float,
+    values: Any,
     y: Any,
     nodes: Any,
-    node: int,
+    cut: Any,
     mass: Any,
-    rows: Any,
-    weight: Any,
+    node: int,
+    lines: Any,
+    weights: Any,
     to: int,
     branch: Any,
     share: Any,
@@ -38,6 +38,7 @@ def deal(
 
     The children will lie one after the other from `to`; returns where they end.
     """
+    column, rows, weight = values[nodes[node, ATTRIBUTE]], lines[0], weights[0]
     lo, hi = nodes[node, LO], nodes[node, HI]
     first, count = nodes[node, FIRST], nodes[node, COUNT]
     for b in range(count):
@@ -47,7 +48,7 @@ def deal(
     known, unknown = 0.0, 0
     for i in range(lo, hi):
         row = rows[i]
-        b = branch_of(column[row], cut)
+        b = branch_of(column[row], cut[node])
         branch[row] = b
         if b < 0:
             unknown += 1
@@ -74,7 +75,7 @@ def deal(
 
 @inner
 def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
-    """Put the rows of a node where `deal` said, each branch in the order it had."""
+    """Put one line of the rows of a node where `deal` said, each branch in the order it had."""
     rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]
     first, count = nodes[node, FIRST], nodes[node, COUNT]
     start, end = nodes[first, LO], nodes[first + count - 1, HI]

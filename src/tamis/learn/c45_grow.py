@@ -210,9 +210,7 @@ def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
         nodes[node, FIRST] = used
         nodes[node, COUNT] = count
         cut[node] = scores[chosen, CUT]
-        end = deal(
-            values[chosen], cut[node], y, nodes, node, mass, rows[0], weight[0], lo, branch, share
-        )
+        end = deal(values, y, nodes, cut, mass, node, rows, weight, lo, branch, share)
         if end > rows.shape[1]:
             return -1
         for k in range(len(rows) - 1):

@@ -23,8 +23,8 @@ NO_WORSE = 0.1  # estimated errors this near count as no worse, so the smaller t
 def estimate(mass: Any, confidence: float, z: float) -> Any:
     """The pessimistic errors of a node taken as a leaf.
 
-    From one error up it is the upper confidence limit of the errors; without error it is exact;
-    in between it lies on the line from none to one.
+    From one error up they are the upper confidence limit of the errors, with none its exact
+    value, and in between on the line from none to one.
     """
     n, majority = 0.0, 0.0
     for c in range(len(mass)):
@@ -95,9 +95,9 @@ def prune(
 ) -> bool:
     """Prune from the leaves up; False where the arena ran out, and then the tree is half done.
 
-    The stack tells what to do with a node: VISIT it and its subtree, then WEIGH it, for which the
-    nodes of its biggest branch are dealt its rows on TRY, then DECIDE. `trial` is room for the
-    class weights of a branch that is tried, `cost` for the pessimistic errors of each subtree.
+    The stack tells what to do with a node: VISIT it and its subtree, then WEIGH it, that is TRY
+    its rows on its biggest branch and then DECIDE. `trial` is room for the class weights in a
+    branch that is tried, `cost` for the pessimistic errors of each subtree.
     """
     nodes, cut, mass = plan
     rows, weight = arena
@@ -107,31 +107,18 @@ def prune(
     while waiting:
         waiting -= 1
         node, task = nodes[waiting, STACK], nodes[waiting, TASK]
-        column, first = nodes[node, ATTRIBUTE], nodes[node, FIRST]
+        leaf = nodes[node, ATTRIBUTE] < 0
         if task <= TRY:
-            held = mass if task == VISIT else trial
-            errors = estimate(held[node], confidence, z)
             if task == VISIT:
-                cost[node] = errors
-            elif column < 0:
-                as_branch += errors
-            if column < 0:
+                cost[node] = estimate(mass[node], confidence, z)
+            elif leaf:
+                as_branch += estimate(trial[node], confidence, z)
+            if leaf:
                 continue
             if raising:
                 to = nodes[node, HI] if task == VISIT or node == son else nodes[node, LO]
-                end = deal(
-                    values[column],
-                    cut[node],
-                    y,
-                    nodes,
-                    node,
-                    held,
-                    rows[0],
-                    weight[0],
-                    to,
-                    branch,
-                    share,
-                )
+                held = mass if task == VISIT else trial
+                end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)
                 if end > rows.shape[1]:
                     return False
                 for k in range(len(rows) - 1):
@@ -139,8 +126,8 @@ def prune(
             if task == VISIT:
                 nodes[waiting, TASK] = WEIGH  # the node is still there
                 waiting += 1
-            for b in range(first, first + nodes[node, COUNT]):
-                nodes[waiting, STACK] = b
+            for b in range(nodes[node, COUNT]):
+                nodes[waiting, STACK] = nodes[node, FIRST] + b
                 nodes[waiting, TASK] = task
                 waiting += 1
             continue
