@@ -72,6 +72,16 @@ class Room(NamedTuple):
     scores: Any  # gain, ratio and cut of each column
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that may not be written, for what a kernel only reads.
+
+    Arrays that workers share may not be written either, and a kernel is compiled anew for them.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def make_plan(nodes: int, root: np.ndarray, rows: int) -> Plan:
     """Room for a tree of so many nodes whose root has these class weights and number of rows."""
     plan = Plan(

@@ -19,6 +19,7 @@ from tamis.learn.c45_arrays import (
     make_arena,
     make_plan,
     make_room,
+    read_only,
 )
 from tamis.learn.c45_grow import grow
 from tamis.learn.c45_prune import prune
@@ -65,7 +66,8 @@ def _data(coded: Coded, y: np.ndarray, total: float) -> Data:
     counted = (levels == 0) | (levels < MANY_VALUES * total)
     line = np.where(levels == 0, np.cumsum(levels == 0), 0)
     counted |= not counted.any()
-    return Data(coded.values, y, np.stack([levels, np.maximum(levels, 2), line, counted]))
+    columns = np.stack([levels, np.maximum(levels, 2), line, counted])
+    return Data(read_only(coded.values), read_only(y), columns)
 
 
 def _grown(
