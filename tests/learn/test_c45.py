@@ -19,6 +19,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier
+from tamis.learn.c45_descend import descend
+from tamis.learn.c45_grow import grow
+from tamis.learn.c45_prune import prune
 from tamis.learn.c45_table import encode
 
 
@@ -242,3 +245,20 @@ def test_arrow_dictionaries_are_nominal():
 def test_importing_the_classifier_leaves_numba_alone():
     code = "import sys, tamis.learn.c45; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_whatever_the_input_each_kernel_is_compiled_once():
+    X = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0], [4.0, 5.0], [np.nan, 6.0], [6.0, 5.0]])
+    y = [0, 0, 0, 1, 1, 1]
+    for table in (X, np.asfortranarray(X), X.astype(np.float32), X[::-1, ::-1], X[:, :1]):
+        C45Classifier(nominal=[0]).fit(table, y).predict(table)
+        C45Classifier(prune=False, mdl=False, min_rows=1).fit(table, list("aaabbb")).predict(table)
+        C45Classifier(raise_subtrees=False).fit(table, y, sample_weight=[1, 2, 1, 2, 1, 2])
+    C45Classifier().fit(X, [0] * 6).predict(X)
+    model = C45Classifier()
+    coded = model.code(pl.DataFrame({"v": [1, 2, 3, 4], "w": ["a", None, "b", "a"]}))
+    model.fit_coded(coded, [0, 0, 1, 1], rows=[0, 1, 3], columns=[1]).predict_coded(coded, [2])
+    coded.values.flags.writeable = False
+    model.fit_coded(coded, [0, 0, 1, 1]).predict_coded(coded, np.array([2, 1, 3], np.int8)[::2])
+    for kernel in (grow, prune, descend):
+        assert len(kernel.signatures) == 1

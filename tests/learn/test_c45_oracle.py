@@ -143,7 +143,7 @@ def errors(weights):
 
 
 def pessimistic(weights):
-    return estimate(np.array(weights, float), 0.25, Z)
+    return estimate.py_func(np.array(weights, float), 0.25, Z)
 
 
 def collapsed(node):

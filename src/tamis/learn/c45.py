@@ -163,7 +163,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._columns = None if columns is None else [int(c) for c in columns]
         chosen = coded if columns is None else coded.select(self._columns or [])
         self.classes_, codes = np.unique(y[used], return_inverse=True)
-        target = np.zeros(coded.rows, np.int32)
+        target = np.zeros(coded.rows, np.uint32)
         target[used] = codes
         self.n_features_in_ = len(chosen.values)
         arrays = fit_tree(chosen, target, len(self.classes_), weight, used, settings)
@@ -185,19 +185,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict some rows of the table given to `fit_coded`, from the columns used there."""
         check_is_fitted(self)
         chosen = coded if self._columns is None else coded.select(self._columns)
-        wanted = np.arange(coded.rows) if rows is None else np.asarray(rows)
+        wanted = np.arange(coded.rows) if rows is None else np.ascontiguousarray(rows, np.int64)
         return self._decided(self._shares(chosen, wanted))
 
     def _shares(self, coded: Coded, rows: np.ndarray) -> np.ndarray:
-        from tamis.learn.c45_arrays import Plan
+        from tamis.learn.c45_arrays import read_only
         from tamis.learn.c45_descend import descend
 
         tree = self.tree_
         out = np.zeros((len(rows), len(self.classes_)))
-        total = tree.mass.sum(axis=1)
+        given = (coded.values, rows, tree.shape, tree.cut, tree.mass, tree.mass.sum(axis=1))
         stack, part = np.empty(len(tree), np.int64), np.empty(len(tree))
-        plan = Plan(tree.shape, tree.cut, tree.mass)
-        descend(coded.values, rows, plan, total, stack, part, out)
+        descend(*map(read_only, given), stack, part, out)
         return out
 
     def _decided(self, shares: np.ndarray) -> np.ndarray:

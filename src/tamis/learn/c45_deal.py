@@ -5,71 +5,94 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, inner
+import numpy as np
+
+from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, inner
+
+
+@inner
+def branch_of(value: float, cut: float) -> Any:
+    """The branch a value takes, -1 if it is missing; a nominal value is its branch."""
+    if math.isnan(value):
+        return -1
+    if math.isnan(cut):
+        return np.int64(value)
+    return 1 if value > cut else 0
 
 
 @inner
 def deal(
-    data: Any, plan: Any, mass: Any, node: int, rows: Any, weight: Any, to: int, room: Any
+    values: Any,
+    y: Any,
+    nodes: Any,
+    cut: Any,
+    mass: Any,
+    node: int,
+    lines: Any,
+    weights: Any,
+    to: int,
+    branch: Any,
+    share: Any,
 ) -> int:
     """Find each row's branch, each branch's share and span, and the children's class weights.
 
     The children will lie one after the other from `to`; returns where they end.
     """
-    column = data.values[plan.shape[node, ATTRIBUTE]]
-    first, count, cut = plan.shape[node, FIRST], plan.shape[node, COUNT], plan.cut[node]
-    lo, hi = room.span[node, 0], room.span[node, 1]
+    column, rows, weight = values[nodes[node, ATTRIBUTE]], lines[0], weights[0]
+    lo, hi = nodes[node, LO], nodes[node, HI]
+    first, count = nodes[node, FIRST], nodes[node, COUNT]
     for b in range(count):
-        room.share[b] = 0.0
-        room.start[b] = 0
-        for c in range(mass.shape[1]):
-            mass[first + b, c] = 0.0
+        share[b] = 0.0
+        nodes[first + b, HI] = 0
+        mass[first + b] = 0.0
     known, unknown = 0.0, 0
     for i in range(lo, hi):
         row = rows[i]
-        value = column[row]
-        if math.isnan(value):
-            room.branch[row] = -1
+        b = branch_of(column[row], cut[node])
+        branch[row] = b
+        if b < 0:
             unknown += 1
             continue
-        b = int(value) if math.isnan(cut) else int(value > cut)
-        room.branch[row] = b
-        room.start[b] += 1
-        room.share[b] += weight[i]
+        nodes[first + b, HI] += 1
+        share[b] += weight[i]
         known += weight[i]
-        mass[first + b, data.y[row]] += weight[i]
+        mass[first + b, y[row]] += weight[i]
     for b in range(count):
-        room.share[b] = room.share[b] / known if known > 0 else 0.0
-        size = room.start[b] + (unknown if room.share[b] > 0 else 0)
-        room.start[b] = to
-        room.span[first + b, 0] = to
+        size = nodes[first + b, HI]
+        if share[b] > 0:
+            share[b] /= known
+            size += unknown
+        nodes[first + b, LO] = to
         to += size
-        room.span[first + b, 1] = to
+        nodes[first + b, HI] = to
     if unknown:
         for i in range(lo, hi):
-            if room.branch[rows[i]] < 0:
+            if branch[rows[i]] < 0:
                 for b in range(count):
-                    mass[first + b, data.y[rows[i]]] += weight[i] * room.share[b]
+                    mass[first + b, y[rows[i]]] += weight[i] * share[b]
     return to
 
 
 @inner
-def move(rows: Any, weight: Any, lo: int, hi: int, count: int, end: int, room: Any) -> None:
-    """Put the rows of a span where `deal` said, each branch in the order it had."""
-    to = room.start[0]
-    for b in range(count):
-        room.fill[b] = room.start[b] - to
-    for i in range(lo, hi):
-        b = room.branch[rows[i]]
+def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
+    """Put one line of the rows of a node where `deal` said, each branch in the order it had."""
+    rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]
+    first, count = nodes[node, FIRST], nodes[node, COUNT]
+    start, end = nodes[first, LO], nodes[first + count - 1, HI]
+    for b in range(first, first + count):
+        nodes[b, HI] = nodes[b, LO]  # grows back to its end as the branch is filled
+    for i in range(nodes[node, LO], nodes[node, HI]):
+        b = branch[rows[i]]
         known = b >= 0
         last = b + 1 if known else count
-        b = max(b, 0)
+        b = b if known else 0
         while b < last:
-            if known or room.share[b] > 0:
-                room.rows[room.fill[b]] = rows[i]
-                room.weight[room.fill[b]] = weight[i] if known else weight[i] * room.share[b]
-                room.fill[b] += 1
+            if known or share[b] > 0:
+                to = nodes[first + b, HI]
+                spare_rows[to] = rows[i]
+                spare_weight[to] = weight[i] if known else weight[i] * share[b]
+                nodes[first + b, HI] = to + 1
             b += 1
-    for i in range(end - to):
-        rows[to + i] = room.rows[i]
-        weight[to + i] = room.weight[i]
+    for i in range(start, end):
+        rows[i] = spare_rows[i]
+        weight[i] = spare_weight[i]

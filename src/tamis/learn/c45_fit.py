@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
-from tamis.learn.c45_arrays import Data, Plan, Room, make_room
+from tamis.learn.c45_arrays import (
+    ATTRIBUTE,
+    COUNT,
+    FIRST,
+    LEVELS,
+    LO,
+    Data,
+    Plan,
+    make_arena,
+    make_plan,
+    make_room,
+    read_only,
+)
 from tamis.learn.c45_grow import grow
-from tamis.learn.c45_prune import collapse, prune
+from tamis.learn.c45_prune import prune
 from tamis.learn.c45_table import Coded
 
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+SAME_ERRORS = 1e-3  # training errors this near count as equal
 MANY_VALUES = 0.3  # a column with this many values a row says nothing about an average gain
 
 
@@ -34,46 +50,42 @@ def fit_tree(
     weight: np.ndarray,
     rows: np.ndarray,
     settings: Settings,
-) -> Plan:
+) -> Arrays:
     """The tree of some rows of a table; `y` and `weight` have a place for every row."""
-    data = _data(coded, y, weight[rows].sum(), settings)
+    data = _data(coded, y, weight[rows].sum())
     root = np.bincount(y[rows], weights=weight[rows], minlength=classes)
-    plan = _placed(_grown(data, coded, root, weight, rows), coded, rows, settings)
+    plan = _placed(_grown(data, coded, root, weight, rows, settings), coded, rows, settings)
     if settings.prune:
-        collapse(plan.shape, plan.mass, plan.mass.sum(axis=1) - plan.mass.max(axis=1))
+        _collapse(plan)
         plan = _pruned(plan, data, weight, rows, settings)
     return _packed(plan)
 
 
-def _data(coded: Coded, y: np.ndarray, total: float, settings: Settings) -> Data:
+def _data(coded: Coded, y: np.ndarray, total: float) -> Data:
     levels = np.array([0 if v is None else len(v) for v in coded.schema.levels], np.int64)
     counted = (levels == 0) | (levels < MANY_VALUES * total)
-    limits = np.array([settings.min_rows, settings.resolution, float(settings.mdl)])
     line = np.where(levels == 0, np.cumsum(levels == 0), 0)
-    return Data(coded.values, y, levels, line, counted | (not counted.any()), limits)
-
-
-def _room(data: Data, classes: int, places: int, nodes: int) -> Room:
-    columns, rows = data.values.shape
-    return make_room(rows, columns, int(data.levels.max(initial=2)), classes, places, nodes)
+    counted |= not counted.any()
+    columns = np.stack([levels, np.maximum(levels, 2), line, counted])
+    return Data(read_only(coded.values), read_only(y), columns)
 
 
 def _grown(
-    data: Data, coded: Coded, root: np.ndarray, weight: np.ndarray, rows: np.ndarray
+    data: Data,
+    coded: Coded,
+    root: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    settings: Settings,
 ) -> Plan:
-    sorted_rows = _sorted_rows(coded, np.flatnonzero(data.levels == 0), rows)
+    sorted_rows = _sorted_rows(coded, np.flatnonzero(data.columns[LEVELS] == 0), rows)
+    room = make_room(data, len(root))
+    limits = (settings.min_rows, settings.resolution, settings.mdl)
     places, nodes = 2 * len(rows), len(rows) + 1000
     while True:
-        order = np.empty((len(sorted_rows), places), np.int32)
-        order[:, : len(rows)] = sorted_rows
-        share = np.empty(order.shape)
-        share[:, : len(rows)] = weight[sorted_rows]
-        plan = Plan(
-            np.full((nodes, 3), -1, np.int64), np.full(nodes, np.nan), np.empty((nodes, len(root)))
-        )
-        plan.mass[0] = root
-        room = _room(data, len(root), places, nodes)
-        used = grow(data, order, share, len(rows), plan, room)
+        arena = make_arena(sorted_rows, weight, places)
+        plan = make_plan(nodes, root, len(rows))
+        used = grow(data, plan, arena, room, limits)
         if used > 0:
             return Plan(*(array[:used] for array in plan))
         places, nodes = 2 * places, 4 * nodes
@@ -83,7 +95,7 @@ def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndar
     """The rows as given, then in the order of each numeric column."""
     chosen = np.zeros(coded.rows, bool)
     chosen[rows] = True
-    sorted_rows = np.empty((1 + len(numeric), len(rows)), np.int32)
+    sorted_rows = np.empty((1 + len(numeric), len(rows)), np.uint32)
     sorted_rows[0] = rows
     for k, column in enumerate(numeric):
         order = coded.order[column]
@@ -97,43 +109,53 @@ def _placed(plan: Plan, coded: Coded, rows: np.ndarray, settings: Settings) -> P
     A tenth of the resolution is allowed for midpoints that rounding put just below a value.
     """
     cut = plan.cut.copy()
-    for column in np.unique(plan.shape[~np.isnan(cut), 0]):
-        nodes = plan.shape[:, 0] == column
+    for column in np.unique(plan.nodes[~np.isnan(cut), ATTRIBUTE]):
+        nodes = plan.nodes[:, ATTRIBUTE] == column
         present = np.sort(coded.values[column, rows])
         places = np.searchsorted(present, cut[nodes] + settings.resolution / 10, side="right")
         cut[nodes] = present[places - 1]
     return plan._replace(cut=cut)
 
 
+def _collapse(plan: Plan) -> None:
+    """Make a leaf of every subtree that errs no less on its own rows than a leaf would."""
+    errors = (plan.mass.sum(axis=1) - plan.mass.max(axis=1)).tolist()
+    first, count = plan.nodes[:, FIRST].tolist(), plan.nodes[:, COUNT].tolist()
+    inner = np.flatnonzero(plan.nodes[:, ATTRIBUTE] >= 0)
+    for node in inner[::-1].tolist():  # children stand behind their parent
+        below = math.fsum(errors[first[node] : first[node] + count[node]])
+        if below >= errors[node] - SAME_ERRORS:
+            plan.nodes[node, ATTRIBUTE] = -1
+        else:
+            errors[node] = below
+
+
 def _pruned(
     plan: Plan, data: Data, weight: np.ndarray, rows: np.ndarray, settings: Settings
 ) -> Plan:
-    nodes, classes = plan.mass.shape
-    places = 8 * len(rows)
+    room, places = make_room(data, 0), 8 * len(rows)
+    z = float(-ndtri(settings.confidence))
+    options = (settings.confidence, z, settings.raise_subtrees)
     while True:
         tree = Plan(*(array.copy() for array in plan))
-        order, share = np.empty(places, np.int32), np.empty(places)
-        order[: len(rows)], share[: len(rows)] = rows, weight[rows]
-        room = _room(data, classes, places, nodes)
-        room.span[0] = 0, len(rows)
-        z = float(-ndtri(settings.confidence))
-        trial, cost = np.empty_like(tree.mass), np.empty(nodes)
-        options = (settings.confidence, z, settings.raise_subtrees)
-        if prune(data, order, share, tree, trial, cost, room, *options):
+        arena = make_arena(rows[None], weight, places)
+        trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
+        if prune(data.values, data.y, tree, arena, room.branch, room.share, trial, cost, *options):
             return tree
         places *= 2
 
 
-def _packed(plan: Plan) -> Plan:
-    """Keep the nodes that can still be reached, level by level."""
+def _packed(plan: Plan) -> Arrays:
+    """The shape, cuts and class weights of the nodes that can still be reached, level by level."""
     levels = [np.zeros(1, np.intp)]
     while True:
-        inner = levels[-1][plan.shape[levels[-1], 0] >= 0]
+        inner = levels[-1][plan.nodes[levels[-1], ATTRIBUTE] >= 0]
         if not len(inner):
             break
-        levels.append(np.concatenate([np.arange(f, f + n) for f, n in plan.shape[inner, 1:]]))
-    shape, cut, mass = (array[np.concatenate(levels)] for array in plan)
+        levels.append(np.concatenate([np.arange(f, f + n) for f, n in plan.nodes[inner, FIRST:LO]]))
+    nodes, cut, mass = (array[np.concatenate(levels)] for array in plan)
+    shape = np.ascontiguousarray(nodes[:, :LO])
     leaf = shape[:, 0] < 0
     shape[leaf], cut[leaf] = (-1, 0, 0), np.nan
     shape[:, 1] = np.where(leaf, 0, 1 + np.cumsum(shape[:, 2]) - shape[:, 2])
-    return Plan(shape, cut, mass)
+    return shape, cut, mass

@@ -9,12 +9,19 @@ import numpy as np
 
 from tamis.learn.c45_arrays import (
     ATTRIBUTE,
+    BRANCHES,
     COUNT,
+    COUNTED,
     CUT,
     FIRST,
     GAIN,
+    HI,
+    LEVELS,
+    LINE,
+    LO,
     RATIO,
     SLACK,
+    STACK,
     inner,
     outer,
 )
@@ -29,159 +36,187 @@ def plogp(x: float) -> float:
 
 
 @inner
+def plogp_sum(weights: Any) -> float:
+    total = 0.0
+    for c in range(len(weights)):
+        total += plogp(weights[c])
+    return total
+
+
+@inner
 def judge_number(
-    data: Any, column: int, rows: Any, weight: Any, lo: int, hi: int, total: float, room: Any
+    values: Any,
+    y: Any,
+    rows: Any,
+    weight: Any,
+    lo: int,
+    hi: int,
+    total: float,
+    min_rows: float,
+    resolution: float,
+    mdl: bool,
+    table: Any,
+    score: Any,
 ) -> None:
     """Score the best cut of a numeric column; its gain stays -1 if there is none."""
-    values, left, right = data.values[column], room.table[0], room.table[1]
-    classes = len(left)
-    for c in range(classes):
-        left[c] = 0.0
-        right[c] = 0.0
+    left, right = table[0], table[1]
+    table[0] = 0.0
+    table[1] = 0.0
     known, end = 0.0, lo
     while end < hi and not math.isnan(values[rows[end]]):
-        right[data.y[rows[end]]] += weight[end]
+        right[y[rows[end]]] += weight[end]
         known += weight[end]
         end += 1
-    least = max(data.limits[0], min(25.0, 0.1 * known / classes)) - SLACK
-    before = plogp(known)
-    for c in range(classes):
-        before -= plogp(right[c])
+    least = 0.1 * known / len(left)
+    if least > 25.0:
+        least = 25.0
+    if least < min_rows:
+        least = min_rows
+    least -= SLACK
+    before = plogp(known) - plogp_sum(right)
     best, cut, tries, below, best_below = 0.0, -1, 0, 0.0, 0.0
     for i in range(lo, end - 1):
         row = rows[i]
-        left[data.y[row]] += weight[i]
-        right[data.y[row]] -= weight[i]
+        left[y[row]] += weight[i]
+        right[y[row]] -= weight[i]
         below += weight[i]
-        if below < least or values[row] + data.limits[1] >= values[rows[i + 1]]:
+        if below < least or values[row] + resolution >= values[rows[i + 1]]:
             continue
         if known - below < least:
             break
         tries += 1
-        after = plogp(below) + plogp(known - below)
-        for c in range(classes):
-            after -= plogp(left[c]) + plogp(right[c])
+        after = plogp(below) - plogp_sum(left) + plogp(known - below) - plogp_sum(right)
         gain = (before - after) / total
         if gain > best + SLACK:
             best, cut, best_below = gain, i, below
-    if cut >= 0 and data.limits[2] > 0:
+    if cut >= 0 and mdl:
         best -= math.log2(tries) / total
     if cut < 0 or best <= SLACK:
         return
     spread = plogp(total) - plogp(best_below) - plogp(known - best_below) - plogp(total - known)
     low, high = values[rows[cut]], values[rows[cut + 1]]
     middle = (low + high) / 2
-    room.scores[GAIN, column] = best
-    room.scores[RATIO, column] = best * total / spread
-    room.scores[CUT, column] = middle if middle < high else low
+    score[GAIN] = best
+    score[RATIO] = best * total / spread
+    score[CUT] = middle if middle < high else low
 
 
 @inner
 def judge_nominal(
-    data: Any, column: int, rows: Any, weight: Any, lo: int, hi: int, total: float, room: Any
+    values: Any,
+    y: Any,
+    rows: Any,
+    weight: Any,
+    lo: int,
+    hi: int,
+    total: float,
+    min_rows: float,
+    levels: int,
+    table: Any,
+    score: Any,
 ) -> None:
     """Score the multiway split of a nominal column; its gain stays -1 if two values lack rows."""
-    values, table, levels = data.values[column], room.table, data.levels[column]
-    classes = table.shape[1]
-    for v in range(levels):
-        for c in range(classes):
-            table[v, c] = 0.0
+    table[: levels + 1] = 0.0  # the last line for all values together
     for i in range(lo, hi):
         value = values[rows[i]]
         if not math.isnan(value):
-            table[int(value), data.y[rows[i]]] += weight[i]
+            table[np.int64(value), y[rows[i]]] += weight[i]
     known, after, spread, enough = 0.0, 0.0, plogp(total), 0
     for v in range(levels):
         mass = 0.0
-        for c in range(classes):
+        for c in range(table.shape[1]):
             mass += table[v, c]
-            after -= plogp(table[v, c])
-        after += plogp(mass)
+            table[levels, c] += table[v, c]
+        after += plogp(mass) - plogp_sum(table[v])
         spread -= plogp(mass)
         known += mass
-        if mass + SLACK >= data.limits[0]:
+        if mass + SLACK >= min_rows:
             enough += 1
     if enough < 2:
         return
-    before = plogp(known)
-    for c in range(classes):
-        mass = 0.0
-        for v in range(levels):
-            mass += table[v, c]
-        before -= plogp(mass)
     spread -= plogp(total - known)
-    gain = max(before - after, 0.0)  # rounding may take a useless column below 0
-    room.scores[GAIN, column] = gain / total
-    room.scores[RATIO, column] = gain / spread
+    gain = plogp(known) - plogp_sum(table[levels]) - after
+    if gain < 0.0:
+        gain = 0.0  # rounding may take a useless column below
+    score[GAIN] = gain / total
+    score[RATIO] = gain / spread
 
 
 @inner
-def best_column(scores: Any, counted: Any) -> int:
+def best_column(scores: Any, columns: Any) -> int:
     """The best gain ratio among those whose gain is about average or more; -1 if none."""
     total, number = 0.0, 0
-    for a in range(len(counted)):
-        if scores[GAIN, a] >= 0 and counted[a]:
-            total += scores[GAIN, a]
+    for a in range(len(scores)):
+        if scores[a, GAIN] >= 0 and columns[COUNTED, a]:
+            total += scores[a, GAIN]
             number += 1
-    average = total / number if number else 0.0
+    reached = total / number - NEAR_AVERAGE if number else 0.0
     best, chosen = 0.0, -1
-    for a in range(len(counted)):
-        reached = scores[GAIN, a] >= max(0.0, average - NEAR_AVERAGE)
-        if reached and scores[RATIO, a] > best + SLACK:
-            best, chosen = scores[RATIO, a], a
+    for a in range(len(scores)):
+        gain = scores[a, GAIN]
+        if gain >= 0.0 and gain >= reached and scores[a, RATIO] > best + SLACK:
+            best, chosen = scores[a, RATIO], a
     return chosen
 
 
 @inner
-def choose_split(data: Any, rows: Any, weight: Any, lo: int, hi: int, mass: Any, room: Any) -> int:
-    """The column to split a node on, -1 where it is pure, small, or nothing gains."""
+def weight_to_split(mass: Any, min_rows: float) -> float:
+    """The weight of a node, 0 where it is pure or too small to split."""
     total, majority = 0.0, 0.0
     for c in range(len(mass)):
         total += mass[c]
-        majority = max(majority, mass[c])
-    if total + SLACK < 2 * data.limits[0] or total - majority < SLACK:
-        return -1
-    for a in range(len(data.levels)):
-        room.scores[GAIN, a] = -1.0
-        room.scores[CUT, a] = np.nan
-        k = data.line[a]
-        if data.levels[a] == 0:
-            judge_number(data, a, rows[k], weight[k], lo, hi, total, room)
-        else:
-            judge_nominal(data, a, rows[k], weight[k], lo, hi, total, room)
-    return int(best_column(room.scores, data.counted))
+        if mass[c] > majority:
+            majority = mass[c]
+    if total + SLACK < 2 * min_rows or total - majority < SLACK:
+        return 0.0
+    return total
 
 
 @outer
-def grow(data: Any, rows: Any, weight: Any, size: int, plan: Any, room: Any) -> int:
+def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
     """Grow a tree from its root line; the number of nodes, -1 where nodes or arena ran out."""
-    span, stack, shape = room.span, room.stack, plan.shape
-    span[0, 0] = 0
-    span[0, 1] = size
-    stack[0] = 0
+    values, y, columns = data
+    nodes, cut, mass = plan
+    rows, weight = arena
+    branch, share, table, scores = room
+    min_rows, resolution, mdl = limits
+    nodes[0, STACK] = 0
     waiting, used = 1, 1
     while waiting:
         waiting -= 1
-        node = stack[waiting]
-        lo, hi = span[node, 0], span[node, 1]
-        chosen = choose_split(data, rows, weight, lo, hi, plan.mass[node], room)
+        node = nodes[waiting, STACK]
+        lo, hi = nodes[node, LO], nodes[node, HI]
+        total = weight_to_split(mass[node], min_rows)
+        if total == 0.0:
+            continue
+        for a in range(len(values)):
+            levels, k = columns[LEVELS, a], columns[LINE, a]
+            column, order, held, score = values[a], rows[k], weight[k], scores[a]
+            score[GAIN] = -1.0
+            score[CUT] = np.nan
+            if levels:
+                judge_nominal(column, y, order, held, lo, hi, total, min_rows, levels, table, score)
+            else:
+                judge_number(
+                    column, y, order, held, lo, hi, total, min_rows, resolution, mdl, table, score
+                )
+        chosen = best_column(scores, columns)
         if chosen < 0:
             continue
-        count = max(2, data.levels[chosen])
-        if used + count > len(shape):
+        count = columns[BRANCHES, chosen]
+        if used + count > len(nodes):
             return -1
-        shape[node, ATTRIBUTE] = chosen
-        shape[node, FIRST] = used
-        shape[node, COUNT] = count
-        plan.cut[node] = room.scores[CUT, chosen]
-        end = deal(data, plan, plan.mass, node, rows[0], weight[0], lo, room)
+        nodes[node, ATTRIBUTE] = chosen
+        nodes[node, FIRST] = used
+        nodes[node, COUNT] = count
+        cut[node] = scores[chosen, CUT]
+        end = deal(values, y, nodes, cut, mass, node, rows, weight, lo, branch, share)
         if end > rows.shape[1]:
             return -1
-        for k in range(len(rows)):
-            move(rows[k], weight[k], lo, hi, count, end, room)
+        for k in range(len(rows) - 1):
+            move(nodes, node, rows, weight, k, branch, share)
         for b in range(count):
-            if room.share[b] > 0:
-                stack[waiting] = used + b
-                waiting += 1
+            nodes[waiting, STACK] = used + b
+            waiting += 1
         used += count
     return used
