@@ -36,7 +36,7 @@ _options: dict[str, Any] = {
     "_nrt": False,
 }
 outer: Any = njit(**_options)
-inner: Any = njit(**_options | {"no_cpython_wrapper": True})
+inner: Any = njit(**_options | {"no_cpython_wrapper": True, "cache": False})
 
 
 class Data(NamedTuple):
