@@ -29,8 +29,8 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
         return np.diff(starts), np.diff(inside[starts])
     from tamis.select.columns import counts_by_class
 
-    counts = counts_by_class(table.indptr, table.indices, positive, table.shape[1])
-    return counts.sum(axis=1), counts[:, 1]
+    support, ones = counts_by_class(table.indptr, table.indices, positive, table.shape[1])
+    return support, ones
 
 
 def differing_pairs(

@@ -32,30 +32,35 @@ def take(
         return Columns(starts[which], starts[which + 1], table.indices)
     end = np.cumsum(support[which])
     begin = end - support[which]
-    slot = np.full(table.shape[1], -1, np.int32)
-    wanted = end > begin
-    slot[which[wanted]] = np.flatnonzero(wanted)
+    wanted, place = np.zeros(table.shape[1], np.uint8), np.zeros(table.shape[1], np.int64)
+    wanted[which], place[which] = end > begin, begin
     rows = np.empty(int(end[-1]) if len(end) else 0, np.int32)
-    _scatter(table.indptr, table.indices, slot, begin.copy(), rows)
+    _scatter(table.indptr, table.indices, wanted, place, rows)
     return Columns(begin, end, rows)
 
 
-@njit(cache=True)
-def _scatter(indptr: Any, indices: Any, slot: Any, place: Any, rows: Any) -> None:
+@njit(cache=True, error_model="numpy")
+def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, rows: Any) -> None:
+    found = np.empty(wanted.size + 1, np.int32)
     for r in range(indptr.size - 1):
-        for j in range(indptr[r], indptr[r + 1]):
-            s = slot[indices[j]]
-            if s >= 0:
-                rows[place[s]] = r
-                place[s] += 1
+        # Written always and kept where wanted: which are cannot be foretold.
+        n = 0
+        for c in indices[indptr[r] : indptr[r + 1]]:
+            found[n] = c
+            n += wanted[c]
+        for i in range(n):
+            c = found[i]
+            rows[place[c]] = r
+            place[c] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def counts_by_class(indptr: Any, indices: Any, positive: Any, width: int) -> Any:
-    """Ones of each column in the false and in the true class, in one pass over CSR."""
-    counts = np.zeros((width, 2), np.int64)
+    """Ones of each column in all rows and in the true class, in one pass over CSR."""
+    counts = np.zeros(width, np.int64)
     for r in range(indptr.size - 1):
-        c = 1 if positive[r] else 0
-        for j in range(indptr[r], indptr[r + 1]):
-            counts[indices[j], c] += 1
-    return counts
+        # Both counts in one word: all rows in the low half.
+        one = 1 + (np.int64(positive[r]) << 32)
+        for c in indices[indptr[r] : indptr[r + 1]]:
+            counts[c] += one
+    return counts & (2**32 - 1), counts >> 32

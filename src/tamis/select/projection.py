@@ -45,8 +45,8 @@ class Projection:
         self.k, self.privacy = k, privacy
         self.features: list[int] = []
         rows = self._table.shape[0]
-        each = np.asarray([] if weight is None else weight, dtype=np.int32)
-        self._patterns = patterns.start(rows, each, np.empty((0, 2), np.int32))
+        each = None if weight is None else patterns.packed(weight, 0)
+        self._patterns = patterns.start(rows, each)
         check_k(k, self.anonymity)
         check_privacy(privacy)
 
@@ -58,13 +58,13 @@ class Projection:
     def fits(self, column: int) -> bool:
         """Whether the anonymity stays at k or above with this column added."""
         equality = self.privacy == "equality"
-        return bool(self._kernels.fits(self._rows(column), self.k, equality, self._patterns))
+        return bool(self._kernels.fits(self._rows(column), self.k, equality, *self._patterns))
 
     def offer(self, column: int) -> bool:
         """Add the column where it fits; whether it did."""
         equality = self.privacy == "equality"
         self._patterns = self._kernels.widen(self._patterns)
-        fitted = self._kernels.offer(self._rows(column), self.k, equality, self._patterns)
+        fitted = self._kernels.offer(self._rows(column), self.k, equality, *self._patterns)
         if fitted:
             self.features.append(column)
         return bool(fitted)
