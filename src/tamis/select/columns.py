@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
+
+from tamis.compiled import outer
 
 
 class Columns(NamedTuple):
@@ -35,13 +36,15 @@ def take(
     wanted, place = np.zeros(table.shape[1], np.uint8), np.zeros(table.shape[1], np.int64)
     wanted[which], place[which] = end > begin, begin
     rows = np.empty(int(end[-1]) if len(end) else 0, np.int32)
-    _scatter(table.indptr, table.indices, wanted, place, rows)
+    if len(rows):
+        found = np.empty(table.shape[1] + 1, np.int32)
+        _scatter(table.indptr, table.indices, wanted, place, found, rows)
     return Columns(begin, end, rows)
 
 
-@njit(cache=True, error_model="numpy")
-def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, rows: Any) -> None:
-    found = np.empty(wanted.size + 1, np.int32)
+@outer
+def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, rows: Any) -> None:
+    """Note the rows of the wanted columns, each from its place on."""
     for r in range(indptr.size - 1):
         # Written always and kept where wanted: which are cannot be foretold.
         n = 0
@@ -54,13 +57,19 @@ def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, rows: Any) -> N
             place[c] += 1
 
 
-@njit(cache=True, error_model="numpy")
-def counts_by_class(indptr: Any, indices: Any, positive: Any, width: int) -> Any:
+def counts_by_class(
+    table: sparse.csr_array, positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Ones of each column in all rows and in the true class, in one pass over CSR."""
-    counts = np.zeros(width, np.int64)
+    counts = np.zeros(table.shape[1], np.int64)
+    _count(table.indptr, table.indices, positive, counts)
+    return counts & (2**32 - 1), counts >> 32
+
+
+@outer
+def _count(indptr: Any, indices: Any, positive: Any, counts: Any) -> None:
+    """Count all ones in the low half of a word, those of the true class in the high half."""
     for r in range(indptr.size - 1):
-        # Both counts in one word: all rows in the low half.
         one = 1 + (np.int64(positive[r]) << 32)
         for c in indices[indptr[r] : indptr[r + 1]]:
             counts[c] += one
-    return counts & (2**32 - 1), counts >> 32

@@ -11,18 +11,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.compiled import outer
 from tamis.select.patterns import CHOSEN, LENGTH, LOW, PATTERNS, Patterns
 
 UNSEEN = 2**31 - 1
+WORTH = 128
+"""Ones that are read to save the reading of one in a column that does not fit."""
 FEW = 2
 """Chosen columns below which too little is ruled out to be worth a look at the table."""
 
 
-def knock_out(table: sparse.csr_array, k: int, alive: NDArray[np.bool_], g: Patterns) -> None:
+def knock_out(
+    table: sparse.csr_array,
+    support: NDArray[np.int64],
+    k: int,
+    alive: NDArray[np.bool_],
+    g: Patterns,
+) -> None:
     """Mark columns of a CSR table of unweighted rows that do not fit as not alive."""
     if g.state[CHOSEN] < FEW:
         return
@@ -34,14 +42,17 @@ def knock_out(table: sparse.csr_array, k: int, alive: NDArray[np.bool_], g: Patt
     place[falling] = ends - weight
     rows = np.empty(len(g.of_row), np.int32)
     _sort_rows(g.of_row, place, rows)
+    # A column whose rows all lie in the empty pattern has as many there as ever.
     lengths = g.tree[falling, LENGTH]
+    ends, lengths = ends[lengths > 0], lengths[lengths > 0]
     first = np.searchsorted(-lengths, -lengths)
-    judged = np.where(alive, np.int32(UNSEEN), np.int32(-1))
-    _judge(table.indptr, table.indices, rows, ends, first, k, judged)
-    alive &= judged >= 0
+    last = np.where(alive, np.int32(UNSEEN), np.int32(-1))
+    count = np.zeros(len(alive), np.int32)
+    _judge(table.indptr, table.indices, rows, ends, first, k, support, last, count)
+    np.greater_equal(last, 0, out=alive)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
     """The rows of each pattern to its place."""
     for r in range(of_row.size):
@@ -50,37 +61,46 @@ def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
         place[p] += 1
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def _judge(
-    indptr: Any, indices: Any, rows: Any, ends: Any, first: Any, k: int, judged: Any
+    indptr: Any,
+    indices: Any,
+    rows: Any,
+    ends: Any,
+    first: Any,
+    k: int,
+    support: Any,
+    last: Any,
+    count: Any,
 ) -> None:
-    """Set columns that 1 to k - 1 rows of the longest patterns which they touch have to -1.
+    """Count the rows of each column in the longest patterns that it touches.
 
-    Pattern i ends at row ``ends[i]``; ``first[i]`` is the first pattern as long as it. In
-    `judged` a column notes the last pattern that it was counted in.
+    Pattern i ends at row ``ends[i]``; ``first[i]`` is the first pattern as long as it. In `last`
+    stands the pattern that a column was last counted in, -1 where a count ended below k. Rows are
+    read while the columns not yet seen have ones enough to be worth it.
     """
-    count = np.zeros(judged.size, np.int32)
-    unseen = np.int64(0)
-    for c in range(judged.size):
-        unseen += judged[c] == UNSEEN
-    begin = 0
+    begin, unread, unseen = 0, indices.size, 0
+    for c in range(last.size):
+        unseen += support[c] if last[c] == UNSEEN else 0
     for i in range(ends.size):
         since = first[i]
-        if unseen == 0 and since == i:
+        if unseen * WORTH <= unread:
             break
-        for r in rows[begin : ends[i]]:
+        for j in range(begin, ends[i]):
+            r = rows[j]
+            unread -= indptr[r + 1] - indptr[r]
             for c in indices[indptr[r] : indptr[r + 1]]:
-                last = judged[c]
-                if last < since:
+                seen = last[c]
+                if seen < since:
                     continue
-                if last == i:
+                if seen == i:
                     count[c] += 1
-                elif last == UNSEEN or count[c] >= k:
-                    unseen -= last == UNSEEN
-                    judged[c], count[c] = i, 1
+                elif seen == UNSEEN or count[c] >= k:
+                    unseen -= support[c] if seen == UNSEEN else 0
+                    last[c], count[c] = i, 1
                 else:
-                    judged[c] = -1
+                    last[c] = -1
         begin = ends[i]
-    for c in range(judged.size):
-        if judged[c] != UNSEEN and count[c] < k:
-            judged[c] = -1
+    for c in range(last.size):
+        if last[c] != UNSEEN and count[c] < k:
+            last[c] = -1

@@ -6,8 +6,7 @@ anonymity by containment where every *maximal* touched pattern is heavy enough: 
 lies inside another is held by all the rows of that other one too.
 
 Counts of rows and of rows of the true class share one word, so that a row is counted by one
-addition. Kernels take arrays, not the tuple of them: to count references to what is taken out of
-a tuple takes longer than many a loop. Those that need all of them are called with ``*patterns``.
+addition. Inner kernels take only the arrays that they touch, which is quicker to compile.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tamis.compiled import inner, outer
 
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2
@@ -85,7 +85,7 @@ def widen(g: Patterns) -> Patterns:
     return g._replace(mask=mask)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
     n, each = 0, -1 if row_counts.shape[1] > 1 else 0
@@ -109,7 +109,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def clear(n: int, hits: Any, touched: Any) -> None:
     """Forget the counts of the last gather, which touched `n` patterns."""
     for line in range(hits.shape[0]):
@@ -117,7 +117,7 @@ def clear(n: int, hits: Any, touched: Any) -> None:
             hits[line, touched[i]] = 0
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     """A touched pattern that holds all columns of `p` and more, or -1."""
     words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
@@ -133,7 +133,7 @@ def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     """The least weight among the longest touched patterns, which are maximal for sure."""
     longest, least = -1, 0
@@ -145,7 +145,7 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> int:
     """The least weight among the touched patterns and what would be left of them."""
     least = LOW
@@ -156,7 +156,7 @@ def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> int:
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def anonymity_within(
     n: int,
     limit: int,
@@ -167,7 +167,7 @@ def anonymity_within(
     touched: Any,
     tree: Any,
     mask: Any,
-) -> int:
+) -> Any:
     """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
     if n == 0:
         return limit
@@ -192,7 +192,7 @@ def anonymity_within(
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _part(
     n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
 ) -> int:
@@ -221,21 +221,10 @@ def _part(
     return new
 
 
-@njit(cache=True, error_model="numpy")
-def offer(
-    rows: Any,
-    k: int,
-    equality: bool,
-    of_row: Any,
-    row_counts: Any,
-    counts: Any,
-    hits: Any,
-    touched: Any,
-    tree: Any,
-    mask: Any,
-    state: Any,
-) -> bool:
+@outer
+def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Add the column of these rows where anonymity stays at k or above."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
     limit = state[ANONYMITY]
     anonymity = anonymity_within(n, limit, k, equality, counts, hits, touched, tree, mask)
@@ -249,21 +238,10 @@ def offer(
     return bool(anonymity >= k)
 
 
-@njit(cache=True, error_model="numpy")
-def fits(
-    rows: Any,
-    k: int,
-    equality: bool,
-    of_row: Any,
-    row_counts: Any,
-    counts: Any,
-    hits: Any,
-    touched: Any,
-    tree: Any,
-    mask: Any,
-    state: Any,
-) -> bool:
+@outer
+def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Whether the column of these rows can be added at anonymity k."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
     least = anonymity_within(n, k, k, equality, counts, hits, touched, tree, mask)
     clear(n, hits, touched)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tamis.compiled import inner, outer
 from tamis.select.patterns import (
     ANONYMITY,
     CHOSEN,
@@ -50,7 +50,7 @@ class Queue(NamedTuple):
     gain: NDArray[np.int64]
     stamp: NDArray[np.int32]
     """How many columns were chosen when the gain was counted; -1: the item is out."""
-    heap: NDArray[np.int32]
+    heap: NDArray[np.int64]
     state: NDArray[np.int64]
 
 
@@ -63,15 +63,15 @@ def path(most: int, items: int) -> Path:
 def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
     """Candidates in the order of their first gains, which are upper bounds."""
     items = len(column)
-    heap, stamp = np.zeros(items, np.int32), np.zeros(items, np.int32)
+    heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
     return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
     """Offer columns `place` on; item numbers count from `first`. Where it stands, and why."""
     begin, end, rows = columns
-    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    mask, state = g.mask, g.state
     for j in range(place, begin.size):
         chosen = state[CHOSEN]
         if chosen >= rule.most:
@@ -81,19 +81,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
         if begin[j] == end[j]:
             continue
         one = rows[begin[j] : end[j]]
-        if offer(
-            one,
-            rule.k,
-            rule.equality,
-            of_row,
-            row_counts,
-            counts,
-            hits,
-            touched,
-            tree,
-            mask,
-            state,
-        ):
+        if offer(one, rule.k, rule.equality, g):
             path.item[chosen] = first + j
             path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
@@ -101,7 +89,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
     return begin.size, MORE
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _classes(counts: Any, p: int) -> Any:
     """Rows of the false and of the true class that a pattern counts."""
     both = counts[0, p]
@@ -109,7 +97,7 @@ def _classes(counts: Any, p: int) -> Any:
     return (both & LOW) - (both >> HALF) - hidden, both >> HALF
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Pairs of opposite classes, alike so far, that the gathered column tells apart."""
     pairs = np.int64(0)
@@ -120,7 +108,7 @@ def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return pairs
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Rows that leave the minority of their group when the gathered column splits it."""
     rows = np.int64(0)
@@ -132,14 +120,14 @@ def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return rows
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _before(a: int, b: int, column: Any, gain: Any) -> bool:
     if gain[a] != gain[b]:
         return bool(gain[a] > gain[b])
     return bool(column[a] < column[b])
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     i = size
     while i > 0 and _before(item, heap[(i - 1) // 2], column, gain):
@@ -148,7 +136,7 @@ def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = item
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     """Take the first item out of a heap; `size` counts those left."""
     last = heap[size]
@@ -164,7 +152,7 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = last
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
     begin, end, rows = columns
@@ -186,7 +174,7 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             item, known = fresh, False
             places[FRESH] += 1
         else:
-            item = np.int64(heap[0])
+            item = heap[0]
             size -= 1
             _pop(size, heap, column, gain)
             known = stamp[item] == chosen
@@ -207,14 +195,14 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
                 _push(item, size, heap, column, gain)
                 places[HEAP] += 1
             clear(n, hits, touched)
-        elif offer(one, k, equality, of_row, row_counts, counts, hits, touched, tree, mask, state):
+        elif offer(one, k, equality, g):
             path.item[chosen], path.gain[chosen] = item, gain[item]
             path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
             return STOPPED
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     """The candidate by largest fall of the minority, then most pairs told apart, then column."""
     begin, end, rows = columns
@@ -238,11 +226,11 @@ def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     return best, most_rows
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by fall of the minority; its gains may grow, so all are counted each time."""
     begin, end, rows = columns
-    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    mask, state = g.mask, g.state
     while state[CHOSEN] < rule.most:
         chosen = state[CHOSEN]
         if chosen >= 64 * mask.shape[1]:
@@ -252,19 +240,7 @@ def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             return DONE
         q.stamp[best] = -1
         one = rows[begin[best] : end[best]]
-        if not offer(
-            one,
-            rule.k,
-            rule.equality,
-            of_row,
-            row_counts,
-            counts,
-            hits,
-            touched,
-            tree,
-            mask,
-            state,
-        ):
+        if not offer(one, rule.k, rule.equality, g):
             return STOPPED
         path.item[chosen], path.gain[chosen] = best, gain
         path.anonymity[chosen] = state[ANONYMITY]

@@ -58,13 +58,13 @@ class Projection:
     def fits(self, column: int) -> bool:
         """Whether the anonymity stays at k or above with this column added."""
         equality = self.privacy == "equality"
-        return bool(self._kernels.fits(self._rows(column), self.k, equality, *self._patterns))
+        return bool(self._kernels.fits(self._rows(column), self.k, equality, self._patterns))
 
     def offer(self, column: int) -> bool:
         """Add the column where it fits; whether it did."""
         equality = self.privacy == "equality"
         self._patterns = self._kernels.widen(self._patterns)
-        fitted = self._kernels.offer(self._rows(column), self.k, equality, *self._patterns)
+        fitted = self._kernels.offer(self._rows(column), self.k, equality, self._patterns)
         if fitted:
             self.features.append(column)
         return bool(fitted)

@@ -107,7 +107,7 @@ class Source:
         while done < len(order):
             if not rule.stop and g.state[CHOSEN] > chosen:
                 alive[order[:done]] = False
-                knock_out(self.table, rule.k, alive, g)
+                knock_out(self.table, self.support, rule.k, alive, g)
                 chosen = g.state[CHOSEN]
             read = np.where(alive, self.support, 0)
             full = int(np.searchsorted(np.cumsum(read[order[done:]]), self._room(), "right"))
