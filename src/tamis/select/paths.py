@@ -135,7 +135,8 @@ def _by_gain(task: Task, utility: str) -> Selection:
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
     queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, pick.DONE
-    for block in source.blocks(order, rule, g, few=utility != "cm"):
+    few = utility != "cm" and not source.small
+    for block in source.blocks(order, rule, g, few):
         columns, status = joined(columns, block), pick.WIDEN
         if utility == "cm" and len(columns.begin) < len(order):
             continue

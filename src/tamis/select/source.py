@@ -21,6 +21,8 @@ SHARE = 0.16
 """Of the bytes of a CSR table: what may be held by column at a time."""
 FIRST = 32
 """Columns to begin with: often a search ends early, or the first rule out most others."""
+SMALL = 1 << 20
+"""Ones of a table of which a search that looks at most columns anyway reads all at once."""
 GROWTH, STOP_GROWTH = 1000, 16
 """How many times more columns follow."""
 
@@ -89,6 +91,11 @@ class Source:
             ones = self.positive if self.known is None else self.positive & self.known
             counts = packed(1, ones, None if self.known is None else ~self.known)
         return start(self.table.shape[0], counts)
+
+    @property
+    def small(self) -> bool:
+        """Whether all columns may well be read at once."""
+        return bool(self.table.nnz <= SMALL)
 
     def blocks(
         self, order: NDArray[np.int64], rule: Rule, g: Patterns, few: bool = True
