@@ -152,18 +152,31 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = last
 
 
+@inner
+def _weigh(rows: Any, rule: Any, g: Any) -> Any:
+    """What a column would gain in pairs; -1 where it does not fit, and so never will."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    k, pairs = rule.k, np.int64(-1)
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    # Where a column that does not fit stops the search, it must come to its turn.
+    fits = rule.stop
+    if not fits:
+        fits = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask) >= k
+    if fits:
+        pairs = pairs_parted(n, counts, hits, touched)
+    clear(n, hits, touched)
+    return pairs
+
+
 @outer
 def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
     begin, end, rows = columns
     column, gain, stamp, heap, places = q
-    of_row, row_counts, counts, hits, touched, tree, mask, state = g
-    k, equality = rule.k, rule.equality
-    while True:
+    state, width = g.state, g.mask.shape[1]
+    while state[CHOSEN] < rule.most:
         chosen, size, fresh = state[CHOSEN], places[HEAP], places[FRESH]
-        if chosen >= rule.most:
-            return DONE
-        if chosen >= 64 * mask.shape[1]:
+        if chosen >= 64 * width:
             return WIDEN
         waiting = fresh < column.size
         if size == 0 and not waiting:
@@ -185,21 +198,16 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             continue
         one = rows[begin[item] : end[item]]
         if not known:
-            n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
-            if (
-                rule.stop
-                or anonymity_within(n, k, k, equality, counts, hits, touched, tree, mask) >= k
-            ):
-                gain[item] = pairs_parted(n, counts, hits, touched)
-                stamp[item] = chosen
+            gain[item], stamp[item] = _weigh(one, rule, g), chosen
+            if gain[item] >= 0:
                 _push(item, size, heap, column, gain)
                 places[HEAP] += 1
-            clear(n, hits, touched)
-        elif offer(one, k, equality, g):
+        elif offer(one, rule.k, rule.equality, g):
             path.item[chosen], path.gain[chosen] = item, gain[item]
             path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
             return STOPPED
+    return DONE
 
 
 @inner
