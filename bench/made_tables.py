@@ -22,6 +22,13 @@ def skewed(rows: int, columns: int, ones: int, seed: int = 0):
     return _table(rng, rows, columns, ones, draw)
 
 
+def repeated(rows: int, columns: int, ones: int, times: int, seed: int = 0):
+    """As `uniform`, but each row comes several times, so that any columns are safe up to there."""
+    X, _ = uniform(rows // times, columns, ones, seed)
+    labels = np.random.default_rng(seed + 1).random(X.shape[0] * times) < 0.4
+    return X[np.repeat(np.arange(X.shape[0]), times)], labels
+
+
 def _table(rng, rows, columns, ones, draw):
     lengths = rng.poisson(ones, rows)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

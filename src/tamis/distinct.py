@@ -24,14 +24,10 @@ class Distinct(NamedTuple):
 def row_masks(table: Binary) -> NDArray[np.uint64]:
     """Each row of a table of at most 64 columns as bits, the first column lowest."""
     rows, width = table.shape
-    if isinstance(table, np.ndarray):
-        packed = np.packbits(table, axis=1, bitorder="little")
-        words = np.zeros((rows, 8), np.uint8)
-        words[:, : packed.shape[1]] = packed
-        masks: NDArray[np.uint64] = words.view("<u8")[:, 0].astype(np.uint64, copy=False)
-        return masks
     masks = np.zeros(rows, np.uint64)
-    if table.format == "csc":
+    if isinstance(table, np.ndarray):
+        _join_bytes(table, masks)
+    elif table.format == "csc":
         for column in range(width):
             inside = table.indices[table.indptr[column] : table.indptr[column + 1]]
             masks[inside] |= np.uint64(1) << np.uint64(column)
@@ -47,44 +43,47 @@ def distinct_masks(masks: NDArray[np.uint64]) -> Distinct:
     return Distinct(found, np.bincount(of_row, minlength=len(found)), of_row)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def _join_bytes(table: Any, masks: Any) -> None:
+    for r in range(masks.size):
+        word = np.uint64(0)
+        for c in range(table.shape[1]):
+            word |= np.uint64(table[r, c]) << np.uint64(c)
+        masks[r] = word
+
+
+@njit(cache=True, error_model="numpy")
 def _join_bits(indptr: Any, indices: Any, masks: Any) -> None:
     for r in range(masks.size):
         for j in range(indptr[r], indptr[r + 1]):
             masks[r] |= np.uint64(1) << np.uint64(indices[j])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _number(masks: Any, of_row: Any) -> Any:
-    """Number the distinct masks by open addressing; the table doubles while it fills."""
-    size = 1 << 10
-    slots = np.full(size, -1, np.int32)
-    found = np.empty(size, np.uint64)
-    used = 0
+    """Number the distinct masks by open addressing; the slots stay three quarters empty."""
+    found, used = np.empty(masks.size, np.uint64), 0
+    bits = 12
+    slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
     for r in range(masks.size):
-        if 2 * used >= size:
-            size *= 4
-            slots = np.full(size, -1, np.int32)
-            larger = np.empty(size, np.uint64)
-            larger[:used] = found[:used]
-            found = larger
+        if 4 * used >= slots.size:
+            bits += 2
+            slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
             for i in range(used):
-                slots[_slot(found[i], slots, found)] = i
-        s = _slot(masks[r], slots, found)
+                s = _slot(found[i], slots, keys, bits)
+                slots[s], keys[s] = i, found[i]
+        s = _slot(masks[r], slots, keys, bits)
         if slots[s] < 0:
-            slots[s] = used
-            found[used] = masks[r]
+            slots[s], keys[s], found[used] = used, masks[r], masks[r]
             used += 1
         of_row[r] = slots[s]
     return found[:used].copy()
 
 
-@njit(cache=True)
-def _slot(mask: Any, slots: Any, found: Any) -> Any:
-    """The place of a mask in the table, or the free place where it belongs."""
-    mixed = mask * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    s = np.int64(mixed & np.uint64(slots.size - 1))
-    while slots[s] >= 0 and found[slots[s]] != mask:
-        s = (s + 1) & (slots.size - 1)
+@njit(cache=True, error_model="numpy")
+def _slot(mask: Any, slots: Any, keys: Any, bits: int) -> Any:
+    """The place of a mask among the slots, or the free place where it belongs."""
+    s = (mask * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+    while slots[s] >= 0 and keys[s] != mask:
+        s = (s + np.uint64(1)) & np.uint64(slots.size - 1)
     return s

@@ -43,7 +43,7 @@ def zero_one(X: Any, names: list[str] | None = None) -> Binary:
         values = _numbers(values, names)
     if values.dtype.kind not in "biuf":
         raise InputError(f"a 0/1 table holds numbers or truth values, got {values.dtype}")
-    if values.dtype == np.bool_:
+    if values.dtype.itemsize == 1 and values.view(np.uint8).max(initial=0) <= 1:
         return np.ascontiguousarray(values).view(np.uint8)
     return _bytes(values, names)
 
@@ -112,6 +112,9 @@ def _not_two(classes: int) -> str:
 
 def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
     table = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
+    if X.format in ("csc", "csr"):
+        # Asked of X itself, which remembers the answer.
+        table.has_canonical_format = X.has_canonical_format
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()

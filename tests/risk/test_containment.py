@@ -91,6 +91,7 @@ def test_truth_values_and_frames():
     ("X", "message"),
     [
         (np.zeros((0, 3)), "at least one row"),
+        (np.array([[-1, 0]], np.int8), "other values: '0'"),
         (sparse.csr_array([[0.5]]), "only 0 and 1"),
         (sparse.csr_array([[np.nan]]), "NaN"),
         (pl.DataFrame({"a": [1, None]}), "columns with NaN: 'a'"),

@@ -54,6 +54,11 @@ def test_weighted_rows_stand_for_copies():
         assert short.anonymity == full.anonymity
 
 
+def test_one_row_may_stand_for_all():
+    projection = Projection([[1]], 3, weight=[4])
+    assert (projection.anonymity, projection.offer(0), projection.anonymity) == (4, True, 4)
+
+
 def test_more_columns_than_one_word_of_bits():
     rng = np.random.default_rng(1)
     X = np.repeat((rng.random((6, 200)) < 0.3).astype(int), 3, axis=0)

@@ -29,8 +29,7 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
         return np.diff(starts), np.diff(inside[starts])
     from tamis.select.columns import counts_by_class
 
-    counts = counts_by_class(table.indptr, table.indices, positive, table.shape[1])
-    return counts.sum(axis=1), counts[:, 1]
+    return counts_by_class(table, positive)
 
 
 def differing_pairs(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
+
+from tamis.compiled import outer
 
 
 class Columns(NamedTuple):
@@ -32,30 +33,43 @@ def take(
         return Columns(starts[which], starts[which + 1], table.indices)
     end = np.cumsum(support[which])
     begin = end - support[which]
-    slot = np.full(table.shape[1], -1, np.int32)
-    wanted = end > begin
-    slot[which[wanted]] = np.flatnonzero(wanted)
+    wanted, place = np.zeros(table.shape[1], np.uint8), np.zeros(table.shape[1], np.int64)
+    wanted[which], place[which] = end > begin, begin
     rows = np.empty(int(end[-1]) if len(end) else 0, np.int32)
-    _scatter(table.indptr, table.indices, slot, begin.copy(), rows)
+    if len(rows):
+        found = np.empty(table.shape[1] + 1, np.int32)
+        _scatter(table.indptr, table.indices, wanted, place, found, rows)
     return Columns(begin, end, rows)
 
 
-@njit(cache=True)
-def _scatter(indptr: Any, indices: Any, slot: Any, place: Any, rows: Any) -> None:
+@outer
+def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, rows: Any) -> None:
+    """Note the rows of the wanted columns, each from its place on."""
     for r in range(indptr.size - 1):
-        for j in range(indptr[r], indptr[r + 1]):
-            s = slot[indices[j]]
-            if s >= 0:
-                rows[place[s]] = r
-                place[s] += 1
+        # Written always and kept where wanted: which are cannot be foretold.
+        n = 0
+        for c in indices[indptr[r] : indptr[r + 1]]:
+            found[n] = c
+            n += wanted[c]
+        for i in range(n):
+            c = found[i]
+            rows[place[c]] = r
+            place[c] += 1
 
 
-@njit(cache=True)
-def counts_by_class(indptr: Any, indices: Any, positive: Any, width: int) -> Any:
-    """Ones of each column in the false and in the true class, in one pass over CSR."""
-    counts = np.zeros((width, 2), np.int64)
+def counts_by_class(
+    table: sparse.csr_array, positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ones of each column in all rows and in the true class, in one pass over CSR."""
+    counts = np.zeros(table.shape[1], np.int64)
+    _count(table.indptr, table.indices, positive, counts)
+    return counts & (2**32 - 1), counts >> 32
+
+
+@outer
+def _count(indptr: Any, indices: Any, positive: Any, counts: Any) -> None:
+    """Count all ones in the low half of a word, those of the true class in the high half."""
     for r in range(indptr.size - 1):
-        c = 1 if positive[r] else 0
-        for j in range(indptr[r], indptr[r + 1]):
-            counts[indices[j], c] += 1
-    return counts
+        one = 1 + (np.int64(positive[r]) << 32)
+        for c in indices[indptr[r] : indptr[r + 1]]:
+            counts[c] += one

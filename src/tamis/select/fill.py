@@ -71,10 +71,9 @@ class Filler:
         self.columns = take(sparse_columns(source.table), self.candidates, source.support)
 
     @property
-    def weight(self) -> NDArray[np.int32]:
+    def weight(self) -> NDArray[np.int64]:
         """How many rows of the table each row of `columns` stands for."""
-        weight = self._source.weight
-        return weight if len(weight) else np.ones(self._source.table.shape[0], np.int32)
+        return self._source.weight
 
     def places(self, features: Any) -> Places:
         """The places of columns of the table; those that are no candidates are left out."""
@@ -161,5 +160,8 @@ class Filler:
 
     def _parted(self, g: Any) -> int:
         """Pairs of opposite classes that lie in different patterns."""
-        classes = g.classes[: int(g.state[0])]
-        return self.unit - int((classes[:, 0] * classes[:, 1]).sum())
+        from tamis.select.patterns import HALF, LOW
+
+        counts = g.counts[0, : int(g.state[0])]
+        ones = counts >> HALF
+        return self.unit - int((((counts & LOW) - ones) * ones).sum())

@@ -5,18 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
-from tamis.select.patterns import clear, gather
+from tamis.compiled import outer
+from tamis.select.columns import Columns
+from tamis.select.patterns import PATTERNS, Patterns, clear, gather
 from tamis.select.pick import pairs_parted
 
 
-@njit(cache=True)
-def gains(columns: Any, g: Any) -> Any:
+def gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
     """The gain of each column over the patterns so far."""
-    out = np.empty(columns.begin.size, dtype=np.int64)
-    for j in range(columns.begin.size):
-        touched = gather(columns.rows[columns.begin[j] : columns.end[j]], g)
-        out[j] = pairs_parted(touched, g)
-        clear(touched, g)
+    out = np.empty(len(columns.begin), dtype=np.int64)
+    _gains(columns, g, out)
     return out
+
+
+@outer
+def _gains(columns: Any, g: Any, out: Any) -> None:
+    begin, end, rows = columns
+    of_row, row_counts, counts, hits, touched, _, _, state = g
+    for j in range(begin.size):
+        one = rows[begin[j] : end[j]]
+        n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
+        out[j] = pairs_parted(n, counts, hits, touched)
+        clear(n, hits, touched)

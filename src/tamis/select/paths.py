@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,15 +49,15 @@ class Task:
             self.sources.append(Source.of(self.table, self.positive, self.labelled))
         return self.sources[0]
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Rows that have a label."""
         return len(self.positive) if self.labelled is None else int(self.labelled.sum())
 
-    @property
+    @cached_property
     def positives(self) -> int:
         known = self.positive if self.labelled is None else self.positive & self.labelled
-        return int(known.sum())
+        return int(np.count_nonzero(known))
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -106,17 +107,15 @@ def _offer(
     from tamis.select import pick
     from tamis.select.patterns import widen
 
-    status, alive = pick.MORE, np.ones(len(source.support), bool)
-    for columns in source.blocks(order, alive, True, 16 if rule.stop else 1000):
-        place, status, before = 0, pick.WIDEN, int(g.state[1])
+    status = pick.MORE
+    for columns in source.blocks(order, rule, g):
+        place, status = 0, pick.WIDEN
         while status == pick.WIDEN:
             g = widen(g)
             place, status = pick.offer_in_turn(columns, place, rule, path, first, g)
         first += len(columns.begin)
         if status != pick.MORE:
             break
-        if not rule.stop and g.state[1] > before:
-            source.rule_out(rule.k, alive, g)
     return g, status
 
 
@@ -136,9 +135,9 @@ def _by_gain(task: Task, utility: str) -> Selection:
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
     queue, path = pick.queue(order, pairs[order]), pick.path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, pick.DONE
-    alive = np.ones(len(source.support), bool)
-    for block in source.blocks(order, alive, utility != "cm", 16 if rule.stop else 1000):
-        columns, status, before = joined(columns, block), pick.WIDEN, int(g.state[1])
+    few = utility != "cm" and not source.small
+    for block in source.blocks(order, rule, g, few):
+        columns, status = joined(columns, block), pick.WIDEN
         if utility == "cm" and len(columns.begin) < len(order):
             continue
         while status == pick.WIDEN:
@@ -146,8 +145,6 @@ def _by_gain(task: Task, utility: str) -> Selection:
             status = kernel(columns, rule, path, queue, g)
         if status != pick.MORE:
             break
-        if not rule.stop and g.state[1] > before:
-            source.rule_out(rule.k, alive, g)
     if task.extend and status == pick.DONE and rule.least_gain == 0:
         left = _left(task, source, order[path.item[: g.state[1]]])
         g, _ = _offer(source, left, rule, path, len(order), g)
@@ -237,7 +234,11 @@ def _by_contest(task: Task, privacy: Privacy, random_state: int) -> Selection:
 def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The useful columns from the best score down, the lowest column first among equals."""
     columns = np.flatnonzero(useful)
-    return columns[np.argsort(-score[columns], kind="stable")]
+    columns = columns[np.argsort(-score[columns])]
+    # A plain sort is several times faster than a stable one, even with the ties sorted after it.
+    falling, rank = score[columns], np.zeros(len(columns), np.int64)
+    np.cumsum(falling[1:] != falling[:-1], out=rank[1:])
+    return np.sort(rank * len(score) + columns) % len(score)
 
 
 def _selection(
@@ -248,10 +249,8 @@ def _selection(
     base: float = 0.0,
 ) -> Selection:
     utility = base + np.cumsum(gains)
-    steps = tuple(
-        Step(int(f), float(gain), float(value), int(a))
-        for f, gain, value, a in zip(features, gains, utility, anonymity)
-    )
+    paths = (a.tolist() for a in (features, gains, utility, anonymity))
+    steps = tuple(Step(*step) for step in zip(*paths))
     if not steps:
         return Selection((), rows, base)
     last = steps[-1]

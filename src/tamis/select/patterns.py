@@ -1,9 +1,12 @@
 """Kernels: rows grouped by their pattern on a growing set of columns.
 
-Each row carries the number of its pattern, each pattern its columns as bits and its weight. One
+Each row carries the number of its pattern, each pattern its columns as bits and its rows. One
 more column touches only the patterns of the rows that have it. A set of columns keeps its
 anonymity by containment where every *maximal* touched pattern is heavy enough: a pattern that
 lies inside another is held by all the rows of that other one too.
+
+Counts of rows and of rows of the true class share one word, so that a row is counted by one
+addition. Inner kernels take only the arrays that they touch, which is quicker to compile.
 """
 
 from __future__ import annotations
@@ -11,52 +14,64 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tamis.compiled import inner, outer
+
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
+LENGTH, ABOVE, CHILD = 0, 1, 2
+HALF = 32
+LOW = (1 << HALF) - 1
 
 
 class Patterns(NamedTuple):
-    """The arrays of a growing projection; all but `mask` keep their size."""
+    """The arrays of a growing projection; all but `mask` keep their size.
+
+    Counts hold the number of rows in their low half and that of rows of the true class in their
+    high half. A second line counts the rows without a label, where there are any.
+    """
 
     of_row: NDArray[np.int32]
-    row_weight: NDArray[np.int32]
-    """Rows that each row stands for; empty: one each."""
-    row_classes: NDArray[np.int32]
-    """Rows of the false and the true class that each row stands for; empty where not asked."""
-    weight: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    mask: NDArray[np.uint64]
-    length: NDArray[np.int32]
-    touched: NDArray[np.int32]
+    row_counts: NDArray[np.int64]
+    """What each row stands for; a single number: each for that."""
+    counts: NDArray[np.int64]
     hits: NDArray[np.int64]
-    hits_classes: NDArray[np.int64]
-    child: NDArray[np.int32]
+    """Counts of the gathered column, 0 for the patterns that it does not touch."""
+    touched: NDArray[np.int32]
+    tree: NDArray[np.int32]
+    """Of each pattern: its `LENGTH` in columns; a longer pattern `ABOVE` it that holds all its
+    columns, as far as one is known, else -1; the `CHILD` that its rows with a new column go to."""
+    mask: NDArray[np.uint64]
     state: NDArray[np.int64]
     """Patterns in use, columns chosen, anonymity."""
 
 
-def start(rows: int, row_weight: NDArray[np.int32], row_classes: NDArray[np.int32]) -> Patterns:
+def packed(weight: Any, ones: Any, hidden: Any = None) -> NDArray[np.int64]:
+    """What rows stand for, from numbers of rows: all, of the true class, without a label."""
+    lines = [np.asarray(weight, np.int64) + (np.asarray(ones, np.int64) << HALF)]
+    return np.stack(lines if hidden is None else [*lines, np.asarray(hidden, np.int64)])
+
+
+def start(rows: int, row_counts: NDArray[np.int64] | None = None) -> Patterns:
     """All rows in one empty pattern. Untouched pages of these arrays cost no memory."""
-    n = max(rows, 1)
-    total = int(row_weight.sum()) if len(row_weight) else rows
-    asked = n if len(row_classes) else 0
-    weight, classes = np.zeros(n, np.int64), np.zeros((asked, 2), np.int64)
-    weight[0], classes[:1] = total, row_classes.sum(axis=0, dtype=np.int64)
+    total: Any = rows
+    if row_counts is None:
+        row_counts = np.ones((1, 1), np.int64)
+    else:
+        total = row_counts.sum(axis=1)
+    n, lines = max(rows, 1), len(row_counts)
+    counts, tree = np.zeros((lines, n), np.int64), np.zeros((n, 3), np.int32)
+    counts[:, 0] = total
+    tree[0, ABOVE] = -1
     return Patterns(
         of_row=np.zeros(rows, np.int32),
-        row_weight=row_weight,
-        row_classes=row_classes,
-        weight=weight,
-        classes=classes,
+        row_counts=row_counts,
+        counts=counts,
+        hits=np.zeros((lines, n), np.int64),
+        touched=np.empty(n + 1, np.int32),
+        tree=tree,
         mask=np.zeros((n, 1), np.uint64),
-        length=np.zeros(n, np.int32),
-        touched=np.empty(n, np.int32),
-        hits=np.zeros(n, np.int64),
-        hits_classes=np.zeros((asked, 2), np.int64),
-        child=np.empty(n, np.int32),
-        state=np.array([1, 0, total], np.int64),
+        state=np.array([1, 0, counts[0, 0] & LOW], np.int64),
     )
 
 
@@ -70,127 +85,164 @@ def widen(g: Patterns) -> Patterns:
     return g._replace(mask=mask)
 
 
-@njit(cache=True)
-def gather(rows: Any, g: Any) -> int:
+@inner
+def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
-    touched = 0
-    weighted, labelled = g.row_weight.size > 0, g.row_classes.size > 0
-    for r in rows:
-        p = g.of_row[r]
-        if g.hits[p] == 0:
-            g.touched[touched] = p
-            touched += 1
-        g.hits[p] += g.row_weight[r] if weighted else 1
-        if labelled:
-            g.hits_classes[p, 0] += g.row_classes[r, 0]
-            g.hits_classes[p, 1] += g.row_classes[r, 1]
-    return touched
+    n, each = 0, -1 if row_counts.shape[1] > 1 else 0
+    if patterns < rows.size:
+        for r in rows:
+            hits[0, of_row[r]] += row_counts[0, r & each]
+        for p in range(patterns):
+            # Written always and kept where touched: whether it is cannot be foretold.
+            touched[n] = p
+            n += hits[0, p] != 0
+    else:
+        for r in rows:
+            p = of_row[r]
+            before = hits[0, p]
+            touched[n] = p
+            n += before == 0
+            hits[0, p] = before + row_counts[0, r & each]
+    if hits.shape[0] == 2:
+        for r in rows:
+            hits[1, of_row[r]] += row_counts[1, r]
+    return n
 
 
-@njit(cache=True)
-def clear(touched: int, g: Any) -> None:
-    """Forget the counts of the last gather."""
-    for i in range(touched):
-        g.hits[g.touched[i]] = 0
-    if g.row_classes.size > 0:
-        for i in range(touched):
-            g.hits_classes[g.touched[i], 0] = 0
-            g.hits_classes[g.touched[i], 1] = 0
+@inner
+def clear(n: int, hits: Any, touched: Any) -> None:
+    """Forget the counts of the last gather, which touched `n` patterns."""
+    for line in range(hits.shape[0]):
+        for i in range(n):
+            hits[line, touched[i]] = 0
 
 
-@njit(cache=True)
-def lies_inside(p: int, touched: int, g: Any) -> bool:
-    """Whether another touched pattern holds all columns of `p`."""
-    words = (g.state[CHOSEN] + 63) // 64
-    first, length = g.mask[p, 0], g.length[p]
-    for i in range(touched):
-        q = g.touched[i]
-        if first & ~g.mask[q, 0] or g.length[q] <= length:
+@inner
+def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
+    """A touched pattern that holds all columns of `p` and more, or -1."""
+    words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
+    for i in range(n):
+        q = touched[i]
+        if first & ~mask[q, 0] or tree[q, LENGTH] <= length:
             continue
         w = 1
-        while w < words and not g.mask[p, w] & ~g.mask[q, w]:
+        while w < words and not mask[p, w] & ~mask[q, w]:
             w += 1
-        if w >= words:
-            return True
-    return False
+        if w == words:
+            return q
+    return -1
 
 
-@njit(cache=True)
-def lightest_longest(touched: int, g: Any) -> int:
-    """The least count among the longest touched patterns, which are maximal for sure."""
+@inner
+def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
+    """The least weight among the longest touched patterns, which are maximal for sure."""
     longest, least = -1, 0
-    for i in range(touched):
-        p = g.touched[i]
-        if g.length[p] > longest:
-            longest, least = g.length[p], g.hits[p]
-        elif g.length[p] == longest:
-            least = min(least, g.hits[p])
+    for i in range(n):
+        p = touched[i]
+        length, weight = tree[p, LENGTH], hits[0, p] & LOW
+        if length > longest or (length == longest and weight < least):
+            longest, least = length, weight
     return least
 
 
-@njit(cache=True)
-def anonymity_within(touched: int, limit: int, k: int, equality: bool, g: Any) -> int:
+@inner
+def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> int:
+    """The least weight among the touched patterns and what would be left of them."""
+    least = LOW
+    for i in range(n):
+        p = touched[i]
+        weight, left = hits[0, p] & LOW, (counts[0, p] - hits[0, p]) & LOW
+        least = min(least, weight if left == 0 else min(weight, left))
+    return least
+
+
+@inner
+def anonymity_within(
+    n: int,
+    limit: int,
+    k: int,
+    equality: bool,
+    counts: Any,
+    hits: Any,
+    touched: Any,
+    tree: Any,
+    mask: Any,
+) -> Any:
     """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
-    if touched == 0:
+    if n == 0:
         return limit
-    least = min(limit, lightest_longest(touched, g))
-    for i in range(touched):
+    if equality:
+        return min(limit, _lightest_part(n, counts, hits, touched))
+    least = min(limit, _lightest_longest(n, hits, touched, tree))
+    for i in range(n):
         if least < k:
             break
-        p = g.touched[i]
-        count = g.hits[p]
-        if equality and g.weight[p] > count:
-            count = min(count, g.weight[p] - count)
-        if count < least and (equality or not lies_inside(p, touched, g)):
-            least = count
+        p = touched[i]
+        weight = hits[0, p] & LOW
+        if weight >= least:
+            continue
+        above = tree[p, ABOVE]
+        while above >= 0 and hits[0, above] == 0:
+            above = tree[above, ABOVE]
+        if above < 0:
+            above = _find_above(p, n, touched, tree, mask)
+        if above < 0:
+            least = weight
+        tree[p, ABOVE] = above
     return least
 
 
-@njit(cache=True)
-def split(rows: Any, touched: int, anonymity: int, g: Any) -> None:
-    """Add the gathered column: its rows move to patterns of their own."""
-    new, bit = g.state[PATTERNS], g.state[CHOSEN]
+@inner
+def _part(
+    n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
+) -> int:
+    """Give the gathered rows of each pattern one that has column `bit` too; the patterns now."""
     word, flag = bit // 64, np.uint64(1) << np.uint64(bit % 64)
-    for i in range(touched):
-        p = g.touched[i]
+    for i in range(n):
+        p = touched[i]
         q = p
-        if g.hits[p] < g.weight[p]:
+        if hits[0, p] != counts[0, p]:
             q = new
             new += 1
-            g.mask[q, :] = g.mask[p, :]
-            g.length[q] = g.length[p]
-            g.weight[q] = g.hits[p]
-            g.weight[p] -= g.hits[p]
-            if g.row_classes.size > 0:
-                for c in range(2):
-                    g.classes[q, c] = g.hits_classes[p, c]
-                    g.classes[p, c] -= g.hits_classes[p, c]
-        g.mask[q, word] |= flag
-        g.length[q] += 1
-        g.child[p] = q
-    for r in rows:
-        g.of_row[r] = g.child[g.of_row[r]]
-    g.state[PATTERNS], g.state[CHOSEN], g.state[ANONYMITY] = new, bit + 1, anonymity
+            for w in range(word + 1):
+                mask[q, w] = mask[p, w]
+            tree[q, LENGTH] = tree[p, LENGTH]
+            for line in range(hits.shape[0]):
+                counts[line, q] = hits[line, p]
+                counts[line, p] -= hits[line, p]
+        mask[q, word] |= flag
+        tree[q, LENGTH] += 1
+        tree[p, CHILD] = q
+    for i in range(n):
+        p = touched[i]
+        above = tree[p, ABOVE]
+        joins = above >= 0 and hits[0, above] > 0
+        tree[tree[p, CHILD], ABOVE] = tree[above, CHILD] if joins else -1
+    return new
 
 
-@njit(cache=True)
-def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
-    """Whether the column of these rows can be added at anonymity k."""
-    touched = gather(rows, g)
-    least = anonymity_within(touched, k, k, equality, g)
-    clear(touched, g)
-    return bool(least >= k)
-
-
-@njit(cache=True)
+@outer
 def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Add the column of these rows where anonymity stays at k or above."""
-    touched = gather(rows, g)
-    fitting = anonymity_within(touched, k, k, equality, g) >= k
-    if fitting:
-        anonymity = g.state[ANONYMITY]
-        if anonymity > k:
-            anonymity = anonymity_within(touched, anonymity, k, equality, g)
-        split(rows, touched, anonymity, g)
-    clear(touched, g)
-    return bool(fitting)
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    limit = state[ANONYMITY]
+    anonymity = anonymity_within(n, limit, k, equality, counts, hits, touched, tree, mask)
+    if anonymity >= k:
+        new = _part(n, state[CHOSEN], state[PATTERNS], counts, hits, touched, tree, mask)
+        for r in rows:
+            of_row[r] = tree[of_row[r], CHILD]
+        state[PATTERNS], state[ANONYMITY] = new, anonymity
+        state[CHOSEN] += 1
+    clear(n, hits, touched)
+    return bool(anonymity >= k)
+
+
+@outer
+def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
+    """Whether the column of these rows can be added at anonymity k."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    least = anonymity_within(n, k, k, equality, counts, hits, touched, tree, mask)
+    clear(n, hits, touched)
+    return bool(least >= k)

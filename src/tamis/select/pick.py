@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tamis.compiled import inner, outer
 from tamis.select.patterns import (
     ANONYMITY,
     CHOSEN,
+    HALF,
+    LOW,
+    PATTERNS,
     anonymity_within,
     clear,
     gather,
@@ -47,7 +50,7 @@ class Queue(NamedTuple):
     gain: NDArray[np.int64]
     stamp: NDArray[np.int32]
     """How many columns were chosen when the gain was counted; -1: the item is out."""
-    heap: NDArray[np.int32]
+    heap: NDArray[np.int64]
     state: NDArray[np.int64]
 
 
@@ -60,174 +63,193 @@ def path(most: int, items: int) -> Path:
 def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
     """Candidates in the order of their first gains, which are upper bounds."""
     items = len(column)
-    heap, stamp = np.zeros(items, np.int32), np.zeros(items, np.int32)
+    heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
     return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
 
 
-@njit(cache=True)
-def offer_in_turn(columns: Any, begin: int, rule: Any, path: Any, first: int, g: Any) -> Any:
-    """Offer columns `begin` on; item numbers count from `first`. Where it stands, and why."""
-    for j in range(begin, columns.begin.size):
-        chosen = g.state[CHOSEN]
+@outer
+def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
+    """Offer columns `place` on; item numbers count from `first`. Where it stands, and why."""
+    begin, end, rows = columns
+    mask, state = g.mask, g.state
+    for j in range(place, begin.size):
+        chosen = state[CHOSEN]
         if chosen >= rule.most:
             return j, DONE
-        if chosen >= 64 * g.mask.shape[1]:
+        if chosen >= 64 * mask.shape[1]:
             return j, WIDEN
-        rows = columns.rows[columns.begin[j] : columns.end[j]]
-        if rows.size == 0:
+        if begin[j] == end[j]:
             continue
-        if offer(rows, rule.k, rule.equality, g):
+        one = rows[begin[j] : end[j]]
+        if offer(one, rule.k, rule.equality, g):
             path.item[chosen] = first + j
-            path.anonymity[chosen] = g.state[ANONYMITY]
+            path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
             return j, STOPPED
-    return columns.begin.size, MORE
+    return begin.size, MORE
 
 
-@njit(cache=True)
-def pairs_parted(touched: int, g: Any) -> Any:
+@inner
+def _classes(counts: Any, p: int) -> Any:
+    """Rows of the false and of the true class that a pattern counts."""
+    both = counts[0, p]
+    hidden = counts[1, p] if counts.shape[0] == 2 else 0
+    return (both & LOW) - (both >> HALF) - hidden, both >> HALF
+
+
+@inner
+def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Pairs of opposite classes, alike so far, that the gathered column tells apart."""
     pairs = np.int64(0)
-    for i in range(touched):
-        p = g.touched[i]
-        others, ones = g.hits_classes[p, 0], g.hits_classes[p, 1]
-        pairs += ones * (g.classes[p, 0] - others) + others * (g.classes[p, 1] - ones)
+    for i in range(n):
+        others, ones = _classes(hits, touched[i])
+        all_others, all_ones = _classes(counts, touched[i])
+        pairs += ones * (all_others - others) + others * (all_ones - ones)
     return pairs
 
 
-@njit(cache=True)
-def minority_left(touched: int, g: Any) -> Any:
+@inner
+def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Rows that leave the minority of their group when the gathered column splits it."""
     rows = np.int64(0)
-    for i in range(touched):
-        p = g.touched[i]
-        others, ones = g.hits_classes[p, 0], g.hits_classes[p, 1]
-        all_others, all_ones = g.classes[p, 0], g.classes[p, 1]
+    for i in range(n):
+        others, ones = _classes(hits, touched[i])
+        all_others, all_ones = _classes(counts, touched[i])
         rows += min(all_ones, all_others)
         rows -= min(ones, others) + min(all_ones - ones, all_others - others)
     return rows
 
 
-@njit(cache=True)
-def _before(a: int, b: int, q: Any) -> bool:
-    if q.gain[a] != q.gain[b]:
-        return bool(q.gain[a] > q.gain[b])
-    return bool(q.column[a] < q.column[b])
+@inner
+def _before(a: int, b: int, column: Any, gain: Any) -> bool:
+    if gain[a] != gain[b]:
+        return bool(gain[a] > gain[b])
+    return bool(column[a] < column[b])
 
 
-@njit(cache=True)
-def _push(item: int, q: Any) -> None:
-    i = q.state[HEAP]
-    q.state[HEAP] += 1
-    while i > 0 and _before(item, q.heap[(i - 1) // 2], q):
-        q.heap[i] = q.heap[(i - 1) // 2]
+@inner
+def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
+    i = size
+    while i > 0 and _before(item, heap[(i - 1) // 2], column, gain):
+        heap[i] = heap[(i - 1) // 2]
         i = (i - 1) // 2
-    q.heap[i] = item
+    heap[i] = item
 
 
-@njit(cache=True)
-def _pop(q: Any) -> Any:
-    top = q.heap[0]
-    q.state[HEAP] -= 1
-    size = q.state[HEAP]
-    last = q.heap[size]
+@inner
+def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
+    """Take the first item out of a heap; `size` counts those left."""
+    last = heap[size]
     i = 0
     while 2 * i + 1 < size:
         child = 2 * i + 1
-        if child + 1 < size and _before(q.heap[child + 1], q.heap[child], q):
+        if child + 1 < size and _before(heap[child + 1], heap[child], column, gain):
             child += 1
-        if _before(last, q.heap[child], q):
+        if _before(last, heap[child], column, gain):
             break
-        q.heap[i] = q.heap[child]
+        heap[i] = heap[child]
         i = child
-    q.heap[i] = last
-    return np.int64(top)
+    heap[i] = last
 
 
-@njit(cache=True)
-def _weigh(item: int, rows: Any, rule: Any, q: Any, g: Any) -> None:
-    """Count the gain anew and put the item back, unless it does not fit and never will."""
-    touched = gather(rows, g)
-    if rule.stop or anonymity_within(touched, rule.k, rule.k, rule.equality, g) >= rule.k:
-        q.gain[item] = pairs_parted(touched, g)
-        q.stamp[item] = g.state[CHOSEN]
-        _push(item, q)
-    clear(touched, g)
+@inner
+def _weigh(rows: Any, rule: Any, g: Any) -> Any:
+    """What a column would gain in pairs; -1 where it does not fit, and so never will."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    k, pairs = rule.k, np.int64(-1)
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    # Where a column that does not fit stops the search, it must come to its turn.
+    fits = rule.stop
+    if not fits:
+        fits = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask) >= k
+    if fits:
+        pairs = pairs_parted(n, counts, hits, touched)
+    clear(n, hits, touched)
+    return pairs
 
 
-@njit(cache=True)
-def _accept(item: int, gain: int, rows: Any, rule: Any, path: Any, g: Any) -> bool:
-    chosen = g.state[CHOSEN]
-    if not offer(rows, rule.k, rule.equality, g):
-        return False
-    path.item[chosen] = item
-    path.gain[chosen] = gain
-    path.anonymity[chosen] = g.state[ANONYMITY]
-    return True
-
-
-@njit(cache=True)
+@outer
 def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
-    while True:
-        if g.state[CHOSEN] >= rule.most:
-            return DONE
-        if g.state[CHOSEN] >= 64 * g.mask.shape[1]:
+    begin, end, rows = columns
+    column, gain, stamp, heap, places = q
+    state, width = g.state, g.mask.shape[1]
+    while state[CHOSEN] < rule.most:
+        chosen, size, fresh = state[CHOSEN], places[HEAP], places[FRESH]
+        if chosen >= 64 * width:
             return WIDEN
-        fresh = q.state[FRESH]
-        waiting = fresh < q.column.size
-        if q.state[HEAP] == 0 and not waiting:
+        waiting = fresh < column.size
+        if size == 0 and not waiting:
             return DONE
-        if waiting and (q.state[HEAP] == 0 or _before(fresh, q.heap[0], q)):
-            if fresh >= columns.begin.size:
+        if waiting and (size == 0 or _before(fresh, heap[0], column, gain)):
+            if fresh >= begin.size:
                 return MORE
             item, known = fresh, False
-            q.state[FRESH] += 1
+            places[FRESH] += 1
         else:
-            item = _pop(q)
-            known = q.stamp[item] == g.state[CHOSEN]
-        if q.gain[item] <= rule.least_gain:
+            item = heap[0]
+            size -= 1
+            _pop(size, heap, column, gain)
+            known = stamp[item] == chosen
+        places[HEAP] = size
+        if gain[item] <= rule.least_gain:
             return DONE
-        rows = columns.rows[columns.begin[item] : columns.end[item]]
-        if rows.size == 0:
+        if begin[item] == end[item]:
             continue
+        one = rows[begin[item] : end[item]]
         if not known:
-            _weigh(item, rows, rule, q, g)
-        elif not _accept(item, q.gain[item], rows, rule, path, g) and rule.stop:
+            gain[item], stamp[item] = _weigh(one, rule, g), chosen
+            if gain[item] >= 0:
+                _push(item, size, heap, column, gain)
+                places[HEAP] += 1
+        elif offer(one, rule.k, rule.equality, g):
+            path.item[chosen], path.gain[chosen] = item, gain[item]
+            path.anonymity[chosen] = state[ANONYMITY]
+        elif rule.stop:
             return STOPPED
+    return DONE
 
 
-@njit(cache=True)
-def _weigh_all(columns: Any, rule: Any, q: Any, g: Any) -> Any:
+@inner
+def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     """The candidate by largest fall of the minority, then most pairs told apart, then column."""
-    best, best_rows, best_pairs = -1, -1, -1
-    for item in range(q.column.size):
-        if q.stamp[item] < 0:
+    begin, end, rows = columns
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    k, best, most_rows, most_pairs = rule.k, -1, -1, -1
+    for item in range(begin.size):
+        if stamp[item] < 0:
             continue
-        touched = gather(columns.rows[columns.begin[item] : columns.end[item]], g)
-        rows, pairs = minority_left(touched, g), pairs_parted(touched, g)
-        gains = pairs > 0 if rule.least_gain == 0 else rows > rule.least_gain
-        if gains and (rows > best_rows or (rows == best_rows and pairs > best_pairs)):
-            least = anonymity_within(touched, rule.k, rule.k, rule.equality, g)
-            if rule.stop or least >= rule.k:
-                best, best_rows, best_pairs = item, rows, pairs
+        one = rows[begin[item] : end[item]]
+        n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
+        left = minority_left(n, counts, hits, touched)
+        pairs = pairs_parted(n, counts, hits, touched)
+        gains = pairs > 0 if rule.least_gain == 0 else left > rule.least_gain
+        if gains and (left > most_rows or (left == most_rows and pairs > most_pairs)):
+            least = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask)
+            if rule.stop or least >= k:
+                best, most_rows, most_pairs = item, left, pairs
             else:
-                q.stamp[item] = -1
-        clear(touched, g)
-    return best, best_rows
+                stamp[item] = -1
+        clear(n, hits, touched)
+    return best, most_rows
 
 
-@njit(cache=True)
+@outer
 def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by fall of the minority; its gains may grow, so all are counted each time."""
-    while g.state[CHOSEN] < rule.most:
-        if g.state[CHOSEN] >= 64 * g.mask.shape[1]:
+    begin, end, rows = columns
+    mask, state = g.mask, g.state
+    while state[CHOSEN] < rule.most:
+        chosen = state[CHOSEN]
+        if chosen >= 64 * mask.shape[1]:
             return WIDEN
-        best, gain = _weigh_all(columns, rule, q, g)
+        best, gain = _weigh_all(columns, rule, q.stamp, g)
         if best < 0:
             return DONE
         q.stamp[best] = -1
-        rows = columns.rows[columns.begin[best] : columns.end[best]]
-        if not _accept(best, gain, rows, rule, path, g):
+        one = rows[begin[best] : end[best]]
+        if not offer(one, rule.k, rule.equality, g):
             return STOPPED
+        path.item[chosen], path.gain[chosen] = best, gain
+        path.anonymity[chosen] = state[ANONYMITY]
     return DONE

@@ -45,8 +45,8 @@ class Projection:
         self.k, self.privacy = k, privacy
         self.features: list[int] = []
         rows = self._table.shape[0]
-        each = np.asarray([] if weight is None else weight, dtype=np.int32)
-        self._patterns = patterns.start(rows, each, np.empty((0, 2), np.int32))
+        each = None if weight is None else patterns.packed(weight, 0)
+        self._patterns = patterns.start(rows, each)
         check_k(k, self.anonymity)
         check_privacy(privacy)
 

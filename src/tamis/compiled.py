@@ -1,0 +1,23 @@
+"""How kernels are compiled: so that a first use waits as short as can be.
+
+Python may call the `outer` kernels only: `inner` ones have no entry for it, and would crash. None
+makes or keeps an array, so none counts references (`_nrt`): that takes time to compile and, in
+short loops, most of the time to run. Rewrites of array expressions, which none has, and checks
+for division by zero would only take time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+_options: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "no_rewrites": True,
+    "_nrt": False,
+}
+outer: Any = njit(**_options)
+inner: Any = njit(**_options | {"no_cpython_wrapper": True})
