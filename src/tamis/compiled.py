@@ -3,7 +3,8 @@
 Python may call the `outer` kernels only: `inner` ones have no entry for it, and would crash. None
 makes or keeps an array, so none counts references (`_nrt`): that takes time to compile and, in
 short loops, most of the time to run. Rewrites of array expressions, which none has, and checks
-for division by zero would only take time.
+for division by zero would only take time. The cache on disk holds the outer kernels, and with
+them the inner ones that they call.
 """
 
 from __future__ import annotations
@@ -20,4 +21,4 @@ _options: dict[str, Any] = {
     "_nrt": False,
 }
 outer: Any = njit(**_options)
-inner: Any = njit(**_options | {"no_cpython_wrapper": True})
+inner: Any = njit(**_options | {"no_cpython_wrapper": True, "cache": False})

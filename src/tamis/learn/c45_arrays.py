@@ -17,26 +17,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 ATTRIBUTE, FIRST, COUNT, LO, HI, STACK, TASK = range(7)
 LEVELS, BRANCHES, LINE, COUNTED = range(4)
 GAIN, RATIO, CUT = range(3)
 
 SLACK = 1e-6  # weights and gains nearer than this are equal: sums of shares are not exact
-
-# Python may call the outer kernels only: inner ones have no entry for it, and would crash. No
-# kernel makes or keeps an array, so none counts references (`_nrt`). This, the rewrites of array
-# expressions that nobody wrote and the checks for division by zero would only take time.
-_options: dict[str, Any] = {
-    "cache": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-    "no_rewrites": True,
-    "_nrt": False,
-}
-outer: Any = njit(**_options)
-inner: Any = njit(**_options | {"no_cpython_wrapper": True, "cache": False})
 
 
 class Data(NamedTuple):

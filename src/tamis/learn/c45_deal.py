@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, inner
+from tamis.compiled import inner
+from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO
 
 
 @inner

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, outer
+from tamis.compiled import outer
+from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST
 from tamis.learn.c45_deal import branch_of
 
 

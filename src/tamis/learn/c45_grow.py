@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis.compiled import inner, outer
 from tamis.learn.c45_arrays import (
     ATTRIBUTE,
     BRANCHES,
@@ -22,8 +23,6 @@ from tamis.learn.c45_arrays import (
     RATIO,
     SLACK,
     STACK,
-    inner,
-    outer,
 )
 from tamis.learn.c45_deal import deal, move
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, SLACK, STACK, TASK, inner, outer
+from tamis.compiled import inner, outer
+from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, SLACK, STACK, TASK
 from tamis.learn.c45_deal import deal, move
 
 VISIT, TRY, WEIGH, DECIDE = range(4)  # up to TRY the rows of a node go down
