@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from tamis.compiled import prompt
 from tamis.learn.c45_arrays import (
     ATTRIBUTE,
     COUNT,
@@ -85,7 +86,8 @@ def _grown(
     while True:
         arena = make_arena(sorted_rows, weight, places)
         plan = make_plan(nodes, root, len(rows))
-        used = grow(data, plan, arena, room, limits)
+        with prompt(grow):
+            used = grow(data, plan, arena, room, limits)
         if used > 0:
             return Plan(*(array[:used] for array in plan))
         places, nodes = 2 * places, 4 * nodes
@@ -140,8 +142,10 @@ def _pruned(
         tree = Plan(*(array.copy() for array in plan))
         arena = make_arena(rows[None], weight, places)
         trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
-        if prune(data.values, data.y, tree, arena, room.branch, room.share, trial, cost, *options):
-            return tree
+        work = (arena, room.branch, room.share, trial, cost)
+        with prompt(prune):
+            if prune(data.values, data.y, tree, *work, *options):
+                return tree
         places *= 2
 
 
