@@ -20,6 +20,8 @@ from tamis.select.itemset_pool import floor, offer, welcome
 FULL, ENOUGH = 32, 33
 """Where, behind the counters of `held_by`, sets of rows are kept."""
 DONE = -2
+DENSE = 0.02
+"""The share of ones above which sets of rows are quicker to count in than lists of items."""
 
 
 @njit(cache=True)
@@ -28,15 +30,16 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
     d = len(core.column)
     counts = np.zeros(d, dtype=np.int32)
     local, inside = np.empty(d, dtype=np.int32), np.empty(d, dtype=np.int32)
+    support = np.empty(d, dtype=np.int32)
     rows = np.arange(len(core.starts) - 1, dtype=np.int32)
     planes = np.empty((35, (len(rows) + 63) // 64), dtype=np.uint64)
-    dense = d * planes.shape[1] <= len(core.items)
+    dense = DENSE * d * len(rows) <= len(core.items)
     table = cut(core, -1, rows, np.arange(d if dense else 0, dtype=np.int32), counts)
     for base in range(d):
         if dense:
             rows, width = around_in(table, base, k, floor(pool), local, inside, planes)
         else:
-            rows, width = around(core, base, k, floor(pool), counts, local)
+            rows, width = around(core, base, k, floor(pool), counts, local, support)
         if len(rows) >= k:
             bits = cut(core, base, rows, local[:width], counts)
             grow(core, base, rows, local[:width], bits, k, counts, pool)

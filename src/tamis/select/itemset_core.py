@@ -33,27 +33,37 @@ def core(table: sparse.csr_array, rows: NDArray[np.bool_], k: int, size: int) ->
     """Reduce some rows of a 0/1 table to what itemsets of at least `size` columns need."""
     starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int32, copy=False)
     d = table.shape[1]
-    counts, column = np.zeros(d, dtype=np.int32), np.empty(d, dtype=np.int32)
+    counts, support = np.zeros(d, dtype=np.int32), np.zeros(d, dtype=np.int32)
+    column = np.empty(d, dtype=np.int32)
     kept = np.flatnonzero(rows).astype(np.int32)
-    kept, width = peel(starts, items, kept, -1, k, size, counts, column)
-    column = column[:width]
-    support = supports(starts, items, kept, column, counts)
-    order = np.lexsort((column, support))
-    column = column[order]
-    starts_of = np.concatenate([[0], np.cumsum(support[order], dtype=np.int64)])
+    kept, width = peel(starts, items, kept, -1, k, size, counts, column, support)
+    rarest_first = np.argsort(support[:width], kind="stable")
+    column = column[rarest_first]
+    starts_of = np.zeros(width + 1, dtype=np.int64)
+    np.cumsum(support[rarest_first], out=starts_of[1:])
     ends, by_row, rows_of = ordered(starts, items, kept, column, starts_of, counts)
     return Core(ends, by_row, starts_of, rows_of, column.astype(np.int64))
 
 
 @njit(cache=True)
 def peel(
-    starts: Any, items: Any, rows: Any, base: Any, k: Any, need: Any, counts: Any, local: Any
+    starts: Any,
+    items: Any,
+    rows: Any,
+    base: Any,
+    k: Any,
+    need: Any,
+    counts: Any,
+    local: Any,
+    support: Any,
 ) -> Any:
     """The rows that hold `need` of the items after a base that k of these rows hold.
 
-    These items are written to `local`. Gives the rows, which come first in the array, and the
-    number of the items; `counts` is zero before and after.
+    These items are written to `local`, and how many rows hold each to `support`. Gives the rows,
+    which come first in the array, and the number of the items; `counts` is zero before and after.
     """
+    if len(rows) < k:
+        return rows[:0], 0
     for row in rows:
         tally(starts, items, row, base, counts, 1)
     n, before = len(rows), len(rows) + 1
@@ -72,6 +82,7 @@ def peel(
                 break
             if counts[items[a]] >= k:
                 local[width] = items[a]
+                support[width] = counts[items[a]]
                 width += 1
             counts[items[a]] = 0
     return rows[:n], width
@@ -100,17 +111,6 @@ def holds_enough(
 
 
 @njit(cache=True)
-def supports(starts: Any, items: Any, rows: Any, column: Any, counts: Any) -> Any:
-    """How many of the rows hold each of some columns; `counts` is zero before and after."""
-    for row in rows:
-        tally(starts, items, row, -1, counts, 1)
-    support = counts[column]
-    for row in rows:
-        tally(starts, items, row, -1, counts, -1)
-    return support
-
-
-@njit(cache=True)
 def ordered(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, place: Any) -> Any:
     """The parts of a `Core` of some rows and columns that it starts with; `place` is zero."""
     for a in range(len(column)):
@@ -136,11 +136,11 @@ def ordered(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, pla
 
 
 @njit(cache=True)
-def around(core: Any, base: Any, k: Any, size: Any, counts: Any, local: Any) -> Any:
+def around(core: Any, base: Any, k: Any, size: Any, counts: Any, local: Any, support: Any) -> Any:
     """The core's rows that itemsets of a size whose rarest item is the base need.
 
-    The items that may join the base are written to `local`; gives the rows and the number of
-    these items. `counts` is zero before and after.
+    The items that may join the base are written to `local`, and how many rows hold each to
+    `support`. Gives the rows and the number of these items; `counts` is zero before and after.
     """
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
     n = 0
@@ -149,7 +149,7 @@ def around(core: Any, base: Any, k: Any, size: Any, counts: Any, local: Any) -> 
         if last >= core.starts[row] and core.items[last] >= base:
             rows[n] = row
             n += 1
-    return peel(core.starts, core.items, rows[:n], base, k, size - 1, counts, local)
+    return peel(core.starts, core.items, rows[:n], base, k, size - 1, counts, local, support)
 
 
 def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:

@@ -25,8 +25,9 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
     """Offer to the pool each maximal itemset that could enter it."""
     counts = np.zeros(len(core.column), dtype=np.int32)
     local = np.empty(len(core.column), dtype=np.int32)
+    support = np.empty(len(core.column), dtype=np.int32)
     for base in range(len(core.column)):
-        rows, later = around(core, base, k, floor(pool), counts, local)
+        rows, later = around(core, base, k, floor(pool), counts, local, support)
         if len(rows) < k:
             continue
         width = earlier_items(core, base, rows, k, counts, local, later)

@@ -115,7 +115,7 @@ def largest_itemsets(
         pool.state[2] = size
         search = search_by_rows if size > WIDE * k else search_by_columns
         search(core(table, limit >= size, k, size), k, pool)
-        size = size * 7 // 10
+        size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few more: a short step
     return [tuple(frequent[list(columns)].tolist()) for columns in ranked(pool)]
 
 
