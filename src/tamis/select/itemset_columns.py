@@ -14,14 +14,16 @@ import numpy as np
 from numba import njit
 
 from tamis.select.bits import ALL, ONE, held_by, held_by_all, lowest, overlap
-from tamis.select.itemset_core import around
+from tamis.select.itemset_core import around, rows_around
 from tamis.select.itemset_pool import floor, offer, welcome
 
 FULL, ENOUGH = 32, 33
 """Where, behind the counters of `held_by`, sets of rows are kept."""
 DONE = -2
-DENSE = 0.02
-"""The share of ones above which sets of rows are quicker to count in than lists of items."""
+FAST = 1 << 16
+"""Words of a table of bits that the processor still reads quickly again and again."""
+WORDS = 30
+"""How many words of bits are counted while one item of a list is."""
 
 
 @njit(cache=True)
@@ -33,13 +35,16 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
     support = np.empty(d, dtype=np.int32)
     rows = np.arange(len(core.starts) - 1, dtype=np.int32)
     planes = np.empty((35, (len(rows) + 63) // 64), dtype=np.uint64)
-    dense = DENSE * d * len(rows) <= len(core.items)
+    words, length = planes.shape[1], len(core.items) / max(len(rows), 1)
+    dense = d * words <= min(len(core.items), FAST)
     table = cut(core, -1, rows, np.arange(d if dense else 0, dtype=np.int32), counts)
     for base in range(d):
-        if dense:
-            rows, width = around_in(table, base, k, floor(pool), local, inside, planes)
+        size = floor(pool)
+        rows = rows_around(core, base, size)
+        if dense and (d - base) * words < WORDS * length * len(rows):
+            rows, width = around_in(table, base, k, size, local, inside, planes)
         else:
-            rows, width = around(core, base, k, floor(pool), counts, local, support)
+            rows, width = around(core, base, rows, k, size, counts, local, support)
         if len(rows) >= k:
             bits = cut(core, base, rows, local[:width], counts)
             grow(core, base, rows, local[:width], bits, k, counts, pool)

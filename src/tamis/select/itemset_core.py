@@ -136,12 +136,8 @@ def ordered(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, pla
 
 
 @njit(cache=True)
-def around(core: Any, base: Any, k: Any, size: Any, counts: Any, local: Any, support: Any) -> Any:
-    """The core's rows that itemsets of a size whose rarest item is the base need.
-
-    The items that may join the base are written to `local`, and how many rows hold each to
-    `support`. Gives the rows and the number of these items; `counts` is zero before and after.
-    """
+def rows_around(core: Any, base: Any, size: Any) -> Any:
+    """Rows that hold the base and at least `size - 1` items that are less rare."""
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
     n = 0
     for row in core.rows_of[core.starts_of[base] : core.starts_of[base + 1]]:
@@ -149,7 +145,15 @@ def around(core: Any, base: Any, k: Any, size: Any, counts: Any, local: Any, sup
         if last >= core.starts[row] and core.items[last] >= base:
             rows[n] = row
             n += 1
-    return peel(core.starts, core.items, rows[:n], base, k, size - 1, counts, local, support)
+    return rows[:n]
+
+
+@njit(cache=True)
+def around(
+    core: Any, base: Any, rows: Any, k: Any, size: Any, counts: Any, local: Any, support: Any
+) -> Any:
+    """Peel some rows with the base to what itemsets of a size need whose rarest item it is."""
+    return peel(core.starts, core.items, rows, base, k, size - 1, counts, local, support)
 
 
 def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:

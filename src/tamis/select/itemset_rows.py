@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from tamis.select.bits import NONE, ONE, held_by, held_by_all, lowest, overlap
-from tamis.select.itemset_core import around
+from tamis.select.itemset_core import around, rows_around
 from tamis.select.itemset_pool import floor, offer, welcome
 
 INSIDE, OPEN, OUT = 0, 1, 2
@@ -27,7 +27,9 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
     local = np.empty(len(core.column), dtype=np.int32)
     support = np.empty(len(core.column), dtype=np.int32)
     for base in range(len(core.column)):
-        rows, later = around(core, base, k, floor(pool), counts, local, support)
+        size = floor(pool)
+        rows = rows_around(core, base, size)
+        rows, later = around(core, base, rows, k, size, counts, local, support)
         if len(rows) < k:
             continue
         width = earlier_items(core, base, rows, k, counts, local, later)
