@@ -93,6 +93,7 @@ def _sms_words() -> Labelled:
 
     frame = pl.read_csv(DATA / "sms_spam.csv.gz")
     words = CountVectorizer(binary=True, dtype=np.int8).fit_transform(frame["text"].to_list())
+    words.sort_indices()
     y = (frame["label"] == "spam").to_numpy().astype(np.int8)
     return sparse.csr_array(words), y
 

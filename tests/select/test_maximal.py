@@ -36,7 +36,9 @@ def test_itemsets_are_those_of_brute_force_in_the_stated_order(
     assert largest_itemsets(X, k, most, values) == expected[:most]
 
 
-@pytest.mark.parametrize(("rows", "columns", "density"), [(60, 90, 0.3), (300, 20, 0.4)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "density"), [(60, 90, 0.3), (300, 20, 0.4), (1500, 200, 0.02)]
+)
 @pytest.mark.parametrize("k", [2, 5, 20])
 def test_itemsets_are_those_of_a_miner(rows: int, columns: int, density: float, k: int) -> None:
     random = np.random.default_rng(k)

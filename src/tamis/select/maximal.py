@@ -13,6 +13,9 @@ from tamis.select.projection import check_k
 from tamis.select.selection import Selection
 from tamis.zero_one import sparse_rows
 
+WIDE = 2
+"""Columns for each of k rows from which few rows decide what an itemset holds."""
+
 
 def maximal(
     X: Any, y: Any, k: int, *, utility: str = "hamdist", largest: int = 20, extend: bool = True
@@ -94,9 +97,10 @@ def largest_itemsets(
     >>> largest_itemsets([[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], k=2, most=3)
     [(0, 1), (2,), (3,)]
     """
+    from tamis.select.itemset_columns import search_by_columns
     from tamis.select.itemset_core import core, reach
     from tamis.select.itemset_pool import empty_pool, ranked
-    from tamis.select.itemsets import search
+    from tamis.select.itemset_rows import search_by_rows
 
     table = sparse_rows(X)
     check_k(k, table.shape[0])
@@ -109,8 +113,9 @@ def largest_itemsets(
     pool = empty_pool(most, max(size, 1), worth)
     while size > 0 and pool.state[0] < most:
         pool.state[2] = size
-        search(core(table[limit >= size], k, size), k, pool)
-        size = size * 7 // 10
+        search = search_by_rows if size > WIDE * k else search_by_columns
+        search(core(table, limit >= size, k, size), k, pool)
+        size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few more: a short step
     return [tuple(frequent[list(columns)].tolist()) for columns in ranked(pool)]
 
 

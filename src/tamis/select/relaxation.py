@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 AT_ONCE = 200
-"""Light sets looked for at a time."""
+"""Light sets looked for at a time, at most; where there are fewer columns, as many as these."""
 LONGEST = 60
 ROOM = 1.2
 """A light set that lacks more than 1 is not violated, but what grows from it may be."""
@@ -94,7 +94,7 @@ class Relaxation:
         from tamis.select.anonymity_cuts import light_sets
 
         order = np.argsort(-shares - 1e-9 * self.worth, kind="stable")
-        found = np.full((AT_ONCE, LONGEST), -1)
+        found = np.full((min(AT_ONCE, len(order)), LONGEST), -1)
         count = light_sets(self.rows, 1 - shares, order, self.filler.k, ROOM, found)
         light = [row[: int(np.argmin(row))] for row in found[:count]]
         cuts = dict(self._grown(group, order) for group in light)

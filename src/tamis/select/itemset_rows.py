@@ -1,13 +1,9 @@
-"""Maximal frequent itemsets, large ones only: a branch and bound over columns and rows.
+"""Maximal frequent itemsets around one item, by sets of items: for few rows and large sets.
 
 A node is a set of items that are in, the items that may still join (open), those that may not
 (out, since the sets they belong to are found elsewhere), and the rows that hold all that is in
-and enough of the open ones. Rows bound and steer the search: a set as large as the worst of the
-pool must lie in k rows that hold as many items; and the next item to branch on is one that the
-fullest row lacks, so that after a few branches k rows hold all that is open and the node is done.
-
-For each item, rarest first, the table is cut down to the item's own rows and to the items that k
-of them hold, as sets of bits.
+and enough of the open ones. The next item to branch on is one that the fullest row lacks, so that
+after a few branches k rows hold all that is open and the node is done.
 """
 
 from __future__ import annotations
@@ -18,90 +14,50 @@ import numpy as np
 from numba import njit
 
 from tamis.select.bits import NONE, ONE, held_by, held_by_all, lowest, overlap
+from tamis.select.itemset_core import around, rows_around
 from tamis.select.itemset_pool import floor, offer, welcome
 
 INSIDE, OPEN, OUT = 0, 1, 2
 
 
 @njit(cache=True)
-def search(core: Any, k: Any, pool: Any) -> Any:
+def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
     """Offer to the pool each maximal itemset that could enter it."""
-    d = len(core.column)
-    place = np.zeros(d, dtype=np.int32)
-    counts = np.zeros(d, dtype=np.int32)
-    local = np.empty(d, dtype=np.int32)
-    for base in range(d):
-        rows, n = rows_around(core, base, floor(pool))
-        if n < k:
+    counts = np.zeros(len(core.column), dtype=np.int32)
+    local = np.empty(len(core.column), dtype=np.int32)
+    support = np.empty(len(core.column), dtype=np.int32)
+    for base in range(len(core.column)):
+        size = floor(pool)
+        rows = rows_around(core, base, size)
+        rows, later = around(core, base, rows, k, size, counts, local, support)
+        if len(rows) < k:
             continue
-        later = items_around(core, rows, n, base + 1, d, k, counts, local, 0)
-        if later + 1 < floor(pool):
-            continue
-        width = items_around(core, rows, n, 0, base, k, counts, local, later)
+        width = earlier_items(core, base, rows, k, counts, local, later)
+        sets = cut(core, rows, local[:width], counts)
+        column = np.empty(width + 1, dtype=np.int64)
         for a in range(width):
-            place[local[a]] = a + 1
-        sets = cut(core, rows, n, place, width)
-        for a in range(width):
-            place[local[a]] = 0
-            local[a] = core.column[local[a]]
-        local[width] = core.column[base]
-        grow(sets, local[: width + 1], later, k, pool)
+            column[a] = core.column[local[a]]
+        column[width] = core.column[base]
+        grow(sets, column, later, k, pool)
 
 
 @njit(cache=True)
-def rows_around(core: Any, base: Any, need: Any) -> Any:
-    """Rows with the base and at least `need - 1` items that are less rare; their number."""
-    start, end = core.starts_of[base], core.starts_of[base + 1]
-    rows = np.empty(end - start, dtype=np.int32)
-    n = 0
-    for a in range(start, end):
-        row = core.rows_of[a]
-        last = core.starts[row + 1] - need
-        if last >= core.starts[row] and core.items[last] >= base:
-            rows[n] = row
-            n += 1
-    return rows, n
-
-
-@njit(cache=True)
-def first_from(items: Any, start: Any, end: Any, least: Any) -> Any:
-    """The first place in a sorted part that holds at least `least`."""
-    while start < end:
-        middle = (start + end) // 2
-        if items[middle] < least:
-            start = middle + 1
-        else:
-            end = middle
-    return start
-
-
-@njit(cache=True)
-def items_around(
-    core: Any,
-    rows: Any,
-    n: Any,
-    least: Any,
-    below: Any,
-    k: Any,
-    counts: Any,
-    local: Any,
-    found: Any,
+def earlier_items(
+    core: Any, base: Any, rows: Any, k: Any, counts: Any, local: Any, found: Any
 ) -> Any:
-    """Add to `local` the items from `least` to `below` that k rows hold; how many it has then.
+    """Add to `local` the items rarer than the base that k rows hold; how many it has then.
 
     `counts` is zero before and after.
     """
-    for a in range(n):
-        end = core.starts[rows[a] + 1]
-        for b in range(first_from(core.items, core.starts[rows[a]], end, least), end):
-            if core.items[b] >= below:
+    for row in rows:
+        for a in range(core.starts[row], core.starts[row + 1]):
+            if core.items[a] >= base:
                 break
-            counts[core.items[b]] += 1
-    for a in range(n):
-        end = core.starts[rows[a] + 1]
-        for b in range(first_from(core.items, core.starts[rows[a]], end, least), end):
-            item = core.items[b]
-            if item >= below:
+            counts[core.items[a]] += 1
+    for row in rows:
+        for a in range(core.starts[row], core.starts[row + 1]):
+            item = core.items[a]
+            if item >= base:
                 break
             if counts[item] >= k:
                 local[found] = item
@@ -111,14 +67,18 @@ def items_around(
 
 
 @njit(cache=True)
-def cut(core: Any, rows: Any, n: Any, place: Any, width: Any) -> Any:
-    """The rows as sets of the local items; `place` numbers these from 1, others are 0."""
-    sets = np.zeros((n, (width + 63) // 64), dtype=np.uint64)
-    for a in range(n):
+def cut(core: Any, rows: Any, local: Any, place: Any) -> Any:
+    """The rows as sets of the local items; `place` is zero before and after."""
+    sets = np.zeros((len(rows), (len(local) + 63) // 64), dtype=np.uint64)
+    for a in range(len(local)):
+        place[local[a]] = a + 1
+    for a in range(len(rows)):
         for b in range(core.starts[rows[a]], core.starts[rows[a] + 1]):
             at = place[core.items[b]] - 1
             if at >= 0:
                 sets[a, at >> 6] |= ONE << np.uint64(at & 63)
+    for item in local:
+        place[item] = 0
     return sets
 
 
@@ -221,13 +181,11 @@ def settle(
         n, full, pivot = fullest(sets, node[OPEN], size, rows, n, need)
         if n < k:
             return 0, -1
-        if size == need and not welcome(pool, found, whole(node, column, found)):
+        if full >= k:
+            harvest(sets, node, rows, n, k, planes, column, found, pool)
             return 0, -1
         held_by_all(sets, rows, n, held)
         if overlap(held, node[OUT]):
-            return 0, -1
-        if full >= k:
-            harvest(sets, node, rows, n, k, planes, column, found, pool)
             return 0, -1
         for w in range(len(held)):
             node[INSIDE, w] |= held[w] & node[OPEN, w]
@@ -278,6 +236,8 @@ def harvest(
 ) -> Any:
     """Offer all that is in or open, which k rows hold, unless k of these hold another item too."""
     size = whole(node, column, found)
+    if not welcome(pool, found, size):
+        return
     holders = 0
     for a in range(n):
         if holds(sets[rows[a]], node[OPEN]):
