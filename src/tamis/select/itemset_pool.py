@@ -35,11 +35,13 @@ def empty_pool(most: int, longest: int, values: NDArray[np.int64]) -> Pool:
     )
 
 
-def ranked(pool: Pool) -> list[tuple[int, ...]]:
-    """The itemsets, best first; the columns of each ascend."""
-    places = range(int(pool.state[0]))
-    sets = [tuple(sorted(pool.columns[i, : pool.sizes[i]].tolist())) for i in places]
-    order = sorted(places, key=lambda i: (-pool.sizes[i], -pool.totals[i], sets[i]))
+def ranked(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...]]:
+    """The itemsets, best first; the columns of each, by the numbers they had, ascend."""
+    count = int(pool.state[0])
+    columns = numbers[pool.columns[:count]].tolist()
+    sizes, totals = pool.sizes[:count].tolist(), pool.totals[:count].tolist()
+    sets = [tuple(sorted(held[:size])) for held, size in zip(columns, sizes)]
+    order = sorted(range(count), key=lambda i: (-sizes[i], -totals[i], sets[i]))
     return [sets[i] for i in order]
 
 

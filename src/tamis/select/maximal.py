@@ -15,6 +15,8 @@ from tamis.zero_one import sparse_rows
 
 WIDE = 2
 """Columns for each of k rows from which few rows decide what an itemset holds."""
+SMALL = 5000
+"""Ones below which a look at many small sets costs less than several at larger ones."""
 
 
 def maximal(
@@ -111,12 +113,16 @@ def largest_itemsets(
     limit = reach(table, k)
     size = int(np.partition(limit, len(limit) - k)[len(limit) - k])
     pool = empty_pool(most, max(size, 1), worth)
+    if table.nnz < SMALL and size:
+        size = max(1, size // 5)
     while size > 0 and pool.state[0] < most:
         pool.state[2] = size
         search = search_by_rows if size > WIDE * k else search_by_columns
-        search(core(table, limit >= size, k, size), k, pool)
+        left = core(table, limit >= size, k, size)
+        if len(left.column):
+            search(left, k, pool)
         size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few more: a short step
-    return [tuple(frequent[list(columns)].tolist()) for columns in ranked(pool)]
+    return ranked(pool, frequent)
 
 
 def _check_largest(largest: Any) -> None:
