@@ -1,5 +1,6 @@
 """The 20 largest maximal itemsets, against pyfim's fpgrowth listing all maximal ones.
 
+Both are run again while they take milliseconds, and the best run counts.
 The peer runs in a process of its own and is ended after `TAMIS_BENCH_SECONDS` (20): its time is
 then that limit, and the ratio an upper one. Both are CPU seconds, without reading the data.
 """
@@ -10,6 +11,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,28 +27,39 @@ SUPPORTS = (5, 8, 11, 50, 200)
 MOST = 20
 
 PEER = """
-import sys, time
+import sys
 import fim
+from bench.bench_itemsets import cpu_seconds
 from bench.sparse_tables import load
 X, _ = load(sys.argv[1])
 rows = [X.indices[a:b].tolist() for a, b in zip(X.indptr, X.indptr[1:])]
 print("ready", flush=True)
-start = time.process_time()
-fim.fpgrowth(rows, target="m", supp=-int(sys.argv[2]), zmin=1)
-print(time.process_time() - start)
+print(cpu_seconds(lambda: fim.fpgrowth(rows, target="m", supp=-int(sys.argv[2]), zmin=1)))
 """
+ENOUGH = 0.3
+"""Seconds after which the best of several runs is taken."""
 
 
 def main() -> None:
     limit = float(os.environ.get("TAMIS_BENCH_SECONDS", "20"))
-    for side, table in (("columns", np.eye(3)), ("rows", np.ones((1, 9)))):
-        start = time.process_time()
-        largest_itemsets(table, 1, 2)
-        print(f"first call by {side} in this process: {time.process_time() - start:.2f} s CPU")
+    for side, table in (("columns", np.eye(3)), ("rows", np.ones((1, 50)))):
+        took = cpu_seconds(partial(largest_itemsets, table, 1, 2), enough=0)
+        print(f"first call by {side} in this process: {took:.2f} s CPU")
     lines = [
         _line(name, k, limit) for name in NAMES for k in SUPPORTS if k < load(name)[0].shape[0]
     ]
     show(f"{MOST} largest maximal itemsets; all maximal ones by the peer", lines)
+
+
+def cpu_seconds(work: Callable[[], Any], enough: float = ENOUGH) -> float:
+    """The least CPU time of a run; those that take milliseconds are run many times."""
+    best, spent = float("inf"), 0.0
+    while best == float("inf") or spent < enough:
+        start = time.process_time()
+        work()
+        took = time.process_time() - start
+        best, spent = min(best, took), spent + took
+    return best
 
 
 def _line(name: str, k: int, limit: float) -> Ratio:
@@ -52,9 +67,7 @@ def _line(name: str, k: int, limit: float) -> Ratio:
     positive = y == 1
     support, ones = class_counts(X, positive)
     values = differing_pairs(support, ones, len(y), int(positive.sum()))
-    start = time.process_time()
-    largest_itemsets(X, k, MOST, values)
-    ours = time.process_time() - start
+    ours = cpu_seconds(lambda: largest_itemsets(X, k, MOST, values))
     theirs, ended = _peer(name, k, limit)
     peer = "pyfim fpgrowth" + (", ended" if ended else "")
     return Ratio(f"{name}, k = {k}", peer, ours, theirs, 1.0)
