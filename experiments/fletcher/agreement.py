@@ -42,7 +42,7 @@ def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> S
         grids.append(_grid(noise, curves))
     text = (
         f"The {len(names)} datasets with two labels, each measure as its difference from no noise. "
-        f"Folds looked at: {effort.folds} of ten; releases of each fold and level: {effort.draws}. "
+        f"Folds looked at: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
         "Rule Accuracy here is the share of released rows that the rules predict rightly, as the "
         "signs of the print show. The printed p-values count every level of every dataset as an "
         "observation of its own."

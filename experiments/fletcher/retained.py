@@ -35,7 +35,7 @@ def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> S
             cells.append(Cell("Section 7", row, "", text, ours, tolerance=3, reason=_TREES))
     text = (
         "CART with leaves of at least 2 % of the rows and depth 12. "
-        f"Folds looked at: {effort.folds} of ten; releases of each fold and level: {effort.draws}. "
+        f"Folds looked at: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
         "All three measures rise with the noise, as in the paper, each at its own pace."
     )
     curves = {name: found_[0] for name, found_ in found.items()}
