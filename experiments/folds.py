@@ -52,9 +52,9 @@ class Dealer:
         near = [folder / place / RECORD for place in PLACES]
         return cls(next((p for p in near if p.is_file()), None), shutil.which("weka"))
 
-    def origin(self, dataset: str | None) -> Origin:
-        """Whose folds a dataset gets; `None` where they are for a column other than its class."""
-        if dataset is not None and self._recorded(dataset) is not None:
+    def origin(self, rows: int, dataset: str | None = None) -> Origin:
+        """Whose folds so many rows get; a dataset is named where they are for its class."""
+        if self._recorded(rows, dataset) is not None:
             return "a record of Weka's"
         return "ours" if self.program is None else "Weka"
 
@@ -66,17 +66,18 @@ class Dealer:
         >>> np.bincount(Dealer().deal(["a", "b", "b"] * 10)).tolist()
         [3, 3, 3, 3, 3, 3, 3, 3, 3, 3]
         """
-        recorded = None if dataset is None else self._recorded(dataset)
-        if recorded is not None and len(recorded) == len(labels):
+        recorded = self._recorded(len(labels), dataset)
+        if recorded is not None:
             return recorded
         codes = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)[1]
         return _ours(codes) if self.program is None else _by_weka(self.program, codes)
 
-    def _recorded(self, dataset: str) -> NDArray[np.int64] | None:
-        if self.record is None:
+    def _recorded(self, rows: int, dataset: str | None) -> NDArray[np.int64] | None:
+        """The recorded folds; none where the dataset there has another number of rows."""
+        if self.record is None or dataset is None:
             return None
-        rows = pl.read_csv(self.record).filter(dataset=dataset).sort("row")
-        return rows["fold"].to_numpy() if rows.height else None
+        found = pl.read_csv(self.record).filter(dataset=dataset).sort("row")
+        return found["fold"].to_numpy() if found.height == rows else None
 
 
 def _ours(codes: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -46,7 +46,7 @@ class Task:
     def origins(self) -> list[Origin]:
         """Whose folds they are, of the target and of the column to hide."""
         columns = [c for c in (self.target, self.sensitive) if c is not None]
-        return [self.dealer.origin(self._recorded(c)) for c in columns]
+        return [self.dealer.origin(self.frame.height, self._recorded(c)) for c in columns]
 
     def _recorded(self, column: str) -> str | None:
         return self.recorded if column == self.target else None
@@ -127,10 +127,11 @@ def searched(
 
 
 def explained(section: Section, *found: Found) -> Section:
-    """The section; where it rests on folds of ours, these are the reason for any difference."""
+    """The section; where it rests on folds of ours, these are a reason for any difference."""
     if not any(f.own_folds for f in found):
         return section
-    return replace(section, cells=[replace(c, reason=OTHER_FOLDS) for c in section.cells])
+    reasons = [". ".join(filter(None, (OTHER_FOLDS, c.reason))) for c in section.cells]
+    return replace(section, cells=[replace(c, reason=r) for c, r in zip(section.cells, reasons)])
 
 
 def _record(

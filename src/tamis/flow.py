@@ -98,7 +98,8 @@ class Settings:
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
         """The methods that propose; where an epsilon is asked, `dp` first."""
-        chosen = dict(self.methods or {name: {} for name in BY_DEFAULT})
+        usual: Mapping[str, Mapping[str, Any]] = {name: {} for name in BY_DEFAULT}
+        chosen = dict(usual if self.methods is None else self.methods)
         return chosen if self.epsilon is None else {"dp": chosen.pop("dp", {}), **chosen}
 
     @property

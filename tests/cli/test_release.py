@@ -276,3 +276,10 @@ def test_drawing_is_asked_for_rightly_or_refused_at_once(
     assert done.code == 2
     assert words in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_every_method_can_be_set_in_a_configuration_file():
+    from tamis.cli.release import METHODS
+    from tamis.propose import METHODS as every
+
+    assert set(METHODS) == set(every)

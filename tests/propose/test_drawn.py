@@ -147,6 +147,7 @@ def test_with_an_epsilon_nothing_but_drawn_rows_is_chosen(outcome: Outcome) -> N
 def test_epsilon_alone_adds_the_method_before_the_usual_ones() -> None:
     assert list(Settings(epsilon=1.0).proposing) == ["dp", "breach", "containment"]
     assert list(Settings().proposing) == ["breach", "containment"]
+    assert list(Settings(methods={}).proposing) == []
 
 
 def test_the_manifest_tells_the_budget_and_no_figure_of_people(folder: Path) -> None:
@@ -226,3 +227,9 @@ def test_drawing_needs_an_epsilon() -> None:
         Settings(methods={"dp": {}})
     (tried,) = propose(asked(records(), epsilon=None), [Drawn()]).tried
     assert "epsilon" in tried.note
+
+
+def test_numbers_listed_as_texts_are_named() -> None:
+    table = Table(pl.DataFrame({"x": [0.5] * 40, "y": [0, 1] * 20}), Roles(target="y"))
+    with pytest.raises(InputError, match="'y'.*without quotes"):
+        propose(asked(table), [Drawn(bounds={"x": [0, 1], "y": ["0", "1"]})])

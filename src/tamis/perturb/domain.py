@@ -81,9 +81,15 @@ class Axis:
         known = [place.get(v, -1) for v in values.to_list()]
         found = column.replace_strict(values, known, return_dtype=pl.Int64, default=-1)
         if unlisted := int(((found < 0) & column.is_not_null()).sum()):
+            quoted = self.dtype.is_numeric() and any(isinstance(v, str) for v in self.levels)
+            hint = (
+                "its values are numbers, so list them without quotes"
+                if quoted
+                else ("list every value that could occur, or merge the rest into one first")
+            )
             raise InputError(
                 f"column {self.name!r} has values that its bounds do not list, in {unlisted} "
-                "rows; list every value that could occur, or merge the rest into one first"
+                f"rows; {hint}"
             )
         return found.fill_null(0).to_numpy()
 

@@ -5,6 +5,7 @@ Neither gives a guarantee: a cell that stays, stays as it was.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
@@ -107,11 +108,13 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
             return self.bounds.get(column.name)
         return _observed(column) if self.bounds == "observed" else None
 
+    @abstractmethod
     def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
-        raise NotImplementedError
+        """What to draw a column's noise from."""
 
+    @abstractmethod
     def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
-        raise NotImplementedError
+        """A new value for every cell of a column."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

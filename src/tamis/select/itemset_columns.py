@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from tamis.select.bits import ALL, ONE, held_by, held_by_all, lowest, overlap
-from tamis.select.itemset_core import around, rows_around
+from tamis.select.itemset_core import around, rows_around, with_room
 from tamis.select.itemset_pool import floor, offer, welcome
 
 FULL, ENOUGH = 32, 33
@@ -157,17 +157,6 @@ def grow(
         ends[level + 1], ends[level + 2] = last, last + left - 1
         ins[level + 1], outs[level + 1] = ins[level] + 1, outs[level]
         level += 1
-
-
-@njit(cache=True)
-def with_room(items: Any, size: Any) -> Any:
-    """The same items in an array of at least a size."""
-    if size <= len(items):
-        return items
-    larger = np.empty(2 * size, dtype=np.int32)
-    for a in range(len(items)):
-        larger[a] = items[a]
-    return larger
 
 
 @njit(cache=True)

@@ -156,6 +156,17 @@ def around(
     return peel(core.starts, core.items, rows, base, k, size - 1, counts, local, support)
 
 
+@njit(cache=True)
+def with_room(numbers: Any, size: Any) -> Any:
+    """The same numbers in an array of at least a size."""
+    if size <= len(numbers):
+        return numbers
+    larger = np.empty(2 * size, dtype=np.int32)
+    for a in range(len(numbers)):
+        larger[a] = numbers[a]
+    return larger
+
+
 def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:
     """For each row a size that no itemset of support k within the row can pass.
 

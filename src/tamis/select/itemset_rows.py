@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from tamis.select.bits import NONE, ONE, held_by, held_by_all, lowest, overlap
-from tamis.select.itemset_core import around, rows_around
+from tamis.select.itemset_core import around, rows_around, with_room
 from tamis.select.itemset_pool import floor, offer, welcome
 
 INSIDE, OPEN, OUT = 0, 1, 2
@@ -120,17 +120,6 @@ def grow(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
                 node[level + 1, part, w] = node[level, part, w]
         level += 1
         move(node[level], choice[level - 1], INSIDE)
-
-
-@njit(cache=True)
-def with_room(rows: Any, size: Any) -> Any:
-    """The same rows in an array of at least a size."""
-    if size <= len(rows):
-        return rows
-    larger = np.empty(2 * size, dtype=np.int32)
-    for a in range(len(rows)):
-        larger[a] = rows[a]
-    return larger
 
 
 @njit(cache=True)
