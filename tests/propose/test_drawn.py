@@ -231,5 +231,5 @@ def test_drawing_needs_an_epsilon() -> None:
 
 def test_numbers_listed_as_texts_are_named() -> None:
     table = Table(pl.DataFrame({"x": [0.5] * 40, "y": [0, 1] * 20}), Roles(target="y"))
-    with pytest.raises(InputError, match="'y'.*without quotes"):
+    with pytest.raises(InputError, match=r"'y'.*without quotes"):
         propose(asked(table), [Drawn(bounds={"x": [0, 1], "y": ["0", "1"]})])
