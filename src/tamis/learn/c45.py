@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from tamis.errors import InputError
+from tamis.learn.c45_descend import leaf_shares
 from tamis.learn.c45_table import Coded, encode
 from tamis.learn.c45_tree import Tree
 
@@ -175,7 +176,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = self._checked(X, None, reset=False)
         coded = encode(X, self.nominal, schema=self.tree_.schema)
-        return self._shares(coded, np.arange(coded.rows))
+        return leaf_shares(self.tree_, coded.values, np.arange(coded.rows))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest share, the first of equals."""
@@ -186,18 +187,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         chosen = coded if self._columns is None else coded.select(self._columns)
         wanted = np.arange(coded.rows) if rows is None else np.ascontiguousarray(rows, np.int64)
-        return self._decided(self._shares(chosen, wanted))
-
-    def _shares(self, coded: Coded, rows: np.ndarray) -> np.ndarray:
-        from tamis.learn.c45_arrays import read_only
-        from tamis.learn.c45_descend import descend
-
-        tree = self.tree_
-        out = np.zeros((len(rows), len(self.classes_)))
-        given = (coded.values, rows, tree.shape, tree.cut, tree.mass, tree.mass.sum(axis=1))
-        stack, part = np.empty(len(tree), np.int64), np.empty(len(tree))
-        descend(*map(read_only, given), stack, part, out)
-        return out
+        return self._decided(leaf_shares(self.tree_, chosen.values, wanted))
 
     def _decided(self, shares: np.ndarray) -> np.ndarray:
         best = shares.max(axis=1, keepdims=True, initial=0.0)
