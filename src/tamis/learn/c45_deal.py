@@ -48,16 +48,16 @@ def deal(
         mass[first + b] = 0.0
     known, unknown = 0.0, 0
     for i in range(lo, hi):
-        row = rows[i]
+        row, w = rows[i], weight[i]
         b = branch_of(column[row], cut[node])
         branch[row] = b
         if b < 0:
             unknown += 1
             continue
         nodes[first + b, HI] += 1
-        share[b] += weight[i]
-        known += weight[i]
-        mass[first + b, y[row]] += weight[i]
+        share[b] += w
+        known += w
+        mass[first + b, y[row]] += w
     for b in range(count):
         size = nodes[first + b, HI]
         if share[b] > 0:
@@ -68,9 +68,10 @@ def deal(
         nodes[first + b, HI] = to
     if unknown:
         for i in range(lo, hi):
-            if branch[rows[i]] < 0:
+            row = rows[i]
+            if branch[row] < 0:
                 for b in range(count):
-                    mass[first + b, y[rows[i]]] += weight[i] * share[b]
+                    mass[first + b, y[row]] += weight[i] * share[b]
     return to
 
 
@@ -83,15 +84,16 @@ def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, s
     for b in range(first, first + count):
         nodes[b, HI] = nodes[b, LO]  # grows back to its end as the branch is filled
     for i in range(nodes[node, LO], nodes[node, HI]):
-        b = branch[rows[i]]
+        row, w = rows[i], weight[i]
+        b = branch[row]
         known = b >= 0
         last = b + 1 if known else count
         b = b if known else 0
         while b < last:
             if known or share[b] > 0:
                 to = nodes[first + b, HI]
-                spare_rows[to] = rows[i]
-                spare_weight[to] = weight[i] if known else weight[i] * share[b]
+                spare_rows[to] = row
+                spare_weight[to] = w if known else w * share[b]
                 nodes[first + b, HI] = to + 1
             b += 1
     for i in range(start, end):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from tamis.compiled import prompt
 from tamis.learn.c45_arrays import (
     ATTRIBUTE,
     COUNT,
@@ -86,8 +85,7 @@ def _grown(
     while True:
         arena = make_arena(sorted_rows, weight, places)
         plan = make_plan(nodes, root, len(rows))
-        with prompt(grow):
-            used = grow(data, plan, arena, room, limits)
+        used = grow(data, plan, arena, room, limits)
         if used > 0:
             return Plan(*(array[:used] for array in plan))
         places, nodes = 2 * places, 4 * nodes
@@ -143,9 +141,8 @@ def _pruned(
         arena = make_arena(rows[None], weight, places)
         trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
         work = (arena, room.branch, room.share, trial, cost)
-        with prompt(prune):
-            if prune(data.values, data.y, tree, *work, *options):
-                return tree
+        if prune(data.values, data.y, tree, *work, *options):
+            return tree
         places *= 2
 
 

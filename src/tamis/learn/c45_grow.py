@@ -37,8 +37,8 @@ def plogp(x: float) -> float:
 @inner
 def plogp_sum(weights: Any) -> float:
     total = 0.0
-    for c in range(len(weights)):
-        total += plogp(weights[c])
+    for weight in weights:
+        total += plogp(weight)
     return total
 
 
@@ -63,8 +63,9 @@ def judge_number(
     table[1] = 0.0
     known, end = 0.0, lo
     while end < hi and not math.isnan(values[rows[end]]):
-        right[y[rows[end]]] += weight[end]
-        known += weight[end]
+        w = weight[end]
+        right[y[rows[end]]] += w
+        known += w
         end += 1
     least = 0.1 * known / len(left)
     if least > 25.0:
@@ -75,10 +76,10 @@ def judge_number(
     before = plogp(known) - plogp_sum(right)
     best, cut, tries, below, best_below = 0.0, -1, 0, 0.0, 0.0
     for i in range(lo, end - 1):
-        row = rows[i]
-        left[y[row]] += weight[i]
-        right[y[row]] -= weight[i]
-        below += weight[i]
+        row, w = rows[i], weight[i]
+        left[y[row]] += w
+        right[y[row]] -= w
+        below += w
         if below < least or values[row] + resolution >= values[rows[i + 1]]:
             continue
         if known - below < least:
@@ -117,17 +118,19 @@ def judge_nominal(
     """Score the multiway split of a nominal column; its gain stays -1 if two values lack rows."""
     table[: levels + 1] = 0.0  # the last line for all values together
     for i in range(lo, hi):
-        value = values[rows[i]]
+        row = rows[i]
+        value = values[row]
         if not math.isnan(value):
-            table[np.int64(value), y[rows[i]]] += weight[i]
+            table[np.int64(value), y[row]] += weight[i]
     known, after, spread, enough = 0.0, 0.0, plogp(total), 0
     for v in range(levels):
         mass = 0.0
         for c in range(table.shape[1]):
             mass += table[v, c]
             table[levels, c] += table[v, c]
-        after += plogp(mass) - plogp_sum(table[v])
-        spread -= plogp(mass)
+        share = plogp(mass)
+        after += share - plogp_sum(table[v])
+        spread -= share
         known += mass
         if mass + SLACK >= min_rows:
             enough += 1
@@ -146,15 +149,16 @@ def best_column(scores: Any, columns: Any) -> int:
     """The best gain ratio among those whose gain is about average or more; -1 if none."""
     total, number = 0.0, 0
     for a in range(len(scores)):
-        if scores[a, GAIN] >= 0 and columns[COUNTED, a]:
-            total += scores[a, GAIN]
+        gain = scores[a, GAIN]
+        if gain >= 0.0 and columns[COUNTED, a]:
+            total += gain
             number += 1
     reached = total / number - NEAR_AVERAGE if number else 0.0
     best, chosen = 0.0, -1
     for a in range(len(scores)):
-        gain = scores[a, GAIN]
-        if gain >= 0.0 and gain >= reached and scores[a, RATIO] > best + SLACK:
-            best, chosen = scores[a, RATIO], a
+        gain, ratio = scores[a, GAIN], scores[a, RATIO]
+        if gain >= 0.0 and gain >= reached and ratio > best + SLACK:
+            best, chosen = ratio, a
     return chosen
 
 
@@ -162,10 +166,10 @@ def best_column(scores: Any, columns: Any) -> int:
 def weight_to_split(mass: Any, min_rows: float) -> float:
     """The weight of a node, 0 where it is pure or too small to split."""
     total, majority = 0.0, 0.0
-    for c in range(len(mass)):
-        total += mass[c]
-        if mass[c] > majority:
-            majority = mass[c]
+    for weight in mass:
+        total += weight
+        if weight > majority:
+            majority = weight
     if total + SLACK < 2 * min_rows or total - majority < SLACK:
         return 0.0
     return total

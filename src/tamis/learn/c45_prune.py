@@ -28,10 +28,10 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
     value, and in between on the line from none to one.
     """
     n, majority = 0.0, 0.0
-    for c in range(len(mass)):
-        n += mass[c]
-        if mass[c] > majority:
-            majority = mass[c]
+    for weight in mass:
+        n += weight
+        if weight > majority:
+            majority = weight
     errors = n - majority
     if n <= SLACK:
         return 0.0
@@ -54,8 +54,8 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
     best, chosen = -1.0, -1
     for b in range(nodes[node, COUNT]):
         child, n = nodes[node, FIRST] + b, 0.0
-        for c in range(mass.shape[1]):
-            n += mass[child, c]
+        for weight in mass[child]:
+            n += weight
         if n + SLACK >= best:
             best, chosen = n, child
     return chosen
@@ -122,8 +122,7 @@ def prune(
                 end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)
                 if end > rows.shape[1]:
                     return False
-                for k in range(len(rows) - 1):
-                    move(nodes, node, rows, weight, k, branch, share)
+                move(nodes, node, rows, weight, 0, branch, share)
             if task == VISIT:
                 nodes[waiting, TASK] = WEIGH  # the node is still there
                 waiting += 1

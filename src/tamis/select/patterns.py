@@ -146,13 +146,16 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
 
 
 @inner
-def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> int:
+def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """The least weight among the touched patterns and what would be left of them."""
-    least = LOW
+    least = hits[0, touched[0]] & LOW
     for i in range(n):
         p = touched[i]
         weight, left = hits[0, p] & LOW, (counts[0, p] - hits[0, p]) & LOW
-        least = min(least, weight if left == 0 else min(weight, left))
+        if 0 < left < weight:
+            weight = left
+        if weight < least:
+            least = weight
     return least
 
 
