@@ -129,42 +129,47 @@ def table(seed):
     return X, y
 
 
+def errors(weights):
+    return sum(weights) - max(weights)
+
+
+def collapsed(node):
+    """A tree whose subtrees that err no less than a leaf are leaves, and its errors."""
+    if isinstance(node, list):
+        return node, errors(node)
+    column, cut, weights, children = node
+    below = [collapsed(child) for child in children]
+    wrong = sum(e for _, e in below)
+    if wrong >= errors(weights) - 1e-3:
+        return weights, errors(weights)
+    return (column, cut, weights, [child for child, _ in below]), wrong
+
+
+def grown(X, y):
+    rows = [(r, 1.0) for r in range(len(y))]
+    return collapsed(grow(X, [0, 0, 3], y, rows, len(y)))[0]
+
+
 @settings(deadline=None, max_examples=80)
 @given(st.integers(0, 10**6))
 def test_growing_equals_the_naive_version(seed):
     X, y = table(seed)
     model = C45Classifier(prune=False, nominal=[2]).fit(X, y)
-    naive = grow(X, [0, 0, 3], y, [(r, 1.0) for r in range(len(y))], len(y))
-    assert same(naive, model.tree_.root, model.tree_.schema.names)
-
-
-def errors(weights):
-    return sum(weights) - max(weights)
+    assert same(grown(X, y), model.tree_.root, model.tree_.schema.names)
 
 
 def pessimistic(weights):
     return estimate.py_func(np.array(weights, float), 0.25, Z)
 
 
-def collapsed(node):
-    """A record as nested lists, a subtree that errs no less than a leaf made one."""
-    if not node.children:
-        return list(node.weights), errors(node.weights)
-    below = [collapsed(child) for child in node.children]
-    wrong = sum(e for _, e in below)
-    if wrong >= errors(node.weights) - 1e-3:
-        return list(node.weights), errors(node.weights)
-    return (node, [child for child, _ in below]), wrong
-
-
-def pruned(tree):
+def pruned(node):
     """How many leaves stay, and their pessimistic errors."""
-    if isinstance(tree, list):
-        return 1, pessimistic(tree)
-    node, children = tree
+    if isinstance(node, list):
+        return 1, pessimistic(node)
+    _, _, weights, children = node
     below = [pruned(child) for child in children]
     leaves, cost = (sum(part) for part in zip(*below))
-    leaf = pessimistic(node.weights)
+    leaf = pessimistic(weights)
     return (1, leaf) if leaf <= cost + 0.1 else (leaves, cost)
 
 
@@ -172,9 +177,8 @@ def pruned(tree):
 @given(st.integers(0, 10**6))
 def test_pruning_equals_the_naive_version(seed):
     X, y = table(seed)
-    full = C45Classifier(prune=False, nominal=[2]).fit(X, y).tree_
     cut_back = C45Classifier(raise_subtrees=False, nominal=[2]).fit(X, y).tree_
-    leaves, cost = pruned(collapsed(full.root)[0])
+    leaves, cost = pruned(grown(X, y))
     ends = cut_back.mass[cut_back.shape[:, 0] < 0]
     assert cut_back.leaves == leaves
     assert sum(pessimistic(line) for line in ends) == pytest.approx(cost)

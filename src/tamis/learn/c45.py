@@ -35,7 +35,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     min_rows : float, default=2
         Two branches of a split must each hold this weight of rows.
     prune : bool, default=True
-        Cut the grown tree back.
+        Cut the grown tree back to what its pessimistic errors bear out. Without, it only loses
+        the subtrees that err no less on their own rows than a leaf would.
     raise_subtrees : bool, default=True
         When pruning, also try to replace a subtree by its biggest branch.
     mdl : bool, default=True

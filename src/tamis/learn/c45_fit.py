@@ -55,8 +55,8 @@ def fit_tree(
     data = _data(coded, y, weight[rows].sum())
     root = np.bincount(y[rows], weights=weight[rows], minlength=classes)
     plan = _placed(_grown(data, coded, root, weight, rows, settings), coded, rows, settings)
+    _collapse(plan)
     if settings.prune:
-        _collapse(plan)
         plan = _pruned(plan, data, weight, rows, settings)
     return _packed(plan)
 
