@@ -110,9 +110,9 @@ class Intervals:
     @classmethod
     def fit(cls, values: Floats, rows: Rows) -> Intervals:
         present = ~np.isnan(values)
-        distinct = np.unique(values[present])
-        gaps = len(distinct) - 1
-        width = float(distinct[-1] - distinct[0]) / gaps if gaps > 0 else LONE_PRECISION
+        # Added up one by one, as the program does: the last digit decides where a tie is rounded.
+        gaps = np.cumsum(np.diff(np.unique(values[present])))
+        width = float(gaps[-1]) / len(gaps) if len(gaps) else LONE_PRECISION
         rounded = np.rint(values[present] / width) * width
         means, variances, _ = _moments(rounded, rows.known(present))
         return cls(means, np.maximum(np.sqrt(variances), width / 6), width)
