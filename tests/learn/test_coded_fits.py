@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import accuracy_score, make_scorer
 
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.c45 import C45Classifier
 from tamis.learn.coded_fits import fits_coded
 from tamis.learn.columns import Coding
 from tamis.learn.subset_scores import SubsetScores
@@ -34,8 +35,9 @@ class CodedBayes(AdditiveNaiveBayes):
 def table() -> pl.DataFrame:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 60)
+    labels = np.array(["no", "perhaps", "yes"])  # the first row has the shortest
     return pl.DataFrame(
-        {"x": rng.normal(y), "s": rng.choice(["a", "b"], 60), "y": np.array(["p", "q", "r"])[y]}
+        {"x": rng.normal(y), "s": rng.choice(["a", "b"], 60), "y": labels[y - y[0]]}
     )
 
 
@@ -53,6 +55,15 @@ def test_the_coded_path_gives_the_same_scores_with_one_coding(by_fitting):
     coded = SubsetScores(table(), CodedBayes(), target="y", cv=3).many(SUBSETS)
     assert CodedBayes.codings == 1
     assert coded == SubsetScores(table(), AdditiveNaiveBayes(), target="y", cv=3).many(SUBSETS)
+
+
+def test_c45_gives_the_same_scores_by_either_path():
+    coded, plain = (
+        SubsetScores(table(), C45Classifier(), target="y", cv=3, encode=encode).many(SUBSETS)
+        for encode in ("auto", "none")
+    )
+    assert coded == plain
+    assert coded[1].pooled > coded[0].pooled  # a number that tells the class does better
 
 
 def test_a_scorer_of_its_own_takes_the_plain_path(by_fitting):

@@ -53,7 +53,7 @@ class OnCoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator = estimator
 
     def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
-        labels = np.full(X.height, y[0])  # those of rows that are not named are not looked at
+        labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
         labels[X.rows] = y
         self.fitted_ = clone(self.estimator)
         self.fitted_.fit_coded(X.coded, labels, rows=X.rows, columns=X.columns)
