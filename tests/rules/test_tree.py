@@ -208,3 +208,12 @@ def test_mined_bounds_are_short_and_still_part_the_rows():
     assert all(float(f"{b:.6g}") == b for b in bounds)
     counts = count(rules, frame, "y")
     assert counts.by_label.sum() == counts.covered.sum() == 400
+
+
+def test_a_split_between_present_and_missing_tells_of_the_present_ones():
+    frame = pl.DataFrame({"dose": [1.0, 3.0, 2.0, None, None, None], "ill": list("nnnyyy")})
+    mined = mine_rules(Table(frame, Roles(target="ill")))
+    assert mined.to_text() == "dose <= 3 -> ill=n"
+    tree = DecisionTreeClassifier().fit(frame[["dose"]].to_numpy(), frame["ill"].to_numpy())
+    any_number = RuleSet.from_tree(tree, features=["dose"], target="ill")
+    assert count(any_number, frame, "ill").by_label.tolist() == [[3, 0]]

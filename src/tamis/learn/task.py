@@ -82,10 +82,17 @@ def _labels(target: pl.Series) -> NDArray[Any]:
         raise InputError(
             f"the target {target.name!r} is missing in {missing} rows; drop them or fill it"
         )
+    refuse_fractions(target)
     if target.dtype.is_float():
-        if (target != target.round()).any():
-            raise InputError(f"the target {target.name!r} holds fractions; a class is needed")
         return target.cast(pl.Int64).to_numpy()
     if target.dtype.is_integer() or target.dtype == pl.Boolean:
         return target.to_numpy()
     return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+
+
+def refuse_fractions(target: pl.Series) -> None:
+    """An error where a target is measured rather than classified."""
+    if target.dtype.is_float() and (target != target.round()).any():
+        raise InputError(
+            f"the target {target.name!r} holds fractions; a class is needed, so cut it into classes"
+        )

@@ -14,6 +14,7 @@ from tamis.rules.condition import Between
 from tamis.rules.onehot import OneHot
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
+from tamis.rules.tree import ANY_NUMBER
 from tamis.table import Table
 
 
@@ -98,7 +99,7 @@ def _plain_cut(cut: float, column: pl.Series) -> float:
     """The shortest number near the middle of the two values that a cut lies between."""
     below, above = column.filter(column <= cut).max(), column.filter(column > cut).min()
     if not isinstance(below, int | float) or not isinstance(above, int | float):
-        return cut
+        return float(below) if cut == ANY_NUMBER and isinstance(below, int | float) else cut
     middle, air = (below + above) / 2, (above - below) / 4
     short = (round(middle, digits) for digits in range(16))
     return next((float(s) for s in short if abs(s - middle) <= air), cut)

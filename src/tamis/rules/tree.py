@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,10 +12,12 @@ import numpy as np
 from tamis.errors import InputError, listed
 from tamis.rules.bind import value_text
 from tamis.rules.coding import Coding, split
-from tamis.rules.condition import Condition, OneOf, merged
+from tamis.rules.condition import Between, Condition, OneOf, merged
 from tamis.rules.rule import Rule
 
 Leaf = tuple[tuple[Condition, ...], Sequence[float]]
+
+ANY_NUMBER = sys.float_info.max
 
 
 def tree_rules(
@@ -21,7 +25,8 @@ def tree_rules(
 ) -> list[Rule]:
     """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right.
 
-    Leaves of C4.5 that no training row came to are left out.
+    Leaves that no rule can speak of are left out: those of C4.5 that no training row came to, and
+    those of scikit-learn for rows whose number is missing.
     """
     if not hasattr(tree, "classes_") or not hasattr(tree, "tree_"):
         raise InputError(
@@ -47,8 +52,11 @@ def _cart_leaves(
         if left == right:
             yield path, inner.value[node][0]
             continue
-        name = names[inner.feature[node]]
-        below, above = split(name, float(inner.threshold[node]), coding.get(name))
+        name, threshold = names[inner.feature[node]], float(inner.threshold[node])
+        if math.isinf(threshold):  # missing cells against all others, of which rules can speak
+            waiting.append((left, (*path, Between(name, high=ANY_NUMBER, high_closed=True))))
+            continue
+        below, above = split(name, threshold, coding.get(name))
         waiting.append((right, (*path, above)))
         waiting.append((left, (*path, below)))
 

@@ -14,6 +14,7 @@ from tamis.errors import InputError
 from tamis.learn.columns import Coding
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.task import refuse_fractions
 from tamis.risk.attack import Attack, named_attackers
 from tamis.select.breach import BreachSelector
 from tamis.select.breach_input import sensitive_series, unused_name
@@ -109,6 +110,7 @@ def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.in
 
 def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
     """Features, target and sensitive column of a table; `None` where that is the target."""
+    refuse_fractions(table.frame[table.target])
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
     features = table.frame.select(table.features)
