@@ -124,6 +124,14 @@ def test_requests_that_cannot_be_met(run, clinic, tmp_path, monkeypatch, args, c
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_column_must_be_left_to_choose_from(run, tmp_path):
+    path = tmp_path / "two.csv"
+    pl.DataFrame({"ill": ["y", "n"] * 20, "smokes": ["y", "y", "n", "n"] * 10}).write_csv(path)
+    result = run("select", path, "--by", "breach", "--target", "ill", "--sensitive", "smokes")
+    assert result.code == 2
+    assert "no column beside the target and the sensitive one" in result.err
+
+
 def test_options_of_breach_are_refused_by_containment(run, clinic):
     result = run(
         "select", clinic, "--target", "ill", "--by", "containment", "--weights", "privacy=1"

@@ -83,6 +83,11 @@ def test_a_splitter_that_forgets_rows_is_refused():
         Folds.of(ShuffleSplit(3, test_size=5, train_size=20, random_state=0), Y)
 
 
+def test_a_splitter_that_cannot_deal_the_rows_says_why():
+    with pytest.raises(InputError, match="cannot deal these rows: .*n_splits=9"):
+        Folds.of(RepeatedStratifiedKFold(n_splits=9), np.array(["a", "b"] * 4))
+
+
 def test_folds_of_another_table_are_refused():
     with pytest.raises(InputError, match="of 50 rows, the table has 49"):
         Folds.of(Folds.stratified(Y, 5), Y[1:])

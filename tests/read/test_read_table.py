@@ -123,6 +123,11 @@ def test_gzip_tsv_encodings_and_line_ends(file):
     assert read_table(latin, encoding="latin-1").frame.columns == ["nom", "âge"]
 
 
+def test_quotes_inside_a_name_are_not_doubled(file):
+    table = read_table(file(b'"x""y","a,b"\n"p""q",1\nr,2\n'))
+    assert table.frame.to_dict(as_series=False) == {'x"y': ['p"q', "r"], "a,b": [1, 2]}
+
+
 def test_quotes_and_blank_lines(file):
     path = file(b'a,b\n"x,1",2\n\n"say ""hi""",3\n"two\nlines",4\n')
     assert read_table(path).frame["a"].to_list() == ["x,1", 'say "hi"', "two\nlines"]

@@ -121,7 +121,10 @@ class Folds:
         elif isinstance(scheme, int | np.integer):
             folds = cls.stratified(y, int(scheme), random_state=random_state)
         elif hasattr(scheme, "split"):
-            parts = list(scheme.split(np.zeros((len(y), 1)), y))
+            try:
+                parts = list(scheme.split(np.zeros((len(y), 1)), y))
+            except ValueError as error:
+                raise InputError(f"the splitter cannot deal these rows: {error}") from None
             folds = cls(tuple(np.sort(test) for _, test in parts), len(y))
             _refuse_partial(folds, [train for train, _ in parts])
         else:

@@ -45,6 +45,8 @@ def _text_frame(path: Path, data: bytes, header: list[str], separator: str) -> p
     """Every cell as text."""
     try:
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
+        if frame.width == len(header):
+            frame.columns = header  # polars leaves the quotes inside a name doubled
         if not _evenly_split(data, frame, separator):
             frame = _record_by_record(path, data, header, separator)
     except pl.exceptions.PolarsError:

@@ -110,6 +110,10 @@ def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.in
 
 def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
     """Features, target and sensitive column of a table; `None` where that is the target."""
+    if not table.features:
+        raise InputError(
+            "there is no column beside the target and the sensitive one to choose from"
+        )
     refuse_fractions(table.frame[table.target])
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
