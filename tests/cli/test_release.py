@@ -68,6 +68,16 @@ def test_a_table_becomes_a_verified_release(run, args, tmp_path):
     assert "does not hold what it says" in err
 
 
+def test_a_measured_sensitive_column_is_guessed_by_interval(run, args, tmp_path):
+    out = tmp_path / "out"
+    code, said, err = run("release", *args, "--sensitive", "albumin", "--out", out)
+    assert code == 0, err
+    assert "guesses albumin rightly" in said
+    page = (out / "private" / "report.html").read_text()
+    assert "albumin holds many numbers, so whoever names the right interval has guessed it" in page
+    assert "interval has guessed it" not in (out / "report.html").read_text()
+
+
 def test_json_tells_all(run, args, tmp_path):
     code, said, err = run("release", *args, "--out", tmp_path / "out", "--json")
     assert code == 0

@@ -84,7 +84,7 @@ def test_a_splitter_that_forgets_rows_is_refused():
 
 
 def test_a_splitter_that_cannot_deal_the_rows_says_why():
-    with pytest.raises(InputError, match="cannot deal these rows: .*n_splits=9"):
+    with pytest.raises(InputError, match=r"cannot deal these rows: .*n_splits=9"):
         Folds.of(RepeatedStratifiedKFold(n_splits=9), np.array(["a", "b"] * 4))
 
 

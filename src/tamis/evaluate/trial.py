@@ -18,7 +18,7 @@ from tamis.evaluate.retention import Retention, retention
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.cut import cut_sensitive
+from tamis.risk.cut import Cut, cut_sensitive
 from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
@@ -68,11 +68,16 @@ class Court:
     @cached_property
     def secrets(self) -> NDArray[Any]:
         """The sensitive value of every row; of many numbers the interval it lies in."""
-        column = self.original.frame[self.sensitive]
+        cut = self.cut
+        return self.labels if cut is None else cut.codes(self.original.frame[self.sensitive])
+
+    @cached_property
+    def cut(self) -> Cut | None:
+        """How the sensitive column became classes; `None` where it is the target."""
         if self.sensitive == self.original.target:
-            return self.labels
+            return None
         seen = self.split.seen
-        return cut_sensitive(column[seen], self.labels[seen]).codes(column)
+        return cut_sensitive(self.original.frame[self.sensitive][seen], self.labels[seen])
 
     @cached_property
     def rules(self) -> RuleSet | None:

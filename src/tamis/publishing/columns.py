@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import polars as pl
+from numpy.typing import NDArray
 
 from tamis.flow import Outcome
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
 from tamis.publishing.summary import Column
 from tamis.risk.classes import k_anonymity
+from tamis.select.breach_input import unused_name
 from tamis.table import Table
 
 FOLDS = 5
@@ -76,17 +81,18 @@ class _Reasons:
 
     @cached_property
     def teaches(self) -> dict[str, float]:
-        return self._losses(self.outcome.table.target)
+        return self._losses(self.outcome.court.labels)
 
     @cached_property
     def tells(self) -> dict[str, float]:
-        return self._losses(self.outcome.court.sensitive)
+        return self._losses(self.outcome.court.secrets)
 
-    def _losses(self, target: str) -> dict[str, float]:
+    def _losses(self, labels: NDArray[Any]) -> dict[str, float]:
         """What naive Bayes loses in accuracy without each feature."""
-        table, split = self.outcome.table, self.outcome.court.split
-        frame = table.only([*table.features, target])[split.seen]
-        labelled = frame.filter(frame[target].is_not_null())
+        table, seen = self.outcome.table, self.outcome.court.split.seen
+        frame = table.only(table.features)[seen]
+        target = unused_name(frame, "label")
+        labelled = frame.with_columns(pl.Series(target, labels[seen]))
         scores = SubsetScores(labelled, AdditiveNaiveBayes(), target=target, cv=FOLDS)
         whole = scores.of(table.features).mean
         return {name: whole - without.mean for name, without in scores.drop_ones().items()}

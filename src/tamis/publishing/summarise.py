@@ -168,6 +168,13 @@ def _notes(outcome: Outcome) -> list[Note]:
             "attacker."
         )
         found.append({"level": "warning", "text": text, "public": False})
+    cut = outcome.court.cut
+    if cut is not None and cut.points:
+        text = (
+            f"{outcome.court.sensitive} holds many numbers, so whoever names the right interval "
+            f"has guessed it: {cut.rule}."
+        )
+        found.append({"level": "note", "text": text, "public": False})
     if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
         text = (
             "Guessing the most frequent sensitive value is right more often than any attacker "
