@@ -112,6 +112,19 @@ def test_beyond_the_memory_limit_the_results_are_the_same(limit):
     np.testing.assert_array_equal(kept.log_scores([2, 5], 3)[1], blocks.log_scores([2, 5], 3)[1])
 
 
+@pytest.mark.parametrize("together", [0, 100, 400, 10**6])
+def test_however_many_subsets_are_summed_together_the_results_are_the_same(together, monkeypatch):
+    frame, y = table(4, 3)
+    folds = Folds.predefined(np.arange(80) % 4)
+    cache = ContributionCache(AdditiveNaiveBayes(), Coding.of(frame).columns(frame), y, folds)
+    monkeypatch.setattr("tamis.learn.contributions.TOGETHER", together)
+    subsets = every_subset(frame.width)
+    walked = cache.all_subsets()
+    assert [walked[sum(1 << i for i in s)].tolist() for s in subsets] == (
+        cache.correct(subsets).tolist()
+    )
+
+
 def test_the_stated_memory_is_what_is_held():
     frame, y = table(2, 4)
     folds = Folds.predefined(np.arange(80) % 4)

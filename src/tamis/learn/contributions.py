@@ -21,6 +21,9 @@ Counts = NDArray[np.int64]
 MOST_WALKED = 24
 """The largest number of features of which all subsets are walked (2**24 are sixteen million)."""
 
+TOGETHER = 2**15
+"""Sums that are made together where all subsets are walked: they stay near the processor."""
+
 BLOCK_BYTES = 32 * 2**20
 """What is held at a time where the cache would pass its memory limit."""
 
@@ -115,8 +118,9 @@ class ContributionCache:
         """Rows predicted rightly with every subset of some features (default: of all).
 
         Row `mask` of the result is the subset that holds `features[i]` for each bit i of `mask`;
-        row 0 is the empty set. Each subset differs from the one walked before it in one feature
-        (a Gray code), so it costs one addition or subtraction a tested row and class.
+        row 0 is the empty set. The sums over the subsets of the first few features are made once;
+        the subsets of the others are walked, each differing from the one before in one feature (a
+        Gray code). So a subset costs one addition a tested row and class.
         """
         features = range(len(self._columns)) if features is None else features
         check_walkable(features)
@@ -134,14 +138,20 @@ class ContributionCache:
         return self._labels[self._models[fold].classes_], np.vstack([first, relative])
 
     def _walk(self, held: list[Units], total: Units, block: Block, counts: Counts) -> None:
-        counts[0, block.fold] += _correct(total, block.truth)
+        first = total[None]
+        while held and 2 * first.size <= TOGETHER:
+            first = np.concatenate([first, first + held.pop(0)])
+        together = len(first)
         mask = 0
-        for step in range(1, len(counts)):
-            changed = (step & -step).bit_length() - 1
-            mask ^= 1 << changed
-            move = np.add if mask >> changed & 1 else np.subtract
-            move(total, held[changed], out=total)
-            counts[mask, block.fold] += _correct(total, block.truth)
+        for step in range(2 ** len(held)):
+            if step:
+                changed = (step & -step).bit_length() - 1
+                mask ^= 1 << changed
+                move = np.add if mask >> changed & 1 else np.subtract
+                move(first, held[changed], out=first)
+            counts[mask * together : (mask + 1) * together, block.fold] += _correct(
+                first, block.truth
+            )
 
     def _moves(self, subset: Sequence[int], moved: Sequence[int], move: np.ufunc) -> Counts:
         counts = np.zeros((len(moved), len(self._models)), dtype=np.int64)
@@ -208,9 +218,12 @@ def _positions(classes: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[n
     return np.where(classes[places] == labels, places, -1)
 
 
-def _correct(relative: Units, truth: NDArray[np.intp]) -> int:
-    """Rows whose best class is the true one; a tie goes to the first class."""
-    if len(relative) == 1:
-        return int(np.count_nonzero((relative[0] > 0) == truth))
-    best = np.where(relative.max(axis=0) > 0, relative.argmax(axis=0) + 1, 0)
-    return int(np.count_nonzero(best == truth))
+def _correct(relative: Units, truth: NDArray[np.intp]) -> Any:
+    """Rows whose best class is the true one; a tie goes to the first class.
+
+    The last two axes are the classes but the first, and the rows.
+    """
+    if relative.shape[-2] == 1:
+        return np.count_nonzero((relative[..., 0, :] > 0) == truth, axis=-1)
+    best = np.where(relative.max(axis=-2) > 0, relative.argmax(axis=-2) + 1, 0)
+    return np.count_nonzero(best == truth, axis=-1)

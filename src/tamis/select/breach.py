@@ -30,7 +30,7 @@ from tamis.select.candidate import ROUNDING, Candidate
 
 SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
 FOLDS, REPEATS = 10, 5
-CHEAP = 2_000_000_000
+CHEAP = 1_000_000_000
 """Additions up to which `auto` looks at every subset: some seconds."""
 
 
@@ -237,7 +237,11 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         others = [] if self.attackers is None else named_attackers(self.attackers).values()
         additive = all(isinstance(e, AdditiveNaiveBayes) for e in (self.estimator, *others))
         width = len(trials.features)
-        cost = 2**width * int(trials.folds.sizes.sum()) * (len(opened.classes) - 1)
+        classes = len(opened.classes) - 1
+        if opened.hidden is not None:
+            frame, hidden = opened.hidden
+            classes += frame[hidden].n_unique() - 1
+        cost = 2**width * int(trials.folds.sizes.sum()) * classes
         cheap = additive and width <= 24 and cost <= CHEAP and trials.by_count
         return "exhaustive" if cheap and self.preset is None else "walk"
 
