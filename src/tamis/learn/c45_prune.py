@@ -122,7 +122,8 @@ def prune(
                 end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)
                 if end > rows.shape[1]:
                     return False
-                move(nodes, node, rows, weight, 0, branch, share)
+                for k in range(len(rows) - 1):
+                    move(nodes, node, rows, weight, k, branch, share)
             if task == VISIT:
                 nodes[waiting, TASK] = WEIGH  # the node is still there
                 waiting += 1
