@@ -134,9 +134,11 @@ class _Reasons:
                 else "No public bounds were given for it, so it could not be drawn."
             )
         if self._breaks_k(name):
+            others = self.outcome.settings.k - 1
+            few = f"fewer than {others} others" if others > 1 else "nobody else"
             return (
-                f"Attackers may know it, and with it some people would share their values with "
-                f"fewer than {self.outcome.settings.k - 1} others."
+                "Attackers may know it, and with it some people would share their values with "
+                f"{few}."
             )
         if sensitive != table.target and self.tells[name] > NOTICEABLE:
             return f"It would help an attacker to guess {sensitive}."

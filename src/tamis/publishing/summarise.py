@@ -170,9 +170,10 @@ def _notes(outcome: Outcome) -> list[Note]:
         found.append({"level": "warning", "text": text, "public": False})
     cut = outcome.court.cut
     if cut is not None and cut.points:
+        points = ", ".join(f"{point:g}" for point in cut.points)
         text = (
             f"{outcome.court.sensitive} holds many numbers, so whoever names the right interval "
-            f"has guessed it: {cut.rule}."
+            f"has guessed it. The intervals are cut at {points}."
         )
         found.append({"level": "note", "text": text, "public": False})
     if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
