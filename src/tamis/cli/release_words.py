@@ -61,8 +61,10 @@ def _hiding(outcome: Outcome) -> str:
         if promise.name == "containment_anonymity":
             return f"all that anybody has is had by {chosen.trial.containment:,} people or more"
         if promise.columns:
+            from tamis.publishing.promises import others
+
             equals = chosen.trial.k_anonymity or 0
-            return f"everybody shares the knowable ones with {equals - 1:,} others"
+            return f"everybody shares the knowable ones with {others(equals)}"
     return "none of them is one that attackers were said to know"
 
 

@@ -20,12 +20,21 @@ def claim(promise: Promise) -> str:
     if promise.name == "containment_anonymity":
         return (
             "Everything that somebody has, of the released columns, at least "
-            f"{promise.at_least - 1} others have too."
+            f"{promise.at_least} people have."
         )
     return (
         "Everybody shares what an attacker may know of them with at least "
-        f"{promise.at_least - 1} others."
+        f"{others(promise.at_least)}."
     )
+
+
+def others(people: int) -> str:
+    """All of some people but one.
+
+    >>> others(5), others(2)
+    ('4 others', '1 other')
+    """
+    return f"{people - 1:,} other{'' if people == 2 else 's'}"
 
 
 def measured_words(promise: Promise, value: int) -> str:
