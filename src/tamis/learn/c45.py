@@ -78,6 +78,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sets of columns, 10 folds each) has the same accuracy, and the program itself, asked about
     random columns and rows of 22 tables, predicted the same for each row. Sample weights are
     another matter: here a row of weight 2 is two rows, while J48 counts it once in some places.
+    And J48 counts classes that are declared but not in the rows it learns from.
 
     Examples
     --------
