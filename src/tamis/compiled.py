@@ -8,7 +8,8 @@ and with them the inner ones that they call.
 Kernels are plain: numbers, arrays, loops, each variable of one type throughout, no closures. So
 they need a third of Numba's passes. And an inner kernel is compiled as part of each outer one that
 calls it, so Numba need not optimise it and turn it into machine code by itself before. Together
-that saves a third of the time.
+that saves a third of the time. Some of what is used here is not documented by Numba, so its
+versions are bounded in `pyproject.toml`.
 """
 
 from __future__ import annotations
