@@ -7,9 +7,9 @@ and with them the inner ones that they call.
 
 Kernels are plain: numbers, arrays, loops, each variable of one type throughout, no closures. So
 they need a third of Numba's passes. And an inner kernel is compiled as part of each outer one that
-calls it, so Numba need not optimise it and turn it into machine code by itself before. Together
-that saves a third of the time. Some of what is used here is not documented by Numba, so its
-versions are bounded in `pyproject.toml`.
+calls it, so it is optimised and turned into machine code there and only there. Together that saves
+a third of the time. Some of what is used here is not documented by Numba, so its versions are
+bounded in `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -59,12 +59,37 @@ class _Flags(Flags):
         return isinstance(other, _Flags) and bool(self._values == other._values)
 
 
+class _Whole(JITCodeLibrary):
+    """Code that is optimised once, when all its parts are together."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, settings = self._codegen._module_pass_manager()
+        passes.run(self._final_module, settings)
+
+
+class _Part(_Whole):
+    """Code that is only ever linked into other code."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
 class _Outer(CompilerBase):
     """Compiles with the passes that plain kernels need."""
+
+    library: type[_Whole] = _Whole
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.state.flags = _Flags(self.state.flags)
+        self.state.library = self.library(self.state.targetctx.codegen(), "kernel")
+        self.state.library.enable_object_caching()
 
     def define_pipelines(self) -> list[Any]:
         passes = PassManager("plain kernel")
@@ -87,11 +112,11 @@ class _Outer(CompilerBase):
 class _Inner(_Outer):
     """Compiles up to what an outer kernel takes in."""
 
+    library = _Part
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.state.flags.no_compile = True
-        self.state.library = _Part(self.state.targetctx.codegen(), "inner kernel")
-        self.state.library.enable_object_caching()
 
     def compile_extra(self, func: Any) -> Any:
         """With an object that outer kernels know it by, and no machine code behind it."""
@@ -100,16 +125,6 @@ class _Inner(_Outer):
         entry = make_function(module, func.__name__, "", NOT_CALLABLE, made.environment, parts)
         made.target_context.insert_user_function(entry, made.fndesc, [made.library])
         return made._replace(entry_point=entry)
-
-
-class _Part(JITCodeLibrary):
-    """Code that is only ever linked into other code."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
 
 
 _options: dict[str, Any] = {
