@@ -101,6 +101,19 @@ def test_many_numbers_as_the_sensitive_column_are_cut_into_classes(table: Table)
     assert 2 <= len(np.unique(court.secrets)) <= 10
 
 
+def test_rules_may_predict_a_label_that_no_held_out_row_has():
+    labels = ["rare"] * 3 + ["no", "yes"] * 30
+    codes = [9, 9, 9] + [0, 5] * 30
+    table = Table(pl.DataFrame({"x": codes, "y": labels}), Roles(target="y"))
+    seen, held = np.arange(40), np.arange(40, 63)
+    court = Court(table, HoldOut(seen, held), AdditiveNaiveBayes(), attackers(("nb",)))
+    assert court.rules is not None
+    assert "rare" in {rule.label for rule in court.rules}
+    kept = court.trial(released(table, ["x"], "x", Recipe("hand"))).retention
+    assert kept is not None
+    assert kept.rule_accuracy == 0
+
+
 def test_a_sensitive_column_of_countless_texts_is_refused():
     frame = pl.DataFrame(
         {"a": [0, 1] * 150, "s": [f"s{i}" for i in range(300)], "y": ["u", "v"] * 150}

@@ -230,6 +230,6 @@ def test_drawing_needs_an_epsilon() -> None:
 
 
 def test_numbers_listed_as_texts_are_named() -> None:
-    table = Table(pl.DataFrame({"x": [0.5] * 40, "y": [0, 1] * 20}), Roles(target="y"))
+    table = Table(pl.DataFrame({"x": [0.5] * 4000, "y": [0, 1] * 2000}), Roles(target="y"))
     with pytest.raises(InputError, match=r"'y'.*without quotes"):
         propose(asked(table), [Drawn(bounds={"x": [0, 1], "y": ["0", "1"]})])

@@ -189,6 +189,13 @@ def test_where_nothing_fits_the_best_k_is_named():
         ContainmentSelector(3, utility="difference", on_violation="stop").fit(X, y)
 
 
+def test_where_features_fit_but_none_is_of_use_it_is_said():
+    X = np.ones((4, 2), int)
+    X[2, 1] = 0
+    with pytest.raises(CannotMeet, match="none adds to the utility 'auc'"):
+        ContainmentSelector(1, utility="auc").fit(X, [1, 0, 1, 0])
+
+
 def test_an_unknown_search_is_named(data):
     with pytest.raises(InputError, match="greedy, maximal, improve, exact, got 'magic'"):
         ContainmentSelector(search="magic").fit(*data)

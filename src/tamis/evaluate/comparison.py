@@ -91,11 +91,14 @@ def baseline(
     original: Any,
     target: str | None = None,
     *,
+    labels: Sequence[str] | None = None,
     weights: Weights = "equal",
     first_match: bool = False,
     memory: int = MEMORY,
 ) -> Baseline:
     """Check the rules against the original and count them there.
+
+    Where the original is a part of a table, `labels` are those of the whole.
 
     Examples
     --------
@@ -113,7 +116,7 @@ def baseline(
     if not frame.height:
         raise InputError("the original has no rows, so no rule can be counted in it")
     refuse_unfit(rules, frame, "the original")
-    labels = table_labels(frame, target)
+    labels = table_labels(frame, target) if labels is None else labels
     _predicted(rules, frame, target, labels)
     counts = count(rules, frame, target, labels=labels, memory=memory, first_match=first_match)
     used = [target, *(c for c in rules.columns if c != target)]

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from tamis.binary import is_binary
 from tamis.errors import InputError
+from tamis.evaluate.comparison import baseline
 from tamis.evaluate.holdout import HoldOut, Said, column_labels, told
-from tamis.evaluate.retention import Retention, retention
+from tamis.evaluate.retention import Retention, measured
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import Cut, cut_sensitive
+from tamis.rules.count import table_labels
 from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
@@ -202,12 +204,9 @@ class Trial:
             return None
         held, drawn = self.court.split.held, self.release.rehearsal
         original = self.court.original
-        return retention(
-            self.court.rules,
-            original.frame[held],
-            self.release.table.frame[held] if drawn is None else drawn.frame,
-            target=original.target,
-        )
+        labels = table_labels(original.frame, original.target)
+        base = baseline(self.court.rules, original.frame[held], original.target, labels=labels)
+        return measured(base, self.release.table.frame[held] if drawn is None else drawn.frame)
 
 
 def strongest(attacks: Mapping[str, Said]) -> str:

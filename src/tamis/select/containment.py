@@ -146,7 +146,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_k(self.k, table.shape[0])
         found = self._search(table, positive)
         if not found.features:
-            raise CannotMeet(_nothing_fits(table, self.k, self.privacy, self.on_violation))
+            raise CannotMeet(self._why_nothing(table))
         self.selection_ = found
         self.support_ = np.zeros(table.shape[1], dtype=bool)
         self.support_[list(found.features)] = True
@@ -191,6 +191,28 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         return improve(table, positive, self.k, random_state=self.random_state, **choices)
 
+    def _why_nothing(self, table: Binary) -> str:
+        support = np.diff(sparse_columns(table).indptr)
+        rows, k = table.shape[0], self.k
+        useful = support[(support > 0) & (support < rows)]
+        if len(useful) == 0:
+            return "no feature separates anything: every column is constant"
+        alone = useful if self.privacy == "containment" else np.minimum(useful, rows - useful)
+        if alone.max() < k:
+            return (
+                f"no feature fits at k = {k}: the largest k that any single feature allows is "
+                f"{int(alone.max())}"
+            )
+        if self.on_violation == "stop":
+            return (
+                f"the best feature does not fit at k = {k} and on_violation='stop' ends there; use "
+                "on_violation='skip' or drop_rare=True"
+            )
+        return (
+            f"features fit at k = {k}, but none adds to the utility {self.utility!r}; take "
+            "another one, such as 'distcnt'"
+        )
+
     def _check_other_search(self) -> None:
         """`maximal`, `improve` and `exact` know two utilities and containment only."""
         if self.utility not in ("hamdist", "distcnt"):
@@ -214,20 +236,3 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _nothing_fits(table: Binary, k: int, privacy: str, on_violation: str) -> str:
-    support = np.diff(sparse_columns(table).indptr)
-    useful = support[(support > 0) & (support < table.shape[0])]
-    if len(useful) == 0:
-        return "no feature separates anything: every column is constant"
-    alone = useful if privacy == "containment" else np.minimum(useful, table.shape[0] - useful)
-    if on_violation == "stop" and alone.max() >= k:
-        return (
-            f"the best feature does not fit at k = {k} and on_violation='stop' ends there; use "
-            "on_violation='skip' or drop_rare=True"
-        )
-    return (
-        f"no feature fits at k = {k}: the largest k that any single feature allows is "
-        f"{int(alone.max())}"
-    )
