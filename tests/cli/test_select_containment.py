@@ -88,6 +88,14 @@ def test_requests_that_cannot_be_met(run, log, tmp_path, monkeypatch, args, code
     assert list(tmp_path.iterdir()) == []
 
 
+def test_columns_are_needed(run, tmp_path):
+    path = tmp_path / "nothing.svm"
+    path.write_text("-1\n+1\n-1\n+1\n")
+    result = run("select", path, "--by", "containment", "--k", 1)
+    assert result.code == 2
+    assert "no column to choose from" in result.err
+
+
 def test_labels_are_needed(run, log):
     result = run("select", log, "--drop", "buys", "--by", "containment")
     assert result.code == 2

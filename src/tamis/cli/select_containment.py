@@ -36,6 +36,8 @@ def run(
     records = source.read_binary()
     if records.labels is None:
         raise InputError("choosing columns needs labels; name them with --target COL or --labels")
+    if not records.features:
+        raise InputError("there is no column to choose from: no row has anything")
     found = _search(records, wanted, utility, not (quiet or as_json), options)
     if output:
         _write(records, found[wanted[0]], wanted[0], options["privacy"], Path(output))
