@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.choose.evaluation import evaluation
@@ -31,7 +31,6 @@ def better(way, x, y):
     return x > y if way == "max" else x < y
 
 
-@settings(deadline=None)
 @given(tables())
 def test_ranks_count_those_strictly_worse(table):
     found = evaluation(table, WAYS)
@@ -44,7 +43,6 @@ def test_ranks_count_those_strictly_worse(table):
     assert (np.diff(ordered) <= 1e-9).all()
 
 
-@settings(deadline=None)
 @given(tables())
 def test_the_front_is_what_nothing_dominates(table):
     rows = list(zip(*table.values()))
@@ -59,7 +57,6 @@ def test_the_front_is_what_nothing_dominates(table):
     assert pareto_front(table, WAYS).tolist() == expected
 
 
-@settings(deadline=None)
 @given(tables())
 def test_the_margin_is_the_least_weight_to_move(table):
     found = evaluation(table, WAYS, "a=.5,b=.3,c=.2")
@@ -150,7 +147,6 @@ def test_what_is_refused(call, said):
         call()
 
 
-@settings(deadline=None)
 @given(tables())
 def test_value_scores_keep_dominance_and_range(table):
     for score in (min_max(table, WAYS), topsis(table, WAYS)):

@@ -106,7 +106,7 @@ figures = st.tuples(
 
 
 @given(st.lists(figures, min_size=1, max_size=8), st.sampled_from([0.0, 0.2, 0.6]))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_choice_is_that_of_the_definition(values, least):
     rows = [row(f"r{i}", *v) for i, v in enumerate(values)]
     weights = {"performance": 0.5, "privacy": 0.25, "size": 0.25}

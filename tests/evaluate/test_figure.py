@@ -12,7 +12,7 @@ from tamis.evaluate.holdout import Said
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_share_has_the_interval_of_wilson(counts):
     right, of = counts
     found = share(right, of)
@@ -46,7 +46,7 @@ def test_equal_answers_change_nothing_and_a_hopeless_one_has_no_change():
 
 
 @given(st.integers(0, 1000), st.integers(2, 4))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_f_and_auc_are_those_of_scikit_learn(seed, labels):
     draw = np.random.default_rng(seed)
     classes = np.array([f"c{i}" for i in range(labels)])

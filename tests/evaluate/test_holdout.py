@@ -13,7 +13,7 @@ from tamis.learn.judges import seeded
 
 
 @given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.5), st.integers(0, 9))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_both_parts_have_the_same_mix_and_share_no_row(ones, zeros, share, seed):
     y = np.array([1] * ones + [0] * zeros)
     split = HoldOut.drawn(y, share, seed)

@@ -39,7 +39,7 @@ def _by_hand(rules, before, after):
 
 
 @given(rulesets(), frames(), frames())
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_measures_are_those_of_the_definitions(rules, before, after):
     before = pl.concat(
         [before, pl.DataFrame([[None] * 4 + [c] for c in LABELS], before.schema, orient="row")]
@@ -67,7 +67,7 @@ def _distance(f, g):
 
 
 @given(rulesets(), frames())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_releasing_the_table_itself_changes_nothing(rules, frame):
     frame = pl.concat(
         [frame, pl.DataFrame([[None] * 4 + [c] for c in LABELS], frame.schema, orient="row")]

@@ -20,7 +20,7 @@ def recorded(folder: Path, folds: list[int]) -> Path:
     return path
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(10, 40), st.integers(10, 40), st.randoms(use_true_random=False))
 def test_our_folds_are_even_in_rows(first, second, random):
     labels = ["a"] * first + ["b"] * second

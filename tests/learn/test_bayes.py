@@ -79,7 +79,7 @@ def oracle(train, y, test, precision):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([None, "data"]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_posteriors_follow_the_definition(seed, n_classes, precision):
     rng = np.random.default_rng(seed)
     frame, y = mixed(rng), rng.permutation(np.arange(60) % n_classes)

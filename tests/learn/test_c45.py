@@ -111,7 +111,7 @@ def test_numeric_categories_of_pandas_are_nominal():
     assert len(model.tree_.root.children) == 3
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_weights_count_as_repeated_rows(seed):
     rng = np.random.default_rng(seed)

@@ -150,7 +150,7 @@ def grown(X, y):
     return collapsed(grow(X, [0, 0, 3], y, rows, len(y)))[0]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.integers(0, 10**6))
 def test_growing_equals_the_naive_version(seed):
     X, y = table(seed)
@@ -173,7 +173,7 @@ def pruned(node):
     return (1, leaf) if leaf <= cost + 0.1 else (leaves, cost)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.integers(0, 10**6))
 def test_pruning_equals_the_naive_version(seed):
     X, y = table(seed)

@@ -55,7 +55,7 @@ def refitted(frame, y, folds, subset, model) -> list[int]:
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([None, "data"]))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_every_subset_is_predicted_as_by_a_fit_on_it(seed, n_classes, precision):
     frame, y = table(seed, n_classes)
     folds = Folds.predefined(np.arange(80) % 2)
@@ -69,7 +69,7 @@ def test_every_subset_is_predicted_as_by_a_fit_on_it(seed, n_classes, precision)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_moves_by_one_feature_are_the_subsets_they_lead_to(seed, n_classes):
     frame, y = table(seed, n_classes)
     folds = Folds.predefined(np.arange(80) % 4)
@@ -85,7 +85,7 @@ def test_moves_by_one_feature_are_the_subsets_they_lead_to(seed, n_classes):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_scores_are_the_log_posteriors_of_a_fit(seed):
     frame, y = table(seed, 3)
     folds = Folds.predefined(np.arange(80) % 2)

@@ -13,7 +13,7 @@ from tamis.learn.significance import corrected_t_test, fold_p_value, holm, paire
 
 
 @given(st.integers(0, 10_000), st.integers(2, 30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_paired_test_is_scipys(seed, folds):
     rng = np.random.default_rng(seed)
     first, second = rng.random(folds), rng.random(folds)
@@ -63,7 +63,7 @@ def holm_by_definition(p: list[float], level: float) -> list[bool]:
     st.lists(st.floats(0, 1), min_size=1, max_size=12),
     st.floats(0.01, 0.5),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_holm_rejects_what_its_definition_rejects(p, level):
     assert (holm(p) <= level).tolist() == holm_by_definition(p, level)
 

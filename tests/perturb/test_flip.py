@@ -33,7 +33,7 @@ def varies(table) -> bool:
     return bool((table != table[0]).any())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(TABLES, st.integers(1, 6), st.integers(0, 3))
 def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed) -> None:
     if k > len(table) or not varies(table):
@@ -46,7 +46,7 @@ def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed
     assert np.bincount(found.clusters).min() >= k
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(TABLES, st.integers(2, 4))
 def test_each_cluster_flips_as_few_cells_as_its_rows_allow(table, k) -> None:
     if k > len(table) or not varies(table):

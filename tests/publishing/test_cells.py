@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.publishing.cells import safe, undone
@@ -12,7 +12,6 @@ nasty = st.text(alphabet="=+-@'\t\r\n 1.eaé\"，＝,", max_size=8) | st.text(ma
 
 
 @given(st.lists(nasty | st.none(), min_size=1, max_size=8))
-@settings(deadline=None)
 def test_the_rule_can_be_undone(values):
     frame = pl.DataFrame({"t": pl.Series(values, dtype=pl.String)})
     assert undone(safe(frame)).equals(frame)

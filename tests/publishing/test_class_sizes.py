@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.publishing.class_sizes import class_sizes
@@ -23,7 +23,6 @@ def inside(groups: list[int], low: int, high: int | None) -> int:
 GROUPS = st.lists(st.integers(1, 40), max_size=30)
 
 
-@settings(deadline=None)
 @given(before=GROUPS, after=GROUPS, k=st.integers(1, 12))
 def test_no_bin_counts_fewer_than_k_and_nobody_is_lost(before, after, k):
     found = class_sizes(sizes_of(before), sizes_of(after), k=k, kind="equal")
@@ -37,7 +36,6 @@ def test_no_bin_counts_fewer_than_k_and_nobody_is_lost(before, after, k):
         assert sum(counts) == sum(groups) or not bins
 
 
-@settings(deadline=None)
 @given(before=GROUPS, after=GROUPS, k=st.integers(1, 12))
 def test_bins_follow_each_other_without_gaps(before, after, k):
     bins = class_sizes(sizes_of(before), sizes_of(after), k=k, kind="equal")["bins"]

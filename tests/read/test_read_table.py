@@ -249,7 +249,7 @@ CELL = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8))
 def test_the_quick_way_agrees_with_the_slow_way(rows):
     data = "\n".join(["a,b,c", *(",".join(row) for row in rows)]).encode() + b"\n"

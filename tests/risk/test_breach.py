@@ -163,7 +163,7 @@ def _naive(values, labels):
     return sorted([point, *(p for part in parts for p in part)])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3))
 def test_cuts_by_description_length(seed, rows, classes):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from math import exp, inf, log
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
@@ -52,7 +52,6 @@ def sizes_of(frame, quasi):
     )
 
 
-@settings(deadline=None)
 @given(tables())
 def test_classes(table):
     frame, quasi = table
@@ -63,7 +62,6 @@ def test_classes(table):
     assert found == {size: (n, n * size) for size, n in Counter(sizes).items()}
 
 
-@settings(deadline=None)
 @given(tables(), st.floats(0.05, 1))
 def test_reidentification(table, threshold):
     frame, quasi = table
@@ -75,7 +73,6 @@ def test_reidentification(table, threshold):
     assert found.marketer == pytest.approx(sum(risks) / len(risks))
 
 
-@settings(deadline=None)
 @given(tables(), tables())
 def test_journalist_within_a_population(table, others):
     frame, quasi = table
@@ -92,7 +89,6 @@ def test_journalist_within_a_population(table, others):
     assert found.marketer == pytest.approx(sum(risks) / len(risks))
 
 
-@settings(deadline=None)
 @given(tables())
 def test_columns(table):
     frame, quasi = table
@@ -109,7 +105,6 @@ def test_columns(table):
     assert list(found) == sorted(found, key=lambda e: (-e.fewer_unique, -e.k_gain))
 
 
-@settings(deadline=None)
 @given(tables(), st.sampled_from(["number", "text"]), st.integers(1, 4))
 def test_l_diversity(table, sensitive, least):
     frame, quasi = table
@@ -124,7 +119,6 @@ def test_l_diversity(table, sensitive, least):
     assert l_diversity(frame, sensitive, quasi).recursive_l == found.distinct
 
 
-@settings(deadline=None)
 @given(tables(), st.sampled_from(["number", "text"]))
 def test_equal_t_closeness(table, sensitive):
     frame, quasi = table
@@ -136,7 +130,6 @@ def test_equal_t_closeness(table, sensitive):
     assert t_closeness(frame, sensitive, quasi, distance="equal") == pytest.approx(t)
 
 
-@settings(deadline=None)
 @given(tables())
 def test_ordered_t_closeness(table):
     frame, quasi = table

@@ -45,7 +45,7 @@ def test_equal_rows_are_not_needed():
     assert containment_anonymity([[1, 1], [1, 0], [1, 1]]) == 2
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 30),

@@ -23,7 +23,7 @@ _conditions = st.lists(bounds(_odd) | sets(_odd, _odd), max_size=3)
     st.none() | _odd,
     st.booleans(),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @example([([], "a=b", None)], None, False)
 @example([([], " a", None)], "y=", True)
 def test_any_rule_reads_back_from_its_text_and_its_json(parts, target, named):

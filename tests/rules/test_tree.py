@@ -35,7 +35,7 @@ def _table(seed, rows=200):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_the_leaves_of_a_tree_are_counted_as_its_apply_counts_them(seed):
     frame = _table(seed)
     coded = OneHot.of(frame, ["n", "x", "t"])

@@ -25,7 +25,7 @@ from .tables import Labelled, labelled_tables
 @given(
     labelled_tables(rows=14, columns=8), st.integers(1, 5), st.sampled_from(["hamdist", "distcnt"])
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_optimum_is_that_of_brute_force(table: Labelled, k: int, name: str) -> None:
     X, y = table
     k = min(k, len(X))

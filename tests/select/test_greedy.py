@@ -60,7 +60,7 @@ def table(seed, rows, columns, density):
 
 
 @pytest.mark.parametrize("utility", sorted(WORTH))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(2, 14),

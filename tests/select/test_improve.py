@@ -16,7 +16,7 @@ from .tables import Labelled, labelled_tables
 
 
 @given(labelled_tables(), st.integers(1, 4), st.sampled_from(["hamdist", "distcnt"]))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_between_greedy_and_the_optimum(table: Labelled, k: int, name: str) -> None:
     X, y = table
     k = min(k, len(X))

@@ -25,7 +25,7 @@ from .tables import Labelled, labelled_tables
 
 
 @given(labelled_tables(), st.integers(1, 5), st.integers(1, 6))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_itemsets_are_those_of_brute_force_in_the_stated_order(
     table: Labelled, k: int, most: int
 ) -> None:
@@ -76,7 +76,7 @@ def test_an_empty_table_of_columns() -> None:
 
 
 @given(labelled_tables(), st.integers(1, 4), st.sampled_from(["hamdist", "distcnt"]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_best_itemset_is_chosen_and_extended(table: Labelled, k: int, name: str) -> None:
     X, y = table
     k = min(k, len(X))

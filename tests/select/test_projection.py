@@ -22,7 +22,7 @@ def equal(X):
 ANONYMITY = {"containment": contained, "equality": equal}
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 14),
