@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -19,7 +20,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45_deal import deal, move
 from tamis.learn.c45_grow import grow
 from tamis.learn.c45_prune import prune
 from tamis.learn.c45_table import encode
@@ -260,5 +260,20 @@ def test_whatever_the_input_each_kernel_is_compiled_once():
     model.fit_coded(coded, [0, 0, 1, 1], rows=[0, 1, 3], columns=[1]).predict_coded(coded, [2])
     coded.values.flags.writeable = False
     model.fit_coded(coded, [0, 0, 1, 1]).predict_coded(coded, np.array([2, 1, 3], np.int8)[::2])
-    for kernel in (grow, prune, deal, move):  # the last two serve both others
-        assert len(kernel.overloads) <= 1  # none where it came from the cache
+    for kernel in (grow, prune):
+        assert len(kernel.signatures) == 1
+
+
+def test_what_growing_and_pruning_share_is_compiled_once(tmp_path):
+    """In a process without a cache: what comes from there has the shared kernels inside."""
+    code = """
+import numpy as np
+from tamis.learn.c45 import C45Classifier
+from tamis.learn.c45_deal import deal, move
+C45Classifier().fit(np.arange(8.0)[:, None], [0, 0, 1, 0, 1, 1, 0, 1])
+print(len(deal.overloads), len(move.overloads))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["1", "1"]
