@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tamis.binary import is_binary
 from tamis.errors import InputError
-from tamis.evaluate.comparison import baseline
+from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.holdout import HoldOut, Said, column_labels, told
 from tamis.evaluate.retention import Retention, measured
 from tamis.release import Release
@@ -89,6 +89,15 @@ class Court:
             return mine_rules(seen, random_state=self.random_state)
         except InputError:
             return None
+
+    @cached_property
+    def counted_rules(self) -> Baseline | None:
+        """The same rules, counted in the rows held out, which may lack a label."""
+        if self.rules is None:
+            return None
+        frame, target = self.original.frame, self.original.target
+        held = frame[self.split.held]
+        return baseline(self.rules, held, target, labels=table_labels(frame, target))
 
     @cached_property
     def everything(self) -> dict[str, Said]:
@@ -200,13 +209,11 @@ class Trial:
     @cached_property
     def retention(self) -> Retention | None:
         """What the release keeps of the rules of held-out rows."""
-        if self.court.rules is None:
+        before, drawn = self.court.counted_rules, self.release.rehearsal
+        if before is None:
             return None
-        held, drawn = self.court.split.held, self.release.rehearsal
-        original = self.court.original
-        labels = table_labels(original.frame, original.target)
-        base = baseline(self.court.rules, original.frame[held], original.target, labels=labels)
-        return measured(base, self.release.table.frame[held] if drawn is None else drawn.frame)
+        held = self.release.table.frame[self.court.split.held] if drawn is None else drawn.frame
+        return measured(before, held)
 
 
 def strongest(attacks: Mapping[str, Said]) -> str:

@@ -205,8 +205,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.on_violation == "stop":
             return (
-                f"the best feature does not fit at k = {k} and on_violation='stop' ends there; use "
-                "on_violation='skip' or drop_rare=True"
+                f"the first feature does not fit at k = {k}, or adds nothing to the utility "
+                f"{self.utility!r}, and on_violation='stop' ends there; use on_violation='skip' or "
+                "drop_rare=True"
             )
         return (
             f"features fit at k = {k}, but none adds to the utility {self.utility!r}; take "
