@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from tamis.errors import InputError
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.c45 import C45Classifier
 from tamis.learn.task import Task
 from tamis.table import Roles, Table
 
@@ -65,3 +68,11 @@ def test_wrong_columns_are_named(target, features, message):
 def test_fractions_are_no_classes():
     with pytest.raises(InputError, match="holds fractions"):
         Task.of(pl.DataFrame({"x": [1, 2], "y": [0.5, 1.0]}), "y")
+
+
+@pytest.mark.parametrize("learner", [C45Classifier(), AdditiveNaiveBayes()])
+@pytest.mark.parametrize("gap", [None, float("nan")])
+def test_missing_labels_are_counted(learner, gap):
+    labels = np.array(["yes", gap, "no", gap], dtype=object)
+    with pytest.raises(InputError, match="missing in 2 rows"):
+        learner.fit(pl.DataFrame({"age": [20, 30, 40, 50]}), labels)

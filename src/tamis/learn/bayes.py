@@ -11,12 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -24,6 +22,7 @@ from tamis.errors import InputError
 from tamis.learn.columns import Coding, Column, frame_of, frame_of_array, nominal_names
 from tamis.learn.densities import Part, Precision, Rows, Units, fit_part
 from tamis.learn.fixed_point import MOST_FEATURES, to_nats, to_units
+from tamis.learn.task import given_labels
 
 if TYPE_CHECKING:
     from typing import Self
@@ -113,7 +112,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         frame, declared = self._frame(X, reset=True)
-        y = _labels(y)
+        y = given_labels(y)
         check_consistent_length(frame, y)
         weights = _check_sample_weight(
             sample_weight, np.empty(frame.height), dtype=np.float64, ensure_non_negative=True
@@ -230,9 +229,3 @@ def _sized(frame: pl.DataFrame) -> pl.DataFrame:
     if 0 in frame.shape:
         raise InputError(f"a table with rows and features is needed, got {frame.shape}")
     return frame
-
-
-def _labels(y: Any) -> NDArray[Any]:
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    return np.asarray(labels)

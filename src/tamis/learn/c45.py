@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tamis.errors import InputError
 from tamis.learn.c45_descend import leaf_shares
 from tamis.learn.c45_table import Coded, encode
 from tamis.learn.c45_tree import Tree
+from tamis.learn.task import given_labels
 
 if TYPE_CHECKING:
     from typing import Self
@@ -240,10 +240,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _labels(y: Any, rows: int) -> np.ndarray:
     if y is None:
         raise InputError("a fit needs labels: it requires y to be passed, but the target y is None")
-    labels: np.ndarray = column_or_1d(y, warn=True)
+    labels: np.ndarray = given_labels(y)
     if len(labels) != rows:
         raise InputError(f"expected a label for each of the {rows} rows, got {len(labels)}")
-    check_classification_targets(labels)
     return labels
 
 

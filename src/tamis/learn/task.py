@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from tamis.errors import InputError, listed
 from tamis.learn.columns import Coding, frame_of, nominal_names
@@ -88,6 +91,17 @@ def _labels(target: pl.Series) -> NDArray[Any]:
     if target.dtype.is_integer() or target.dtype == pl.Boolean:
         return target.to_numpy()
     return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+
+
+def given_labels(y: Any) -> NDArray[Any]:
+    """The labels given to a fit, checked as scikit-learn does."""
+    labels = np.asarray(column_or_1d(y, warn=True))
+    if labels.dtype == object:
+        missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
+        if missing:
+            raise InputError(f"the label is missing in {missing} rows; drop them or fill it")
+    check_classification_targets(labels)
+    return labels
 
 
 def refuse_fractions(target: pl.Series) -> None:
