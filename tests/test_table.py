@@ -57,3 +57,44 @@ def test_select_keeps_roles_and_order():
 def test_select_refuses_what_is_not_a_feature():
     with pytest.raises(InputError, match="no feature 'ill'"):
         Table(FRAME, Roles(target="ill")).select(["ill"])
+
+
+def people(identifiers, **roles):
+    rows = len(next(iter(identifiers.values())))
+    frame = pl.DataFrame({**identifiers, "y": [0] * rows}, strict=False)
+    found = Table(frame, Roles(identifiers=tuple(identifiers), **roles)).people
+    return None if found is None else found.tolist()
+
+
+def test_a_row_is_a_person_where_no_identifier_repeats() -> None:
+    assert people({"ssn": ["c", "a", "b"]}) is None
+    assert people({"first": ["a", "a", "b"], "last": ["x", "y", "x"]}) is None
+
+
+def test_rows_of_one_identifier_are_one_person() -> None:
+    assert people({"ssn": ["b", "a", "b"]}) == [1, 0, 1]
+
+
+def test_a_missing_identifier_is_one_unknown_person() -> None:
+    assert people({"ssn": [None, "a", None]}) == [0, 1, 0]
+
+
+def test_a_finer_identifier_and_a_constant_one_are_not_counted() -> None:
+    assert people({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "site": ["s"] * 3}) == [0, 0, 1]
+    assert people({"ssn": ["a", "a", "b"], "patient": [7, 7, 9]}) == [0, 0, 1]
+
+
+def test_it_can_be_said_who_is_a_person() -> None:
+    named = {"name": ["x", "x", "y", "y"], "ssn": [1, 2, 3, 3]}
+    assert people(named) == [0, 0, 1, 1]
+    assert people(named, person=("ssn",)) == [0, 1, 2, 2]
+    assert people(named, person=()) is None
+    with pytest.raises(InputError, match="must be an identifier"):
+        Roles(identifiers=("name",), person=("ssn",))
+
+
+def test_counts_are_of_rows_until_it_is_said_who_they_are() -> None:
+    frame = pl.DataFrame({"id": [1, 2], "y": [0, 1]})
+    assert Table(frame).unit == "rows"
+    assert Table(frame, Roles(person=())).unit == "people"
+    assert Table(frame, Roles(identifiers=("id",))).unit == "people"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed
 
@@ -32,11 +35,15 @@ class Roles:
         Columns that name a person; never released, never analysed.
     dropped : tuple of str
         Columns to forget.
+    person : tuple of str, optional
+        Identifiers that together tell people apart; none of them (an empty tuple): every row is a
+        person. `None`: as the identifiers show, see `Table.people`.
 
     Examples
     --------
-    >>> Roles(target="income", quasi=("age", "sex"))
-    Roles(target='income', sensitive=None, quasi=('age', 'sex'), identifiers=(), dropped=())
+    >>> roles = Roles(target="income", quasi=("age", "sex"), identifiers=("ssn",))
+    >>> roles.named()
+    ['income', 'age', 'sex', 'ssn']
     """
 
     target: str | None = None
@@ -44,15 +51,21 @@ class Roles:
     quasi: tuple[str, ...] | None = None
     identifiers: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    person: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "identifiers", "dropped"):
+        for name in ("quasi", "identifiers", "dropped", "person"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise InputError(f"roles: {name} is a list of column names, got one text")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
         self._refuse_two_roles()
+        if strange := [c for c in self.person or () if c not in self.identifiers]:
+            raise InputError(
+                f"column {listed(strange)} is said to tell people apart, so it must be an "
+                "identifier; name it with --identifier too"
+            )
 
     def _refuse_two_roles(self) -> None:
         taken: dict[str, str] = {}
@@ -139,6 +152,36 @@ class Table:
         """The columns an attacker may know: as named, else all features."""
         return self.features if self.roles.quasi is None else self.roles.quasi
 
+    @cached_property
+    def people(self) -> NDArray[np.int64] | None:
+        """The number of the person that each row is about; `None` where each row is a person.
+
+        People are told apart by `Roles.person`, else by the identifiers together; one whose every
+        value goes with a single value of another (a stay of a patient) is finer than a person and
+        not counted, nor is one that is the same everywhere. Rows without identifiers count as
+        one person's: nobody can tell that they are not.
+
+        >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
+        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
+        [0, 0, 1]
+        """
+        codes = {c: _codes(self.frame.get_column(c)) for c in self._naming}
+        if self.roles.person is None:
+            codes = _coarsest(codes)
+        if not codes:
+            return None
+        people = _joined(codes.values())
+        return None if people.max(initial=-1) + 1 == self.rows else people
+
+    @property
+    def unit(self) -> Literal["people", "rows"]:
+        """What a count is about: rows, unless it was said who they are or that each is a person."""
+        return "people" if self.roles.identifiers or self.roles.person is not None else "rows"
+
+    @property
+    def _naming(self) -> tuple[str, ...]:
+        return self.roles.identifiers if self.roles.person is None else self.roles.person
+
     def only(self, columns: Iterable[str]) -> pl.DataFrame:
         """Some columns by their exact names; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
 
@@ -178,3 +221,28 @@ class Table:
 
 def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
     return tuple(c for c in columns if c not in set(gone))
+
+
+def _codes(column: pl.Series) -> NDArray[np.int64]:
+    """Numbers from 0 that are equal where the cells are; missing cells are equal."""
+    ranks = column.cast(pl.String).rank("dense").fill_null(0)
+    return np.unique(ranks.to_numpy(), return_inverse=True)[1].astype(np.int64)
+
+
+def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Numbers from 0 that are equal where all the codes are."""
+    rows = np.column_stack(list(codes))
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _coarsest(codes: dict[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+    """The codes without constants and without those that are finer than others."""
+    kept = {name: each for name, each in codes.items() if each.max(initial=0) > 0}
+    for name in list(kept):
+        if any(_determines(kept[name], other) for key, other in kept.items() if key != name):
+            del kept[name]
+    return kept
+
+
+def _determines(fine: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
+    return int(_joined([fine, coarse]).max()) == int(fine.max())
