@@ -66,9 +66,12 @@ def test_json_has_the_stable_names_and_no_row(table):
         "l_diversity",
         "t_closeness",
         "columns",
+        "people",
+        "unique_people",
+        "unit",
     ]
     assert set(figures["l_diversity"]) == {"distinct", "entropy", "recursive_c", "recursive_l"}
-    assert set(figures["class_sizes"][0]) == {"size", "classes", "rows"}
+    assert set(figures["class_sizes"][0]) == {"size", "classes", "rows", "people"}
     assert set(figures["columns"][0]) >= {"column", "k_anonymity", "unique_rows"}
 
 

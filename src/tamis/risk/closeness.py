@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from tamis.errors import InputError
-from tamis.risk.grouping import grouped
 from tamis.risk.scope import scope
 from tamis.risk.spread import Spread, spread
 
@@ -22,6 +21,7 @@ def t_closeness(
     quasi: Sequence[str] | None = None,
     *,
     distance: Distance | None = None,
+    people: Any = None,
 ) -> float:
     """The largest distance of a class from the whole table, in the sensitive column.
 
@@ -37,6 +37,9 @@ def t_closeness(
     distance : {"equal", "ordered"}, optional
         How far apart two sensitive values are: all equally far, or by the steps between them.
         `None`: ordered for numbers, equal for everything else.
+    people : array, optional
+        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
+        `Table.people`; of a bare frame, each row is a person.
 
     Returns
     -------
@@ -48,7 +51,8 @@ def t_closeness(
     Li, Li and Venkatasubramanian 2007: the earth mover's distance between the shares p of the m
     values in the table and their shares q in the class. Equal: 1/2 sum_i abs(q_i - p_i).
     Ordered: 1/(m - 1) sum_i abs(sum_{j <= i} (q_j - p_j)), the values in rising order; 0 when
-    m = 1.
+    m = 1. Where a person has several rows, shares are of the different pairs of a person and a
+    value, in the class and in the table.
 
     A missing sensitive value is a value of its own and counts in m. It has no place among the
     numbers, so the ordered distance is measured with missing below the least number and again
@@ -64,7 +68,7 @@ def t_closeness(
     >>> t_closeness(frame, sensitive="pay", distance="equal")
     0.5
     """
-    asked = scope(data, quasi, sensitive)
+    asked = scope(data, quasi, sensitive, people)
     column = asked.sensitive_column
     if distance not in (None, "equal", "ordered"):
         raise InputError(f"distance is 'equal', 'ordered' or None, got {distance!r}")
@@ -73,7 +77,7 @@ def t_closeness(
             f"the ordered distance needs numbers, and column {asked.sensitive!r} is nominal; "
             "use distance='equal'"
         )
-    return closeness(spread(grouped(asked.frame, asked.quasi), column), distance)
+    return closeness(spread(asked.grouped(), column), distance)
 
 
 def closeness(spread: Spread, distance: Distance | None = None) -> float:
@@ -86,7 +90,7 @@ def closeness(spread: Spread, distance: Distance | None = None) -> float:
 
 def _equal(spread: Spread) -> float:
     """Half the sum of the differences is the sum of the surpluses, which only entries have."""
-    usual = spread.totals / spread.sizes.sum()
+    usual = spread.totals / spread.totals.sum()
     surplus = np.maximum(spread.shares - usual[spread.values], 0)
     return float(spread.summed(surplus).max())
 
@@ -100,7 +104,7 @@ def _ordered(spread: Spread) -> float:
     distinct = len(spread.totals)
     if distinct == 1:
         return 0.0
-    usual = np.cumsum(spread.totals) / spread.sizes.sum()
+    usual = np.cumsum(spread.totals) / spread.totals.sum()
     area = np.concatenate(([0.0], np.cumsum(usual)))
     running = np.cumsum(spread.counts)
     before = running[spread.first] - spread.counts[spread.first]

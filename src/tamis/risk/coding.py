@@ -114,5 +114,22 @@ def counted(column: Coded) -> tuple[Ints, Ints]:
     return np.unique(column.codes, return_counts=True)
 
 
+def people_of(numbers: Ints) -> Coded:
+    """The person of each row, from numbers that have no gaps."""
+    return Coded(numbers, int(numbers.max()) + 1)
+
+
+def people_in(column: Coded, people: Coded) -> Ints:
+    """The number of different people behind each code that occurs, in the order of the codes.
+
+    Examples
+    --------
+    >>> people_in(Coded(np.array([7, 2, 7]), 9), people_of(np.array([0, 1, 0]))).tolist()
+    [1, 1]
+    """
+    pairs, _ = counted(joined(dense(column), people))
+    return np.bincount(pairs // people.radix)
+
+
 def _roomy(column: Coded) -> bool:
     return column.radix <= ROOMY * len(column.codes)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.risk.coding import Coded, dense, joined
-from tamis.risk.grouping import Grouping, grouped
+from tamis.risk.coding import Coded, dense, joined, people_in
+from tamis.risk.grouping import Grouping
 from tamis.risk.scope import scope
 
 
@@ -26,7 +26,9 @@ class ColumnEffect:
     k_gain : int
         By how much k rises without it.
     fewer_unique : int
-        How many rows are no longer unique without it.
+        How many people are no longer unique without it.
+    unique_people : int
+        The people who are unique without it.
     """
 
     column: str
@@ -34,12 +36,15 @@ class ColumnEffect:
     unique_rows: int
     k_gain: int
     fewer_unique: int
+    unique_people: int
 
 
-def riskiest_columns(data: Any, quasi: Sequence[str] | None = None) -> tuple[ColumnEffect, ...]:
+def riskiest_columns(
+    data: Any, quasi: Sequence[str] | None = None, *, people: Any = None
+) -> tuple[ColumnEffect, ...]:
     """What leaving out each quasi-identifier would change, the riskiest first.
 
-    The riskiest column is the one without which the fewest rows are unique; among equals, the
+    The riskiest column is the one without which the fewest people are unique; among equals, the
     one without which k rises most; then the order of the columns.
 
     Parameters
@@ -49,6 +54,9 @@ def riskiest_columns(data: Any, quasi: Sequence[str] | None = None) -> tuple[Col
     quasi : sequence of str, optional
         The columns an attacker may know. `None`: those of the table's roles, by default all
         features; of a bare frame, all columns.
+    people : array, optional
+        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
+        `Table.people`; of a bare frame, each row is a person.
 
     Returns
     -------
@@ -63,19 +71,31 @@ def riskiest_columns(data: Any, quasi: Sequence[str] | None = None) -> tuple[Col
     zip 2 2
     sex 1 1
     """
-    asked = scope(data, quasi)
-    return column_effects(grouped(asked.frame, asked.quasi))
+    return column_effects(scope(data, quasi, people=people).grouped())
 
 
 def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
     """The same for grouped rows: classes are merged, rows are not looked at again."""
-    k, unique = grouping.k_anonymity, grouping.unique_rows
+    k, unique = grouping.k_anonymity, grouping.unique_people
     effects = []
     for column, classes in zip(grouping.columns, _without_each(_class_codes(grouping))):
-        sizes = np.bincount(classes.codes, weights=grouping.sizes)
-        least, alone = int(sizes.min()), int(np.count_nonzero(sizes == 1))
-        effects.append(ColumnEffect(column, least, alone, least - k, unique - alone))
+        least, rows, people = _merged(grouping, classes)
+        effects.append(ColumnEffect(column, least, rows, least - k, unique - people, people))
     return tuple(sorted(effects, key=lambda e: (-e.fewer_unique, -e.k_gain)))
+
+
+def _merged(grouping: Grouping, classes: Coded) -> tuple[int, int, int]:
+    """k, unique rows and unique people where each class becomes a part of a larger one."""
+    if grouping.people is None:
+        sizes = np.bincount(classes.codes, weights=grouping.sizes)
+        alone = int(np.count_nonzero(sizes == 1))
+        return int(sizes.min()), alone, alone
+    members, everybody = grouping.members, grouping.people.radix
+    larger = Coded(classes.codes[members.classes], classes.radix)
+    sizes = people_in(larger, Coded(members.people, everybody))
+    found = sizes[larger.codes] == 1
+    people = np.bincount(members.people[found], minlength=everybody)
+    return int(sizes.min()), int(members.rows[found].sum()), int(np.count_nonzero(people))
 
 
 def _class_codes(grouping: Grouping) -> list[Coded]:

@@ -1,4 +1,4 @@
-"""Anonymity by containment: among how many rows does a row hide that has all it has?"""
+"""Anonymity by containment: among how many people hides who has what a row has?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
+from tamis.risk.coding import Coded, Ints, counted, joined, people_in, people_of
+from tamis.risk.scope import numbered
 from tamis.zero_one import Binary, sparse_columns, sparse_rows, zero_one
 
 WORD = 64
@@ -15,33 +17,41 @@ CUBE = 22
 """Columns up to which all sets of columns are counted at once."""
 
 
-def containment_anonymity(X: Any) -> int:
-    """The least number of rows that hold all the ones of some row, itself counted.
+def containment_anonymity(X: Any, *, people: Any = None) -> int:
+    """The least number of people who have all the ones of some row, its own person counted.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
         Rows are entities, columns features.
+    people : array, optional
+        Whose row each row is, by name or number. A person has what some single row of theirs
+        holds. `None`: each row is a person.
 
     Notes
     -----
     AC(D) of Zhang et al. (2017), Definitions 4 to 6. A row that lies inside another is held by
     all the rows that hold the other, so only *maximal* rows can be the weakest, and nobody but
     its equals holds a maximal row: AC(D) is the least number of equal rows among the maximal.
+    Where people have several rows, it is the least number of people among such equals.
 
     Examples
     --------
     >>> containment_anonymity([[1, 1], [1, 0], [1, 1]])
     2
+    >>> containment_anonymity([[1, 1], [1, 0], [1, 1]], people=["ann", "bob", "ann"])
+    1
     """
     table = _with_rows(X)
+    who = None if people is None else numbered(people, table.shape[0])
     from tamis.risk import supersets
 
     if table.shape[1] <= WORD:
-        masks, weight = _counted_narrow(table)
+        masks, weight = _counted_narrow(table, who)
         return int(supersets.least_maximal_mask(masks, weight, supersets.longest_first(masks)))
     rows = sparse_rows(table)
-    first, weight, _ = supersets.distinct_rows(rows.indptr, rows.indices)
+    first, weight, of_row = supersets.distinct_rows(rows.indptr, rows.indices)
+    weight = weight if who is None else _people_by(of_row, who)
     columns = sparse_columns(rows[first])
     found = rows[first]
     return int(
@@ -51,8 +61,8 @@ def containment_anonymity(X: Any) -> int:
     )
 
 
-def entity_anonymity(X: Any) -> NDArray[np.int64]:
-    """For each row the number of rows that hold all its ones, itself counted.
+def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
+    """For each row the number of people who have all its ones, its own person counted.
 
     The weakest entities are those of the smallest numbers; the least of all is
     `containment_anonymity`.
@@ -60,6 +70,8 @@ def entity_anonymity(X: Any) -> NDArray[np.int64]:
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
+    people : array, optional
+        As in `containment_anonymity`.
 
     Notes
     -----
@@ -71,8 +83,11 @@ def entity_anonymity(X: Any) -> NDArray[np.int64]:
     [2, 3, 2, 4]
     """
     table = _with_rows(X)
+    who = None if people is None else numbered(people, table.shape[0])
     from tamis.risk import supersets
 
+    if who is not None:
+        return _people_holding(table, who)
     if table.shape[1] <= CUBE:
         masks, weight, of_row = _distinct_narrow(table)
         cube = np.zeros(1 << table.shape[1], np.int64)
@@ -87,6 +102,34 @@ def entity_anonymity(X: Any) -> NDArray[np.int64]:
         found.indptr, found.indices, columns.indptr, columns.indices, weight
     )
     return np.asarray(held[of_row])
+
+
+def _people_holding(table: Binary, people: Ints) -> NDArray[np.int64]:
+    from tamis.risk import supersets
+
+    rows = sparse_rows(table)
+    first, _, of_row = supersets.distinct_rows(rows.indptr, rows.indices)
+    found = rows[first]
+    columns = sparse_columns(found)
+    everybody = people_of(people)
+    pairs, _ = counted(joined(Coded(of_row, len(first)), everybody))
+    row, person = np.divmod(pairs, everybody.radix)
+    starts = np.searchsorted(row, np.arange(len(first) + 1))
+    held = supersets.people_of_supersets(
+        found.indptr,
+        found.indices,
+        columns.indptr,
+        columns.indices,
+        starts,
+        person,
+        everybody.radix,
+    )
+    return np.asarray(held[of_row])
+
+
+def _people_by(of_row: Ints, people: Ints) -> NDArray[np.int64]:
+    """The number of people who have each distinct row."""
+    return people_in(Coded(of_row, int(of_row.max()) + 1), people_of(people))
 
 
 def _with_rows(X: Any) -> Binary:
@@ -105,11 +148,16 @@ def _distinct_narrow(
     return found.mask, found.weight, found.of_row
 
 
-def _counted_narrow(table: Binary) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _counted_narrow(
+    table: Binary, people: Ints | None
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Distinct rows and their weights; few columns are counted in a plain table of all sets."""
     from tamis.distinct import row_masks
 
     rows, width = table.shape
+    if people is not None:
+        found, _, of_row = _distinct_narrow(table)
+        return found, _people_by(of_row, people)
     if width > CUBE or 1 << width > 8 * rows:
         return _distinct_narrow(table)[:2]
     cube = np.bincount(row_masks(table).view(np.int64), minlength=1 << width)

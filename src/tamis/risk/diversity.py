@@ -10,7 +10,6 @@ import numpy as np
 
 from tamis.errors import InputError
 from tamis.risk.coding import Ints
-from tamis.risk.grouping import grouped
 from tamis.risk.scope import scope
 from tamis.risk.spread import Spread, spread
 
@@ -44,6 +43,7 @@ def l_diversity(
     quasi: Sequence[str] | None = None,
     *,
     recursive_l: int | None = None,
+    people: Any = None,
 ) -> LDiversity:
     """How diverse the sensitive values are inside each class.
 
@@ -58,6 +58,9 @@ def l_diversity(
         features; of a bare frame, all columns but the sensitive one.
     recursive_l : int, optional
         The l for which recursive (c, l)-diversity is measured. `None`: the distinct l.
+    people : array, optional
+        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
+        `Table.people`; of a bare frame, each row is a person.
 
     Returns
     -------
@@ -70,6 +73,10 @@ def l_diversity(
     not rounded; recursive, r_1 < c (r_l + ... + r_m). A missing sensitive value is a value of
     its own.
 
+    Where a person has several rows, r_i counts the people who have the value, and a class is
+    never more diverse than it has people: the distinct and the entropy l are at most their
+    number, and a class of fewer than l people is recursive for no c.
+
     Examples
     --------
     >>> import polars as pl
@@ -80,19 +87,22 @@ def l_diversity(
     """
     if recursive_l is not None and recursive_l < 1:
         raise InputError(f"recursive_l is a whole number from 1 on, got {recursive_l}")
-    asked = scope(data, quasi, sensitive)
+    asked = scope(data, quasi, sensitive, people)
     column = asked.sensitive_column
-    return diversity(spread(grouped(asked.frame, asked.quasi), column), recursive_l)
+    return diversity(spread(asked.grouped(), column), recursive_l)
 
 
 def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
     """The three readings of l-diversity of counted sensitive values."""
     entries = _entries(spread)
-    distinct = int(entries.min())
     shares = spread.shares
-    entropy = spread.summed(-shares * np.log(shares)).min()
+    entropy = spread.summed(-shares * np.log(shares))
+    if spread.people is not None:
+        entries = np.minimum(entries, spread.people)
+        entropy = np.minimum(entropy, np.log(spread.people))
+    distinct = int(entries.min())
     least = distinct if recursive_l is None else recursive_l
-    return LDiversity(distinct, float(np.exp(entropy)), _recursive_c(spread, least), least)
+    return LDiversity(distinct, float(np.exp(entropy.min())), _recursive_c(spread, least), least)
 
 
 def _entries(spread: Spread) -> Ints:
@@ -102,6 +112,8 @@ def _entries(spread: Spread) -> Ints:
 
 def _recursive_c(spread: Spread, least: int) -> float:
     """The largest ratio, over the classes, of the commonest value to those from `least` on."""
+    if spread.people is not None and spread.people.min() < least:
+        return float("inf")
     most = int(spread.counts.max())
     falling = most - np.sort(spread.classes * (most + 1) + (most - spread.counts)) % (most + 1)
     running = np.concatenate(([0], np.cumsum(falling)))

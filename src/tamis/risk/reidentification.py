@@ -24,24 +24,26 @@ THRESHOLD = 0.2
 class Reidentification:
     """Three attackers, after El Emam and Dankar 2008.
 
-    A row in a class of f rows, whose class has F people in the population, is matched with
-    probability 1/f by one who knows that the person is in the table, else with 1/F.
+    A person in a class of f people, whose class has F people in the population, is found with
+    probability 1/f by one who knows that the person is in the table, else with 1/F. Of people
+    who have rows in several classes, the largest 1/f and 1/F count.
 
     Parameters
     ----------
     threshold : float
-        The risk above which a row counts as exposed.
+        The risk above which a person counts as exposed.
     prosecutor : float
         The largest 1/f: the attacker looks for someone known to be in the table.
     prosecutor_above : float
-        The share of the rows whose 1/f is above the threshold.
+        The share of the people whose 1/f is above the threshold.
     journalist : float
         The largest 1/F: the attacker wants to match anyone at all.
     journalist_above : float
-        The share of the rows whose 1/F is above the threshold.
+        The share of the people whose 1/F is above the threshold.
     marketer : float
-        The share of the rows an attacker who matches them all expects to get right: the mean
-        of 1/F over the rows, which is classes / rows where the table is its own population.
+        The share of the people an attacker who matches them all expects to get right: the mean
+        of 1/F over the people, which is classes / rows where each row is a person and the table
+        its own population.
     """
 
     threshold: float
@@ -58,8 +60,9 @@ def reidentification(
     *,
     population: Any = None,
     threshold: float = THRESHOLD,
+    people: Any = None,
 ) -> Reidentification:
-    """How likely a row is matched to its person.
+    """How likely a person is matched to a row of theirs.
 
     Parameters
     ----------
@@ -69,11 +72,15 @@ def reidentification(
         The columns an attacker may know. `None`: those of the table's roles, by default all
         features; of a bare frame, all columns.
     population : Table or frame, optional
-        The people the table was drawn from, one row each, the table's own among them, with the
-        quasi-identifiers as columns. `None`: the table is its own population, which is the
+        The people the table was drawn from, the table's own among them, with the
+        quasi-identifiers as columns; one row each, unless it is a table that tells people apart.
+        `None`: the table is its own population, which is the
         cautious answer.
     threshold : float
-        The risk above which a row counts as exposed.
+        The risk above which a person counts as exposed.
+    people : array, optional
+        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
+        `Table.people`; of a bare frame, each row is a person.
 
     Returns
     -------
@@ -90,8 +97,8 @@ def reidentification(
     >>> found.journalist, found.journalist_above, found.marketer
     (0.5, 0.0, 0.25)
     """
-    asked = scope(data, quasi)
-    return matched(asked, grouped(asked.frame, asked.quasi), population, threshold)
+    asked = scope(data, quasi, people=people)
+    return matched(asked, asked.grouped(), population, threshold)
 
 
 def matched(
@@ -102,6 +109,8 @@ def matched(
         raise InputError(f"threshold is a risk above 0 and at most 1, got {threshold}")
     sizes = grouping.sizes
     people = sizes if population is None else _people(asked, grouping, population)
+    if grouping.people is not None:
+        return _of_people(grouping, people, threshold)
     return Reidentification(
         threshold=threshold,
         prosecutor=1 / int(sizes.min()),
@@ -109,6 +118,21 @@ def matched(
         journalist=1 / int(people.min()),
         journalist_above=int(sizes[1 / people > threshold].sum()) / grouping.rows,
         marketer=float((sizes / people).sum()) / grouping.rows,
+    )
+
+
+def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
+    """The risks of people with several rows, each by the row that tells most."""
+    everyones = np.full(grouping.everybody, people.max())
+    np.minimum.at(everyones, grouping.members.people, people[grouping.members.classes])
+    inside, outside = 1 / grouping.of_person, 1 / everyones
+    return Reidentification(
+        threshold=threshold,
+        prosecutor=float(inside.max()),
+        prosecutor_above=float((inside > threshold).mean()),
+        journalist=float(outside.max()),
+        journalist_above=float((outside > threshold).mean()),
+        marketer=float(outside.mean()),
     )
 
 
@@ -129,10 +153,13 @@ def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
             "read both by the same schema"
         ) from None
     own, everyones = np.split(both, [grouping.rows])
+    who = population.people if isinstance(population, Table) else None
+    if who is not None:  # each person once in each class
+        everyones = np.unique(np.column_stack([everyones, who]), axis=0)[:, 0]
     counts = np.bincount(everyones, minlength=both.max() + 1)
     people = np.empty_like(grouping.sizes)
     people[grouping.class_of] = counts[own]
-    if short := int(grouping.sizes[people < grouping.sizes].sum()):
+    if short := int((people < grouping.sizes)[grouping.class_of].sum()):
         raise InputError(
             f"{short} rows of the table lie in classes with fewer people in the population than "
             "in the table; the population must hold everyone in the table"

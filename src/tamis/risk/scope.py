@@ -7,20 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
+from tamis.risk.coding import Ints
+from tamis.risk.grouping import Grouping, grouped
 from tamis.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """A frame with rows, its quasi-identifiers (at least one) and its sensitive column, if any."""
+    """A frame with rows, its quasi-identifiers (at least one) and its sensitive column, if any.
+
+    `people` has the number of the person that each row is about, from 0 without gaps; `None`:
+    each row is a person.
+    """
 
     frame: pl.DataFrame
     quasi: tuple[str, ...]
     sensitive: str | None
+    people: Ints | None = None
+
+    def grouped(self) -> Grouping:
+        """The rows in classes by the quasi-identifiers."""
+        return grouped(self.frame, self.quasi, self.people)
 
     @property
     def sensitive_column(self) -> pl.Series:
@@ -37,11 +49,16 @@ class Scope:
         return self.frame[self.sensitive]
 
 
-def scope(data: Any, quasi: Sequence[str] | None = None, sensitive: str | None = None) -> Scope:
+def scope(
+    data: Any,
+    quasi: Sequence[str] | None = None,
+    sensitive: str | None = None,
+    people: Any = None,
+) -> Scope:
     """Read the question at the door.
 
     What is not named comes from the roles of a `Table`. A frame has no roles: its
-    quasi-identifiers are all columns but the sensitive one.
+    quasi-identifiers are all columns but the sensitive one, and each row is a person.
 
     Examples
     --------
@@ -55,7 +72,28 @@ def scope(data: Any, quasi: Sequence[str] | None = None, sensitive: str | None =
     if quasi is None:
         quasi = [c for c in table.quasi if c != sensitive]
     _check(table, quasi, sensitive)
-    return Scope(table.frame, tuple(quasi), sensitive)
+    who = table.people if people is None else numbered(people, table.rows)
+    return Scope(table.frame, tuple(quasi), sensitive, who)
+
+
+def numbered(people: Any, rows: int) -> Ints | None:
+    """People as numbers from 0 without gaps; `None` where each row is another person's.
+
+    Examples
+    --------
+    >>> numbered(["eve", "bob", "eve"], 3).tolist(), numbered(["eve", "bob"], 2)
+    ([1, 0, 1], None)
+    """
+    each = np.asarray(people)
+    if each.shape != (rows,):
+        raise InputError(
+            f"people names one person for each row: {rows} rows, got shape {each.shape}"
+        )
+    try:
+        names, numbers = np.unique(each, return_inverse=True)
+    except TypeError:
+        raise InputError("people holds missing or mixed values; name every row's person") from None
+    return None if len(names) == rows else numbers
 
 
 def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:

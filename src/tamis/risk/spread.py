@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.risk.coding import Ints, coded, counted, dense, joined
+from tamis.risk.coding import Ints, coded, counted, dense, joined, people_in
 from tamis.risk.grouping import Grouping
 
 
@@ -23,15 +23,18 @@ class Spread:
     Parameters
     ----------
     classes, values, counts : arrays, one cell for each entry
-        The class, the sensitive value, and the rows of the class that have it.
+        The class, the sensitive value, and the people of the class that have it. A person who has
+        several values counts once for each.
     first : array, one cell for each class
         The first entry of each class.
     sizes : array, one cell for each class
-        The rows of each class.
+        The sum of the counts of each class: its people, where each has one value.
     totals : array, one cell for each value
-        The rows of the table that have each value.
+        The people of the table that have each value.
     number, missing : bool
         Whether the sensitive column holds numbers, and whether some are missing.
+    people : array, one cell for each class, optional
+        The people of each class, where some have several rows.
     """
 
     classes: Ints
@@ -42,6 +45,7 @@ class Spread:
     totals: Ints
     number: bool
     missing: bool
+    people: Ints | None = None
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -66,16 +70,22 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
     """
     column = coded(sensitive)
     values = dense(column)
-    pairs, counts = counted(joined(grouping.keys, values))
+    together = joined(grouping.keys, values)
+    pairs, counts = counted(together)
     keys, value = np.divmod(pairs, values.radix)
     opens = np.diff(keys, prepend=-1) > 0
+    first, sizes, people = np.flatnonzero(opens), grouping.sizes, grouping.people
+    if people is not None:
+        counts = people_in(together, people)
+        sizes = np.add.reduceat(counts, first)
     return Spread(
         classes=np.cumsum(opens) - 1,
         values=value,
         counts=counts,
-        first=np.flatnonzero(opens),
-        sizes=grouping.sizes,
-        totals=np.bincount(values.codes),
+        first=first,
+        sizes=sizes,
+        totals=np.bincount(values.codes) if people is None else people_in(values, people),
         number=sensitive.dtype.is_numeric(),
         missing=bool((column.codes == column.radix - 1).any()),
+        people=None if people is None else grouping.sizes,
     )

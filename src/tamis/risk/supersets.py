@@ -126,6 +126,32 @@ def weight_of_supersets(indptr: Any, indices: Any, starts: Any, rows: Any, weigh
 
 
 @njit(cache=True)
+def people_of_supersets(
+    indptr: Any, indices: Any, starts: Any, rows: Any, firsts: Any, people: Any, everybody: int
+) -> Any:
+    """For each distinct row the number of people who have a row that holds it.
+
+    `people[firsts[r] : firsts[r + 1]]` are those who have distinct row r.
+    """
+    held = np.zeros(indptr.size - 1, np.int64)
+    seen = np.full(everybody, -1, np.int64)  # the last distinct row that each person counted for
+    for r in range(held.size):
+        length = indptr[r + 1] - indptr[r]
+        if length == 0:
+            held[r] = everybody
+            continue
+        c = _rarest(r, indptr, indices, starts)
+        for i in range(starts[c], starts[c + 1]):
+            q = rows[i]
+            if indptr[q + 1] - indptr[q] >= length and _holds(q, r, indptr, indices):
+                for j in range(firsts[q], firsts[q + 1]):
+                    if seen[people[j]] != r:
+                        seen[people[j]] = r
+                        held[r] += 1
+    return held
+
+
+@njit(cache=True)
 def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> int:
     """The least weight of a distinct row that lies in no other."""
     longest = 0
