@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -49,6 +49,9 @@ class Cut:
 class BinaryTable:
     """0/1 records: `matrix` has a row an entity and a column a feature.
 
+    `people` has the number of the person that each row is about, from 0 without gaps, and is
+    `None` where each row is a person; `unit` is the word for a count, see `Table.unit`.
+
     Examples
     --------
     >>> table = from_matrix([[1, 0], [1, 1]], ["bread", "milk"], labels=["a", "b"])
@@ -60,6 +63,8 @@ class BinaryTable:
     features: tuple[str, ...]
     labels: NDArray[np.str_] | None = None
     target: str = "label"
+    people: NDArray[np.int64] | None = None
+    unit: Literal["people", "rows"] = "rows"
 
     @property
     def rows(self) -> int:
@@ -228,4 +233,5 @@ def _assemble(columns: list[NDArray[np.bool_]], names: list[str], table: Table) 
     dense = sparse.csc_array(np.column_stack(columns))
     target = table.roles.target
     labels = None if target is None else table.frame[target].cast(pl.String).to_list()
-    return from_matrix(dense, names, labels, target or "label")
+    records = from_matrix(dense, names, labels, target or "label")
+    return replace(records, people=table.people, unit=table.unit)

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tamis.errors import InputError
 from tamis.table import Table
 
@@ -70,6 +73,11 @@ class Release:
     rehearsal : Table, optional
         Where rows were drawn anew: rows drawn in the same way from those that a search may see,
         so that models that learn from them can be judged on the others.
+    people : array of int, optional
+        The number of the person that each row is about: the identifiers that told people apart
+        are not in the table. `None`: each row is a person.
+    unit : {"people", "rows"}
+        The word for a count, as `Table.unit` of the original says.
 
     Examples
     --------
@@ -87,12 +95,19 @@ class Release:
     promises: tuple[Promise, ...] = ()
     unaltered: Table | None = None
     rehearsal: Table | None = None
+    people: NDArray[np.int64] | None = None
+    unit: Literal["people", "rows"] = "rows"
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
         if extra := [c for c in self.table.frame.columns if c not in allowed]:
             raise InputError(
                 f"a release holds features and the target only, got {len(extra)} more columns"
+            )
+        if self.people is not None and len(self.people) != self.table.rows:
+            raise InputError(
+                f"a release knows whose each row is: {self.table.rows} rows, got "
+                f"{len(self.people)} people"
             )
 
     @property
@@ -103,6 +118,11 @@ class Release:
     @property
     def features(self) -> tuple[str, ...]:
         return self.table.features
+
+    @property
+    def everybody(self) -> int:
+        """The number of people; of rows, where each is a person."""
+        return self.table.rows if self.people is None else int(self.people.max()) + 1
 
 
 def released(
@@ -120,4 +140,4 @@ def released(
     narrow = Table(frame).with_roles(
         target=table.target, quasi=None if quasi is None else tuple(quasi)
     )
-    return Release(name, narrow, recipe, promises)
+    return Release(name, narrow, recipe, promises, people=table.people, unit=table.unit)

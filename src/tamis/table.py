@@ -174,6 +174,11 @@ class Table:
         return None if people.max(initial=-1) + 1 == self.rows else people
 
     @property
+    def everybody(self) -> int:
+        """The number of people; of rows, where each is a person."""
+        return self.rows if self.people is None else int(self.people.max()) + 1
+
+    @property
     def unit(self) -> Literal["people", "rows"]:
         """What a count is about: rows, unless it was said who they are or that each is a person."""
         return "people" if self.roles.identifiers or self.roles.person is not None else "rows"

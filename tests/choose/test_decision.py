@@ -27,7 +27,9 @@ class Fake(Row):
     @property
     def release(self) -> Any:
         features = tuple(f"f{i}" for i in range(self.size))
-        return SimpleNamespace(name=self.name, features=features, promises=self.promises)
+        return SimpleNamespace(
+            name=self.name, features=features, promises=self.promises, unit="people"
+        )
 
 
 def row(name: str, performance: float, pbi: float, size: int, k: int = 9) -> Row:

@@ -22,6 +22,12 @@ WORDS = {
 WITHOUT = {"epsilon": "rows are released as they are, which no epsilon covers"}
 """What it means that a measure has no value; otherwise, that it cannot be measured."""
 
+HOLDERS = {
+    "people": "people who have all that some person has",
+    "rows": "rows that have all that some row has",
+}
+"""Among whom a row hides by containment."""
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -67,13 +73,14 @@ def _broken_promises(row: Row) -> list[Failure]:
         equal = promise.name == "k_anonymity"
         reached = (row.trial.k_anonymity if equal else row.trial.containment) or 0
         if reached < promise.at_least:
-            who = "equals" if equal else "people who have all that some person has"
+            unit = row.release.unit
+            who = "equals" if equal else HOLDERS[unit]
             words = (
                 f"k = {promise.at_least} asks for {promise.at_least} {who}, the smallest group "
                 f"has {reached} ({promise.at_least - reached} too few)"
             )
             gap = 1 - reached / promise.at_least
-            short = f"fewer than {promise.at_least} people alike"
+            short = f"fewer than {promise.at_least} {unit} alike"
             found.append(Failure(words, short, gap))
     return found
 

@@ -195,8 +195,8 @@ class Trial:
         """
         if self.release.is_drawn:
             return None
-        table = self.release.table
-        return k_anonymity(table) if table.quasi else table.rows
+        table, people = self.release.table, self.release.people
+        return k_anonymity(table, people=people) if table.quasi else self.release.everybody
 
     @cached_property
     def containment(self) -> int | None:
@@ -204,7 +204,8 @@ class Trial:
         table = self.release.table
         if self.release.is_drawn or not is_binary(table):
             return None
-        return containment_anonymity(table.only(table.features).to_numpy().astype(np.uint8))
+        cells = table.only(table.features).to_numpy().astype(np.uint8)
+        return containment_anonymity(cells, people=self.release.people)
 
     @cached_property
     def retention(self) -> Retention | None:

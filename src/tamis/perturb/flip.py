@@ -15,7 +15,10 @@ from sklearn.base import BaseEstimator
 from tamis.binary import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.frames import given
+from tamis.risk.scope import numbered
+from tamis.select.crowd import equal_people, keeping
 from tamis.select.projection import check_k
+from tamis.table import Table
 from tamis.zero_one import sparse_rows, zero_one
 
 ORDERS = 8
@@ -39,7 +42,7 @@ class Flipped:
     flipped_share : float
         The share of all cells that changed.
     anonymity : int
-        The least number of equal rows, measured on the matrix.
+        The least number of equal rows, or of people who have them, measured on the matrix.
     """
 
     matrix: sparse.csr_array
@@ -52,12 +55,13 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     """Flip cells of a 0/1 table so that it becomes k-anonymous over all its columns.
 
     Rows are gathered into clusters of at least k that differ little; within a cluster each
-    column takes the value that most rows have, at random where both are as many.
+    column takes the value that most rows have, at random where both are as many. Where people of
+    a `Table` or `BinaryTable` have several rows, each cluster has rows of at least k people.
 
     Parameters
     ----------
     k : int
-        The least number of equal rows.
+        The least number of equal rows, or of people who have equal rows.
     random_state : int, numpy Generator or None
         Draws the orders in which neighbours are looked up, and ties.
 
@@ -110,7 +114,8 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         The same kind of table with the same rows in the same order; sparse tables as CSR.
         """
         table, back = _opened(X)
-        found = flip(table, self.k, random_state=self.random_state)
+        people = X.people if isinstance(X, BinaryTable | Table) else None
+        found = flip(table, self.k, random_state=self.random_state, people=people)
         self.flipped_share_, self.clusters_ = found.flipped_share, found.clusters
         self.anonymity_ = found.anonymity
         return back(found.matrix)
@@ -122,8 +127,13 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def flip(X: Any, k: int, *, random_state: int | np.random.Generator | None = 0) -> Flipped:
+def flip(
+    X: Any, k: int, *, random_state: int | np.random.Generator | None = 0, people: Any = None
+) -> Flipped:
     """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 equals.
+
+    With `people`, the person of each row by name or number, until k people have each row; the
+    anonymity counts them.
 
     Examples
     --------
@@ -135,6 +145,20 @@ def flip(X: Any, k: int, *, random_state: int | np.random.Generator | None = 0) 
     support = np.bincount(table.indices, minlength=table.shape[1])
     if not ((support > 0) & (support < table.shape[0])).any():
         raise InputError("every column is constant, so all rows are equal and nothing needs a flip")
+    who = None if people is None else numbered(people, table.shape[0])
+    if who is None:
+        return _flipped(table, k, random_state)
+
+    def tried(rows: int) -> Flipped:
+        found = _flipped(table, rows, random_state)
+        return replace(found, anonymity=equal_people(found.matrix, who))
+
+    return keeping(k, who, tried, lambda each: each.anonymity)
+
+
+def _flipped(
+    table: sparse.csr_array, k: int, random_state: int | np.random.Generator | None
+) -> Flipped:
     rng = np.random.default_rng(random_state)
     clusters = _clusters(table, k, rng)
     matrix, flips = _levelled(table, clusters, rng)

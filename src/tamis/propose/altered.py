@@ -1,9 +1,9 @@
-"""Releases whose values were altered: flipped until rows are equal, or made noisy."""
+"""Releases whose values were altered: flipped until people are equal, or made noisy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tamis.binary import BinaryTable, binarise, from_wide, is_binary
@@ -39,15 +39,13 @@ class Flip:
     def applies(self, asked: Asked) -> str | None:
         if asked.binary is None and not is_binary(asked.table):
             return "It flips columns of 0 and 1, and it was not said how to make the others so."
-        if asked.table.rows < asked.k:
-            return f"The table has {asked.table.rows} rows, fewer than k = {asked.k}."
-        return None
+        return asked.too_few
 
     def propose(self, asked: Asked) -> list[Release]:
         binary = asked.binary
         records = from_wide(asked.table) if binary is None else binarise(asked.table, binary)
         ks = sorted({k for k in self.ks if k >= asked.k})
-        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= records.rows]
+        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
         return [self._release(asked, records, k) for k in ks]
 
     def _release(self, asked: Asked, records: BinaryTable, k: int) -> Release:
@@ -58,6 +56,8 @@ class Flip:
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
             (Promise("k_anonymity", k, records.features),),
             unaltered=_wide(asked, records),
+            people=asked.table.people,
+            unit=asked.table.unit,
         )
 
 
@@ -102,8 +102,7 @@ class Noise:
         name = f"{self.kind} noise, {level:g}"
         noisy = released(noise.fit_transform(asked.table), features, name, recipe)
         plain = released(asked.table, features, name, recipe)
-        promises = asked.promises(features)
-        return Release(name, noisy.table, recipe, promises, unaltered=plain.table)
+        return replace(noisy, promises=asked.promises(features), unaltered=plain.table)
 
 
 def _wide(asked: Asked, records: BinaryTable) -> Table:

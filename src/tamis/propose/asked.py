@@ -43,6 +43,13 @@ class Asked:
     random_state: int = 0
     epsilon: float | None = None
 
+    @property
+    def too_few(self) -> str | None:
+        """Why k cannot be met whatever is released; `None` where there are people enough."""
+        if self.table.everybody >= self.k:
+            return None
+        return f"The table has {self.table.everybody} {self.table.unit}, fewer than k = {self.k}."
+
     def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
         """What must hold for a release of some features as they are.
 

@@ -14,7 +14,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, Release, released
-from tamis.risk.coding import Coded, coded, counted, dense, joined
+from tamis.risk.coding import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector
 
 LARGE = 5000
@@ -126,9 +126,10 @@ def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tupl
     known = [f for f in asked.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
     codes = {f: coded(asked.table.frame[f]) for f in known}
+    people = None if asked.table.people is None else people_of(asked.table.people)
     together = Coded(np.zeros(asked.table.rows, np.int64), 1)
     chosen: list[str] = []
-    while known := [f for f in known if _smallest(together, codes[f]) >= asked.k]:
+    while known := [f for f in known if _smallest(together, codes[f], people) >= asked.k]:
         worth = scores.many([[*kept, *chosen, f] for f in known])
         best = max(range(len(known)), key=lambda i: worth[i].pooled)
         chosen.append(known.pop(best))
@@ -136,9 +137,11 @@ def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tupl
     return (*kept, *chosen)
 
 
-def _smallest(together: Coded, column: Coded) -> int:
-    """The rows of the smallest class that one more column leaves."""
-    return int(counted(joined(together, column))[1].min())
+def _smallest(together: Coded, column: Coded, people: Coded | None) -> int:
+    """The people in the smallest class that one more column leaves."""
+    classes = joined(together, column)
+    sizes = counted(classes)[1] if people is None else people_in(classes, people)
+    return int(sizes.min())
 
 
 def set_name(features: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -12,6 +13,7 @@ from tamis.binary import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.propose.asked import Asked
 from tamis.release import Promise, Recipe, Release
+from tamis.select.crowd import selected
 from tamis.select.greedy import UTILITIES, greedy
 from tamis.select.selection import Selection
 from tamis.table import Table
@@ -50,15 +52,13 @@ class Containment:
         classes = asked.table.frame[asked.table.target].n_unique()
         if classes != 2:
             return f"It separates two classes, and the target has {classes}."
-        if asked.table.rows < asked.k:
-            return f"The table has {asked.table.rows} rows, fewer than k = {asked.k}."
-        return None
+        return asked.too_few
 
     def propose(self, asked: Asked) -> list[Release]:
         wide = asked.binary is None and is_binary(asked.table)
         records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary)
         ks = sorted({k for k in self.ks if k >= asked.k}, reverse=True)
-        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= records.rows]
+        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
         return [
             _release(asked, records, k, utility, found)
             for k in ks
@@ -68,15 +68,17 @@ class Containment:
 
 
 def _selected(asked: Asked, records: BinaryTable, k: int, utility: str) -> Selection:
-    return greedy(
+    search = partial(
+        greedy,
         records.matrix,
         records.labels,
-        k,
         utility=utility,
         extend=True,
         random_state=asked.random_state,
         labelled=asked.split.is_seen,
     )
+    people = asked.table.people
+    return search(k) if people is None else selected(records.matrix, people, k, search)
 
 
 def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection) -> Release:
@@ -88,4 +90,6 @@ def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Se
         Table(frame).with_roles(target=asked.table.target),
         Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
         (Promise("containment_anonymity", k, chosen.features),),
+        people=asked.table.people,
+        unit=asked.table.unit,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.errors import CannotMeet, InputError
+from tamis.risk.coding import Ints
+from tamis.risk.scope import numbered
+from tamis.select.crowd import selected
 from tamis.select.greedy import OnViolation, greedy
 from tamis.select.paths import SetUtility
 from tamis.select.predictive import Model
@@ -29,7 +33,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     k : int
-        The anonymity to keep: at least k rows hold all the ones of any row.
+        The anonymity to keep: at least k rows hold all the ones of any row; rows of k people,
+        where `fit` is told whose they are.
     utility : str or callable
         What to make large; see `tamis.select.greedy.greedy`. To predict well, take
         ``"difference"``, or ``"best"``, which costs seconds: mean AUC on held-out rows of six
@@ -127,13 +132,17 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, people: Any = None) -> Self:
         """Choose the features.
 
         Parameters
         ----------
         X : 0/1 array, CSR or CSC array, or frame
         y : labels of two classes
+        people : array, optional
+            Whose row each row is, by name or number, where a person may have several: then k and
+            every anonymity are numbers of people. The search counts rows and is asked for more
+            of them until it keeps k people; `time_limit` is that of each search.
         """
         if self.search not in SEARCHES:
             raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
@@ -144,9 +153,14 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         table, positive = self._read(X, y, names)
         check_k(self.k, table.shape[0])
-        found = self._search(table, positive)
+        who = None if people is None else numbered(people, table.shape[0])
+        if who is None:
+            found = self._search(table, positive, self.k)
+        else:
+            search = partial(self._search, table, positive)
+            found = selected(table, who, self.k, search, self.privacy)
         if not found.features:
-            raise CannotMeet(self._why_nothing(table))
+            raise CannotMeet(self._why_nothing(table, who))
         self.selection_ = found
         self.support_ = np.zeros(table.shape[1], dtype=bool)
         self.support_[list(found.features)] = True
@@ -159,13 +173,13 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(y)
         return zero_one(X, names), positive
 
-    def _search(self, table: Binary, positive: NDArray[np.bool_]) -> Selection:
+    def _search(self, table: Binary, positive: NDArray[np.bool_], k: int) -> Selection:
         choices: dict[str, Any]
         if self.search == "greedy":
             return greedy(
                 table,
                 positive,
-                self.k,
+                k,
                 utility=self.utility,
                 privacy=self.privacy,
                 on_violation=self.on_violation,
@@ -181,17 +195,22 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             from tamis.select.maximal import maximal
 
             choices = {"utility": self.utility, "largest": self.largest, "extend": self.extend}
-            return maximal(table, positive, self.k, **choices)
+            return maximal(table, positive, k, **choices)
         choices = {"utility": self.utility, "time_limit": self.time_limit}
         if self.search == "exact":
             from tamis.select.exact import exact
 
-            return exact(table, positive, self.k, **choices)
+            return exact(table, positive, k, **choices)
         from tamis.select.improve import improve
 
-        return improve(table, positive, self.k, random_state=self.random_state, **choices)
+        return improve(table, positive, k, random_state=self.random_state, **choices)
 
-    def _why_nothing(self, table: Binary) -> str:
+    def _why_nothing(self, table: Binary, people: Ints | None = None) -> str:
+        if people is not None:
+            return (
+                f"no feature was found that keeps k = {self.k} people ({int(people.max()) + 1} "
+                f"people have {table.shape[0]} rows); ask for a smaller k"
+            )
         support = np.diff(sparse_columns(table).indptr)
         rows, k = table.shape[0], self.k
         useful = support[(support > 0) & (support < rows)]
