@@ -165,13 +165,25 @@ class Table:
         >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
         [0, 0, 1]
         """
-        codes = {c: _codes(self.frame.get_column(c)) for c in self._naming}
-        if self.roles.person is None:
-            codes = _coarsest(codes)
-        if not codes:
+        if not self._person_codes:
             return None
-        people = _joined(codes.values())
+        people = _joined(self._person_codes.values())
         return None if people.max(initial=-1) + 1 == self.rows else people
+
+    @property
+    def told_apart_by(self) -> tuple[str, ...]:
+        """The identifiers that tell people apart; none where nothing does.
+
+        >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
+        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).told_apart_by
+        ('patient',)
+        """
+        return tuple(self._person_codes)
+
+    @cached_property
+    def _person_codes(self) -> dict[str, NDArray[np.int64]]:
+        codes = {c: _codes(self.frame.get_column(c)) for c in self._naming}
+        return _coarsest(codes) if self.roles.person is None else codes
 
     @property
     def everybody(self) -> int:
@@ -236,7 +248,10 @@ def _codes(column: pl.Series) -> NDArray[np.int64]:
 
 def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Numbers from 0 that are equal where all the codes are."""
-    rows = np.column_stack(list(codes))
+    each = list(codes)
+    if len(each) == 1:
+        return each[0]
+    rows = np.column_stack(each)
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

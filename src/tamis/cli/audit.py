@@ -48,13 +48,16 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
     if as_json:
         exposed = result["exposure"].to_dict()
         attacker = {"attacker": result["attacker"]}
-        print_json({"table": understood(table), **exposed, **attacker, **result["containment"]})
+        people = {"told_apart_by": table.told_apart_by}
+        print_json(
+            {"table": understood(table), **exposed, **people, **attacker, **result["containment"]}
+        )
     else:
         print_audit(**result)
 
 
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
-    """The exposure of a table, and of its 0/1 form where it has one."""
+    """The exposure of a table, and of its 0/1 form where it has one; of people, if known."""
     from tamis.binary import binarise, from_wide, is_binary
     from tamis.risk.exposure import exposure
 
@@ -88,15 +91,21 @@ def _containment(records: BinaryTable) -> dict[str, Any]:
 
     from tamis.risk.containment import entity_anonymity
 
-    each = entity_anonymity(records.matrix)
+    each = entity_anonymity(records.matrix, people=records.people)
     weakest = each.argsort(kind="stable")[:_SHOWN]
-    sizes, people = np.unique(each, return_counts=True)
+    least = each
+    if records.people is not None:  # people count by the row of theirs that tells most
+        least = np.full(records.people.max() + 1, each.max())
+        np.minimum.at(least, records.people, each)
+    sizes = np.arange(each.max() + 1)
+    rows, people = (np.bincount(a, minlength=len(sizes)) for a in (each, least))
     return {
         "containment_anonymity": int(each.min()),
-        "below_5": int((each < 5).sum()),
+        "below_5": int((least < 5).sum()),
         "weakest": [{"row": row + 1, "anonymity": int(each[row])} for row in weakest.tolist()],
         "anonymity_sizes": [
-            {"size": size, "rows": rows} for size, rows in zip(sizes.tolist(), people.tolist())
+            {"size": int(size), "rows": int(rows[size]), "people": int(people[size])}
+            for size in sizes[rows > 0]
         ],
     }
 
@@ -104,6 +113,7 @@ def _containment(records: BinaryTable) -> dict[str, Any]:
 def _audit_records(records: BinaryTable, as_json: bool) -> None:
     found = {
         "rows": records.rows,
+        "unit": records.unit,
         "features": len(records.features),
         "ones": int(records.matrix.nnz),
         **_containment(records),
@@ -116,7 +126,7 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
         f"{records.rows:,} rows, {len(records.features):,} features, "
         f"{found['ones'] / records.rows:.1f} ones a row"
     )
-    _print_containment(out, found, records.rows)
+    _print_containment(out, found, records.rows, records.unit)
 
 
 def print_audit(
@@ -124,17 +134,24 @@ def print_audit(
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
+    several = found.people < found.rows
+    alone = "have a row that nobody else's equals" if several else "are the only one"
     out.print(
-        f"\n[bold]{found.unique_rows:,} of {found.rows:,} people ({percent(found.unique_share)}) "
-        f"are the only one[/bold] with their values of {_joined(found.quasi)}."
+        f"\n[bold]{found.unique_people:,} of {found.people:,} {found.unit} "
+        f"({percent(found.unique_share)}) {alone}[/bold] "
+        f"{'in the' if several else 'with their'} values of {_joined(found.quasi)}."
     )
     out.print("Whoever knows these values of a person finds that person's row.\n")
     _print_figures(out, found, attacker)
     if containment:
-        _print_containment(out, containment, found.rows)
-    sizes = [(c.size, c.rows) for c in found.class_sizes]
-    _print_sizes(out, sizes, "How many share a person's values")
+        _print_containment(out, containment, found.people, found.unit)
+    sizes = [(c.size, c.people) for c in found.class_sizes]
+    _print_sizes(out, sizes, f"How many share a {_one(found.unit)}'s values", found.unit)
     _print_columns(out, found)
+
+
+def _one(unit: str) -> str:
+    return {"people": "person", "rows": "row"}[unit]
 
 
 def _joined(names: tuple[str, ...]) -> str:
@@ -148,15 +165,15 @@ def _joined(names: tuple[str, ...]) -> str:
 def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | None) -> None:
     from rich.markup import escape
 
-    risk = found.reidentification
+    risk, unit = found.reidentification, found.unit
     table = rich_table("measure", "value", "in words", numbers=("value",))
-    table.add_row("k-anonymity", str(found.k_anonymity), "people in the smallest group of equals")
-    table.add_row("classes", f"{found.classes:,}", "groups of people with equal values")
+    table.add_row("k-anonymity", str(found.k_anonymity), f"{unit} in the smallest group of equals")
+    table.add_row("classes", f"{found.classes:,}", f"groups of {unit} with equal values")
     table.add_row("prosecutor", percent(risk.prosecutor), "chance to find a person known to be in")
-    above = f"people found with a chance above {percent(risk.threshold)}"
+    above = f"{unit} found with a chance above {percent(risk.threshold)}"
     table.add_row("  at risk", percent(risk.prosecutor_above), above)
     table.add_row("journalist", percent(risk.journalist), "chance to find somebody, no matter who")
-    table.add_row("marketer", percent(risk.marketer), "share of people found by matching them all")
+    table.add_row("marketer", percent(risk.marketer), f"share of {unit} found by matching them all")
     who = escape(repr(found.sensitive))
     if found.l_diversity is not None:
         spread = found.l_diversity
@@ -174,22 +191,22 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
     out.print(table)
 
 
-def _print_containment(out: Console, found: dict[str, Any], rows: int) -> None:
+def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit: str) -> None:
     out.print(
-        f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: so many people, "
-        "at least, have all that some person has."
+        f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: so many {unit}, "
+        f"at least, have all that some {_one(unit)} has."
     )
-    out.print(f"{found['below_5']:,} of {rows:,} people hide among fewer than five.")
+    out.print(f"{found['below_5']:,} of {everybody:,} {unit} hide among fewer than five.")
     weakest = ", ".join(f"{w['row']:,} ({w['anonymity']:,})" for w in found["weakest"])
     out.print(f"Weakest rows, with the number that have all they have: {weakest}.\n")
-    sizes = [(s["size"], s["rows"]) for s in found["anonymity_sizes"]]
-    _print_sizes(out, sizes, "How many have all that a person has")
+    sizes = [(s["size"], s["people"]) for s in found["anonymity_sizes"]]
+    _print_sizes(out, sizes, f"How many have all that a {_one(unit)} has", unit)
 
 
-def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str) -> None:
+def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:
     """A picture of how many people share something, from pairs of (sharers, people)."""
     total = sum(people for _, people in sizes)
-    table = rich_table("people alike", "people", "", title=title, numbers=("people",))
+    table = rich_table(f"{unit} alike", unit, "", title=title, numbers=(unit,))
     for low, high in zip(_BINS, (*_BINS[1:], float("inf"))):
         people = sum(count for size, count in sizes if low <= size < high)
         if people or low == 1:
@@ -202,10 +219,11 @@ def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str) -> None
 def _print_columns(out: Console, found: Exposure) -> None:
     from rich.markup import escape
 
-    table = rich_table("held back", "unique people", "change", "k", title="Riskiest columns")
+    unique = f"unique {found.unit}"
+    table = rich_table("held back", unique, "change", "k", title="Riskiest columns")
     for column in table.columns[1:]:
         column.justify = "right"
     for effect in found.columns[:_SHOWN]:
-        cells = (effect.unique_rows, -effect.fewer_unique, effect.k_anonymity)
+        cells = (effect.unique_people, -effect.fewer_unique, effect.k_anonymity)
         table.add_row(escape(effect.column), *(f"{c:,}" for c in cells))
     out.print(table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,20 @@ class Source:
     long: tuple[str, ...]
     labels: str | None
     label_item: tuple[str, ...]
+    person: tuple[str, ...] = ()
+    row_is_person: bool = False
+
+    def __post_init__(self) -> None:
+        if self.person and self.row_is_person:
+            raise InputError(
+                "--person names what tells people apart and --row-is-person says that every row "
+                "is another person; give one of them"
+            )
+
+    @property
+    def who(self) -> tuple[str, ...] | None:
+        """What tells people apart: nothing where every row is a person, `None` if not said."""
+        return () if self.row_is_person else self.person or None
 
     @property
     def sparse(self) -> bool:
@@ -81,6 +95,7 @@ class Source:
             sensitive=self.sensitive,
             quasi=self.quasi or None,
             identifier=self.identifier,
+            person=self.who,
             drop=self.drop,
             missing=self.missing,
             schema=self.rules(),
@@ -101,9 +116,8 @@ class Source:
                 f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
                 "table; choose some columns first with tamis select --by containment -o FILE"
             )
-        return read_table(
-            records.frame(), target=None if records.labels is None else records.target
-        )
+        target = None if records.labels is None else records.target
+        return read_table(records.frame(), target=target, person=self.who)
 
     def read_binary(self) -> BinaryTable:
         """Sparse 0/1 records, or a table made 0/1 as its schema or its values say."""
@@ -115,7 +129,8 @@ class Source:
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
         if self.long and len(self.long) != 2:
             raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
-        return read_binary(
+        self._refuse_person()
+        records = read_binary(
             self.table,
             format=self.format,
             labels=self.labels,
@@ -125,6 +140,14 @@ class Source:
             encoding=self.encoding,
             separator=self.separator,
         )
+        return replace(records, unit="people" if self.row_is_person else "rows")
+
+    def _refuse_person(self) -> None:
+        if self.person:
+            raise InputError(
+                f"--person names a column, and {self.table} is read as one row of 0 and 1 an "
+                "entity; say --row-is-person if each is a person, or give a table with that column"
+            )
 
 
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
@@ -164,6 +187,8 @@ _READING = [
     click.option("--sensitive", metavar="COL", help="What must stay hard to guess [the target]."),
     click.option("--quasi", type=Names(), default=(), help="What an attacker may know [all]."),
     click.option("--identifier", type=Names(), default=(), help="Names people; never released."),
+    click.option("--person", type=Names(), default=(), help="Identifiers that tell people apart."),
+    click.option("--row-is-person", is_flag=True, help="Every row is another person."),
     click.option("--drop", type=Names(), default=(), help="Columns to forget."),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.cli.bounds import Public, public_bounds
 from tamis.cli.show import console, percent, print_json
@@ -24,6 +26,8 @@ class Altered(NamedTuple):
     words: str
     k: int = 0
     known: tuple[str, ...] = ()
+    people: NDArray[np.int64] | None = None
+    """Whose each row is; `None`: each is another person's."""
 
 
 def run(
@@ -84,16 +88,18 @@ def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
     flip = RandomFlip(options["k"], random_state=options["seed"])
     frame = flip.fit_transform(records).frame()
     words = (
-        f"{percent(flip.flipped_share_)} of the cells were flipped: every row has at least "
-        f"{flip.anonymity_ - 1:,} equals over all {len(records.features):,} columns."
+        f"{percent(flip.flipped_share_)} of the cells were flipped: every row equals those of at "
+        f"least {flip.anonymity_ - 1:,} other {records.unit} over all {len(records.features):,} "
+        "columns."
     )
     result = {
         "k": options["k"],
         "k_anonymity": flip.anonymity_,
+        "unit": records.unit,
         "clusters": int(flip.clusters_.max()) + 1,
         "flipped_share": flip.flipped_share_,
     }
-    return Altered(frame, result, words, options["k"], records.features)
+    return Altered(frame, result, words, options["k"], records.features, records.people)
 
 
 def _histogram(source: Source, options: dict[str, Any], public: Public) -> Altered:
@@ -184,7 +190,10 @@ def _write(altered: Altered, path: Path) -> None:
 def _check_written(draft: Path, altered: Altered) -> None:
     reader: Callable[..., pl.DataFrame] = pl.read_csv if draft.suffix == ".csv" else pl.read_parquet
     again = reader(draft).select(altered.known)
-    reached = int(again.group_by(pl.all()).len()["len"].to_numpy().min())
+    who = np.arange(again.height) if altered.people is None else altered.people
+    cells = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(again.get_columns())])
+    crowds = cells.with_columns(pl.Series("who", who)).group_by(cells.columns)
+    reached = int(crowds.agg(pl.col("who").n_unique())["who"].to_numpy().min())
     if reached < altered.k:
         raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
 

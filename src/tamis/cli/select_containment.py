@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from tamis.select.selection import Selection
 
 _SHOWN = 40
+_HIDING = {
+    ("people", "containment"): "everyone hides among at least {} people who have all they have",
+    ("people", "equality"): "everyone hides among at least {} people who are their equals",
+    ("rows", "containment"): "every row hides among at least {} rows that have all it has",
+    ("rows", "equality"): "every row hides among at least {} rows that are its equals",
+}
 
 
 def run(
@@ -80,7 +86,7 @@ def _search(
                 time_limit=options["time_limit"],
                 random_state=options["seed"],
             )
-            found[k] = selector.fit(matrix, records.labels).selection_
+            found[k] = selector.fit(matrix, records.labels, people=records.people).selection_
     return found
 
 
@@ -92,6 +98,7 @@ def _result(
         "k": k,
         "search": options["search"],
         "privacy": options["privacy"],
+        "unit": records.unit,
         "features": [names[c] for c in chosen.features],
         "anonymity": chosen.anonymity,
         "utility_name": utility,
@@ -124,10 +131,10 @@ def _show(
         out.print(table)
         return
     ((k, chosen),) = found.items()
-    alike = "have all they have" if options["privacy"] == "containment" else "are their equals"
+    hiding = _HIDING[records.unit, options["privacy"]].format(f"{chosen.anonymity:,}")
     out.print(
         f"[bold]{len(chosen.features):,} of {len(records.features):,} columns may leave[/bold]: "
-        f"everyone hides among at least {chosen.anonymity:,} people who {alike} (k = {k})."
+        f"{hiding} (k = {k})."
     )
     out.print(f"{utility} {chosen.utility:.4g}" + _proof(chosen))
     _show_steps(records, chosen, utility)
@@ -168,7 +175,7 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
         again = read_table(draft, target=records.target)
         features = again.frame.select(again.features)
         measure = containment_anonymity if privacy == "containment" else k_anonymity
-        reached = measure(features)
+        reached = measure(features, people=records.people)  # the rows are in the same order
         if reached < k:
             raise CannotMeet(f"the written table has anonymity {reached}, below k = {k}")
 

@@ -118,12 +118,33 @@ def understood(table: Table) -> list[dict[str, Any]]:
     ]
 
 
+def who_is_a_person(table: Table) -> str:
+    """What tells people apart, in a line.
+
+    >>> import polars as pl
+    >>> from tamis import Roles, Table
+    >>> stays = Table(pl.DataFrame({"who": [7, 7, 9]}), Roles(identifiers=("who",)))
+    >>> who_is_a_person(stays)
+    "people: told apart by 'who' (2 people, 3 rows)"
+    """
+    names = " and ".join(repr(name) for name in table.told_apart_by)
+    if names:
+        return f"people: told apart by {names} ({table.everybody:,} people, {table.rows:,} rows)"
+    if table.unit == "people":
+        return "people: every row is taken for another person"
+    return (
+        "people: nothing tells them apart, so rows are counted; name identifiers with "
+        "--identifier, or say --row-is-person"
+    )
+
+
 def print_understood(table: Table) -> None:
     """Tell on stderr how the table was read."""
     from rich.markup import escape
 
     out = console(stderr=True)
     out.print(f"read {table.rows:,} rows, {table.frame.width} columns")
+    out.print(who_is_a_person(table), markup=False)
     if table.frame.width > _WIDE:
         kinds = [table.kind(c) for c in table.frame.columns]
         numbers = kinds.count("number")

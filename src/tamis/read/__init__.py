@@ -49,6 +49,7 @@ def read_table(
     sensitive: str | None = None,
     quasi: Sequence[str] | None = None,
     identifier: Sequence[str] = (),
+    person: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     missing: str | Iterable[str] = (),
     schema: str | Path | Schema | None = None,
@@ -63,8 +64,8 @@ def read_table(
     source : path, or pandas, polars or pyarrow frame
         csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
         ``"file.duckdb::table"``.
-    target, sensitive, quasi, identifier, drop
-        The roles, see `Roles`.
+    target, sensitive, quasi, identifier, person, drop
+        The roles, see `Roles`; what tells people apart is an identifier without being named so.
     missing : text or texts
         What stands for a missing value, besides an empty cell.
     schema : path of a TOML file, optional
@@ -93,7 +94,8 @@ def read_table(
         "identifier": tuple(identifier),
         "drop": tuple(drop),
     }
-    roles = _roles({**rules.roles, **{name: value for name, value in given.items() if value}})
+    known = {**rules.roles, **{name: value for name, value in given.items() if value}}
+    roles = _roles(known, person)
     markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
     frame = _frame(source, format, encoding, separator, markers, rules.columns, roles)
     if not frame.width or not frame.height:
@@ -151,14 +153,18 @@ def _frame(
     return typed(frame, missing=missing, declared=declared, untouched=untouched, infer=False)
 
 
-def _roles(given: dict[str, Any]) -> Roles:
-    quasi = given.get("quasi")
+def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
+    quasi, said = given.get("quasi"), given.get("person")
+    who = said if person is None else person
+    # What tells people apart is an identifier, even where flags then say that a row is a person.
+    identifiers = (*given.get("identifier", ()), *(said or ()), *(who or ()))
     return Roles(
         target=given.get("target"),
         sensitive=given.get("sensitive"),
         quasi=tuple(quasi) if quasi else None,
-        identifiers=tuple(given.get("identifier", ())),
+        identifiers=tuple(dict.fromkeys(identifiers)),
         dropped=tuple(given.get("drop", ())),
+        person=who,
     )
 
 

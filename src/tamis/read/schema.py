@@ -12,6 +12,7 @@
     sensitive = "disease"
     quasi = ["age", "zip"]
     identifier = ["name"]
+    person = ["name"]            # identifiers that tell people apart; [] where a row is a person
     drop = ["fnlwgt"]
 
     [binary]                     # the columns to make 0/1; those not named are left out
@@ -33,7 +34,7 @@ from tamis.binary import Cut
 from tamis.errors import InputError, listed
 from tamis.read.text import file_at
 
-_ROLES = ("target", "sensitive", "quasi", "identifier", "drop")
+_ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop")
 _PARTS = ("missing", "columns", "roles", "binary")
 
 

@@ -1,0 +1,129 @@
+"""Who a person is: said by options, found by identifiers, told in words."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.cli.options import Source
+
+STAYS = 8
+
+
+@pytest.fixture
+def stays(tmp_path):
+    """Eight stays a patient, all alike; every class of equals is one patient."""
+    rng = np.random.default_rng(5)
+    who = np.repeat(np.arange(30), STAYS)
+    cells = {c: rng.integers(0, 2, 30)[who] for c in "abcdefg"}
+    label = np.where(rng.random(len(who)) < 0.8, cells["a"], 1 - cells["a"])
+    frame = pl.DataFrame({"stay": np.arange(len(who)), "patient": who, **cells})
+    path = tmp_path / "stays.csv"
+    frame.with_columns(ill=np.where(label, "yes", "no")).write_csv(path)
+    return path
+
+
+def audited(run, path, *options):
+    return json.loads(run("audit", path, "--target", "ill", *options, "--json").out)
+
+
+def test_stays_of_a_patient_are_one_person(run, stays):
+    found = audited(run, stays, "--identifier", "stay,patient")
+    assert (found["people"], found["rows"]) == (30, 240)
+    assert found["told_apart_by"] == ["patient"]
+    assert found["unit"] == "people"
+    rows = audited(run, stays, "--drop", "stay,patient")
+    assert rows["unit"] == "rows"
+    assert rows["k_anonymity"] >= STAYS * found["k_anonymity"]
+    assert found["containment_anonymity"] < rows["containment_anonymity"]
+    sizes = found["anonymity_sizes"]
+    assert sum(s["people"] for s in sizes) == 30
+    assert sum(s["rows"] for s in sizes) == 240
+
+
+def test_a_person_is_an_identifier(run, stays):
+    found = audited(run, stays, "--person", "patient", "--drop", "stay")
+    assert (found["people"], found["told_apart_by"]) == (30, ["patient"])
+    assert "patient" not in found["quasi"]
+
+
+def test_a_row_may_be_said_to_be_a_person(run, stays):
+    found = audited(run, stays, "--drop", "stay,patient", "--row-is-person")
+    assert (found["people"], found["unit"]) == (240, "people")
+    whole = audited(run, stays, "--identifier", "stay,patient", "--row-is-person")
+    assert whole["people"] == 240
+
+
+def test_both_ways_to_say_it_contradict_each_other(run, stays):
+    code, _, err = run("audit", stays, "--person", "patient", "--row-is-person")
+    assert code == 2
+    assert "give one of them" in err
+
+
+def test_the_words_say_who_a_person_is(run, stays):
+    said = run("audit", stays, "--target", "ill", "--identifier", "stay,patient")
+    assert "people: told apart by 'patient' (30 people, 240 rows)" in said.err
+    assert "of 30 people" in said.out
+    assert "have a row that nobody else's equals" in said.out
+    rows = run("audit", stays, "--target", "ill", "--drop", "stay,patient")
+    assert "nothing tells them apart, so rows are counted" in rows.err
+    assert "of 240 rows" in rows.out
+    assert "rows alike" in rows.out
+    assert "people" not in rows.out
+
+
+def test_a_schema_and_a_configuration_say_it_too(run, stays, tmp_path):
+    schema = tmp_path / "s.toml"
+    schema.write_text('[roles]\ndrop = ["stay"]\nperson = ["patient"]\n')
+    assert audited(run, stays, "--schema", schema)["people"] == 30
+    found = audited(run, stays, "--schema", schema, "--row-is-person")
+    assert found["people"] == 240
+    assert "patient" not in found["quasi"]
+    config = tmp_path / "c.toml"
+    config.write_text('person = ["patient"]\ndrop = ["stay"]\n')
+    assert audited(run, stays, "--config", config)["people"] == 30
+    config.write_text('row_is_person = true\ndrop = ["stay", "patient"]\n')
+    assert audited(run, stays, "--config", config)["unit"] == "people"
+
+
+def test_sparse_records_have_no_column_of_people(run, tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("+1 1:1 2:1\n-1 1:1\n+1 1:1 2:1\n")
+    code, _, err = run("audit", path, "--person", "patient")
+    assert code == 2
+    assert "--person names a column" in err
+    assert "so many rows" in run("audit", path).out
+    assert "so many people" in run("audit", path, "--row-is-person").out
+
+
+def test_chosen_columns_keep_people(run, stays, tmp_path):
+    out = tmp_path / "o.csv"
+    asked = ("select", stays, "--by", "containment", "--target", "ill", "--k", 4)
+    found = json.loads(run(*asked, "--identifier", "stay,patient", "-o", out, "--json").out)
+    assert found["unit"] == "people"
+    X = pl.read_csv(out).drop("ill").to_numpy()
+    who = np.repeat(np.arange(30), STAYS)
+    assert min(len(set(who[(e <= X).all(axis=1)])) for e in X) == found["anonymity"] >= 4
+    words = run(*asked, "--identifier", "stay,patient").out
+    assert "everyone hides among at least" in words
+    assert "every row hides" in run(*asked, "--drop", "stay,patient").out
+
+
+def test_flipped_rows_are_those_of_k_people(run, stays, tmp_path):
+    out = tmp_path / "o.csv"
+    asked = ("perturb", stays, "--method", "flip", "--target", "ill", "--k", 4, "-o", out)
+    found = json.loads(run(*asked, "--identifier", "stay,patient", "--json").out)
+    assert found["k_anonymity"] >= 4
+    who = pl.Series("who", np.repeat(np.arange(30), STAYS))
+    cells = pl.read_csv(out).drop("ill").with_columns(who)
+    assert cells.group_by(list("abcdefg")).agg(pl.col("who").n_unique())["who"].min() >= 4
+
+
+def test_a_source_says_who_people_are():
+    given = dict.fromkeys(("table", "target", "sensitive", "schema", "format", "separator"))
+    lists = dict.fromkeys(("quasi", "identifier", "drop", "missing", "long", "label_item"), ())
+    rest = {"encoding": "utf-8", "labels": None}
+    assert Source(**given, **lists, **rest).who is None
+    assert Source(**given, **lists, **rest, row_is_person=True).who == ()
+    assert Source(**given, **lists, **rest, person=("a",)).who == ("a",)
