@@ -137,7 +137,7 @@ def test_the_same_kind_of_table_comes_out() -> None:
 def test_of_a_table_only_the_features_flip() -> None:
     rng = np.random.default_rng(1)
     frame = pl.DataFrame(rng.integers(0, 2, (50, 6)), schema=list("abcdef"))
-    table = Table(frame, Roles(target="f", identifiers=("e",)))
+    table = Table(frame, Roles(target="f", identifiers=("e",), person=()))
     after = RandomFlip(4).fit_transform(table)
     assert after.frame.select("e", "f").equals(frame.select("e", "f"))
     assert k_anonymity(after) >= 4

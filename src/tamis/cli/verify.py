@@ -13,6 +13,7 @@ from tamis.cli.options import speaking
 def verify(folder: str, as_json: bool, quiet: bool) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise."""
     from tamis.cli.show import console, print_json
+    from tamis.publishing.people import uncounted
     from tamis.publishing.verify import verify as check
 
     found = check(folder)
@@ -27,5 +28,7 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     for promise in found.manifest["promises"]:
         line = f"{promise['claim']} Measured: {promise['measured']:,}."
         out.print(line, markup=False)
+    if uncounted(found.manifest, found.private):
+        out.print("Rows were counted again; people cannot be counted from the file alone.")
     if not found.private:
         out.print("The private part is not here; columns were checked by their values only.")

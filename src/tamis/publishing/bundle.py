@@ -10,7 +10,8 @@
         ├── report.html   everything that was compared
         ├── scorecard.json
         ├── summary.json  what both reports are made of
-        └── recipe.json   what is needed to make the same bytes again
+        ├── recipe.json   what is needed to make the same bytes again
+        └── people.csv    whose each released row is, where people have several
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from tamis.flow import Outcome
 from tamis.publishing.checks import measure
 from tamis.publishing.folder import written_folder
 from tamis.publishing.manifest import NAME, manifest, write_json
+from tamis.publishing.people import NAME as PEOPLE
+from tamis.publishing.people import arranged_people, counted, write_people
 from tamis.publishing.promises import not_promised, not_promised_of_drawn
 from tamis.publishing.recipe import recipe
 from tamis.publishing.release_file import arranged, digest, read_release, write_release
@@ -98,6 +101,13 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         not_promised=_not_promised(outcome),
         date=date,
     )
+    people = arranged_people(chosen.release, settings.seed)
+    content["promises"] = counted(
+        content["promises"],
+        read_release(file, settings.format),
+        people,
+        chosen.release.unit,
+    )
     summary = summarise(outcome, content, origin)
     report = draft / "report.html"
     report.write_text(render(summary, "recipient"), encoding="utf-8")
@@ -109,6 +119,8 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     write_json(private / "summary.json", summary)
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
     write_json(private / "recipe.json", recipe(outcome, draft, origin, date))
+    if people is not None:
+        write_people(private / PEOPLE, people)
     for path in private.iterdir():
         path.chmod(0o600)
 
@@ -128,7 +140,8 @@ def _not_promised(outcome: Outcome) -> list[str]:
         able = [row for row in decision.scorecard.candidates if row in decision.ranked]
         return not_promised_of_drawn(len(able), limited=len(settings.limits) > 1)
     asked = max((p.at_least for p in release.promises), default=1)
-    equals = k_anonymity(release.table.only(release.features)) if release.features else asked
+    released, people = release.table.only(release.features), release.people
+    equals = k_anonymity(released, people=people) if release.features else asked
     return not_promised(
         release.promises,
         alone=equals < asked,

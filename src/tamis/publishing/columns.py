@@ -151,4 +151,4 @@ class _Reasons:
         release, table = self.outcome.decision.chosen.release, self.outcome.table
         as_they_are = [c for c in release.features if c in table.features]
         known = [c for c in (*as_they_are, name) if c in table.quasi]
-        return name in table.quasi and k_anonymity(table.frame, known) < self.outcome.settings.k
+        return name in table.quasi and k_anonymity(table, known) < self.outcome.settings.k

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError
 from tamis.publishing.cells import safe, undone
@@ -31,8 +32,22 @@ def arranged(table: Table, random_state: int) -> pl.DataFrame:
     (['a', 'b', 'y'], True)
     """
     columns = [*sorted(table.features), table.target]
-    rows = table.only(columns).sort(pl.all(), nulls_last=True)
-    return rows[np.random.default_rng(random_state).permutation(rows.height)]
+    return table.only(columns)[order_of(table, random_state)]
+
+
+def order_of(
+    table: Table, random_state: int, people: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The row numbers of `arranged`; rows that are equal stand in the order of their people."""
+    rows = table.only([*sorted(table.features), table.target])
+    keys = [s.alias(str(i)) for i, s in enumerate(rows.get_columns())]
+    if people is not None:
+        keys.append(pl.Series("people", people))
+    numbers = pl.Series("row", np.arange(rows.height))
+    placed = pl.DataFrame([*keys, numbers]).sort([key.name for key in keys], nulls_last=True)
+    drawn = np.random.default_rng(random_state).permutation(rows.height)
+    order: NDArray[np.int64] = placed["row"].to_numpy()[drawn]
+    return order
 
 
 def write_release(frame: pl.DataFrame, path: Path, format: Format) -> None:

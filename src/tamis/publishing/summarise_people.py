@@ -25,12 +25,26 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
     if any(p.name == "containment_anonymity" for p in release.promises):
         before = _wide(outcome)
         after = release.table.only(release.features).to_numpy().astype(np.uint8)
-        return class_sizes(
-            entity_anonymity(before), entity_anonymity(after), k=k, kind="containment"
-        )
+        people = outcome.table.people
+        sizes = (of_people(entity_anonymity(x, people=people), people) for x in (before, after))
+        return class_sizes(*sizes, k=k, kind="containment")
     if release.is_drawn or not outcome.table.quasi:
         return None
-    return class_sizes(_equals(outcome.table), _equals(release.table), k=k, kind="equal")
+    tables = (outcome.table, release.table)
+    return class_sizes(*(_equals(t, outcome.table.people) for t in tables), k=k, kind="equal")
+
+
+def of_people(sizes: NDArray[np.int64], people: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """For each person the least of what is counted for their rows.
+
+    >>> of_people(np.array([9, 4, 7]), np.array([0, 0, 1])).tolist()
+    [4, 7]
+    """
+    if people is None:
+        return sizes
+    least = np.full(people.max() + 1, sizes.max())
+    np.minimum.at(least, people, sizes)
+    return least
 
 
 def _wide(outcome: Outcome) -> Any:
@@ -39,13 +53,12 @@ def _wide(outcome: Outcome) -> Any:
     return (from_wide(table) if wide else binarise(table, outcome.binary)).matrix
 
 
-def _equals(table: Table) -> NDArray[np.int64]:
-    """For each row how many rows are equal on what an attacker may know."""
+def _equals(table: Table, people: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """For each person how many are equal on what an attacker may know."""
     if not table.quasi:
-        return np.full(table.rows, table.rows, dtype=np.int64)
-    groups = grouped(table.frame, table.quasi)
-    found: NDArray[np.int64] = groups.sizes[groups.class_of]
-    return found
+        everybody = table.rows if people is None else int(people.max()) + 1
+        return np.full(everybody, everybody, dtype=np.int64)
+    return grouped(table.frame, table.quasi, people).of_person
 
 
 def rule_facts(outcome: Outcome) -> Rules | None:

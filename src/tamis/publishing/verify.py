@@ -14,6 +14,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publishing.checks import measure
 from tamis.publishing.manifest import NAME, SCHEMA, SCHEMA_VERSION, read_json
+from tamis.publishing.people import rows_said, wrong_people
 from tamis.publishing.release_file import digest, read_release
 from tamis.read.guess import identifier_like
 from tamis.release import Promise
@@ -88,6 +89,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     yield _checked("schema", lambda: _wrong_columns(frame, content))
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield _checked("people", lambda: wrong_people(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
     if (folder / "private").is_dir():
@@ -163,8 +165,8 @@ def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
-    if value != entry["measured"]:
-        return f"{promise.name} is {value}, the manifest says {entry['measured']}"
+    if value != (said := rows_said(entry)):
+        return f"{promise.name} is {value}, the manifest says {said}"
     return ""
 
 

@@ -164,7 +164,7 @@ def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
         quasi=tuple(quasi) if quasi else None,
         identifiers=tuple(dict.fromkeys(identifiers)),
         dropped=tuple(given.get("drop", ())),
-        person=who,
+        person=None if who is None else tuple(who),
     )
 
 
