@@ -35,6 +35,9 @@ class Roles:
         Columns that name a person; never released, never analysed.
     dropped : tuple of str
         Columns to forget.
+    plain : tuple of str
+        Ordinary features that the data holder has looked at: released even where they seem to
+        tell people apart, see `tamis.read.keys`.
     person : tuple of str, optional
         Identifiers that together tell people apart; none of them (an empty tuple): every row is a
         person. `None`: as the identifiers show, see `Table.people`.
@@ -51,10 +54,11 @@ class Roles:
     quasi: tuple[str, ...] | None = None
     identifiers: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     person: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "identifiers", "dropped", "person"):
+        for name in ("quasi", "identifiers", "dropped", "plain", "person"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise InputError(f"roles: {name} is a list of column names, got one text")
@@ -76,6 +80,7 @@ class Roles:
             ("quasi-identifier", self.quasi or ()),
             ("identifier", self.identifiers),
             ("dropped", self.dropped),
+            ("feature", self.plain),
         ):
             for column in columns:
                 if column is None:

@@ -50,6 +50,7 @@ class Source:
     quasi: tuple[str, ...]
     identifier: tuple[str, ...]
     drop: tuple[str, ...]
+    feature: tuple[str, ...]
     missing: tuple[str, ...]
     schema: str | None
     format: str | None
@@ -82,6 +83,7 @@ class Source:
             quasi=self.quasi or None,
             identifier=self.identifier,
             drop=self.drop,
+            feature=self.feature,
             missing=self.missing,
             schema=self.rules(),
             format=None if path else self.format,
@@ -89,12 +91,20 @@ class Source:
             separator=self.separator,
         )
 
-    def read_wide(self) -> Table:
+    def read_said(self) -> Table:
+        """The table, refused where nobody said the role of a column that tells people apart."""
+        from tamis.read.keys import refuse_unsaid
+
+        table = self.read()
+        refuse_unsaid(table)
+        return table
+
+    def read_wide(self, *, said: bool = True) -> Table:
         """The table; sparse records as one of 0/1 columns, the label last."""
         from tamis.read import read_table
 
         if not self.sparse:
-            return self.read()
+            return self.read_said() if said else self.read()
         records = self.read_binary()
         if records.rows * len(records.features) > MOST_CELLS:
             raise InputError(
@@ -111,7 +121,7 @@ class Source:
         from tamis.read import read_binary
 
         if not self.sparse:
-            table, how = self.read(), self.rules().binary
+            table, how = self.read_said(), self.rules().binary
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
         if self.long and len(self.long) != 2:
             raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
@@ -165,6 +175,9 @@ _READING = [
     click.option("--quasi", type=Names(), default=(), help="What an attacker may know [all]."),
     click.option("--identifier", type=Names(), default=(), help="Names people; never released."),
     click.option("--drop", type=Names(), default=(), help="Columns to forget."),
+    click.option(
+        "--feature", type=Names(), default=(), help="Ordinary, though they look like keys."
+    ),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
     click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow, svm or basket."),

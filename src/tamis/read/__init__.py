@@ -50,6 +50,7 @@ def read_table(
     quasi: Sequence[str] | None = None,
     identifier: Sequence[str] = (),
     drop: Sequence[str] = (),
+    feature: Sequence[str] = (),
     missing: str | Iterable[str] = (),
     schema: str | Path | Schema | None = None,
     format: str | None = None,
@@ -63,8 +64,8 @@ def read_table(
     source : path, or pandas, polars or pyarrow frame
         csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
         ``"file.duckdb::table"``.
-    target, sensitive, quasi, identifier, drop
-        The roles, see `Roles`.
+    target, sensitive, quasi, identifier, drop, feature
+        The roles, see `Roles`; `feature` names ordinary columns that you have looked at.
     missing : text or texts
         What stands for a missing value, besides an empty cell.
     schema : path of a TOML file, optional
@@ -92,6 +93,7 @@ def read_table(
         "quasi": quasi,
         "identifier": tuple(identifier),
         "drop": tuple(drop),
+        "feature": tuple(feature),
     }
     roles = _roles({**rules.roles, **{name: value for name, value in given.items() if value}})
     markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
@@ -100,6 +102,7 @@ def read_table(
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     rules.check_columns(frame.columns)
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
+    _need_plain(frame, roles)
     table = Table(frame, roles, library)
     check_table(table)
     return table
@@ -159,7 +162,17 @@ def _roles(given: dict[str, Any]) -> Roles:
         quasi=tuple(quasi) if quasi else None,
         identifiers=tuple(given.get("identifier", ())),
         dropped=tuple(given.get("drop", ())),
+        plain=tuple(given.get("feature", ())),
     )
+
+
+def _need_plain(frame: pl.DataFrame, roles: Roles) -> None:
+    # A table may lack them, for it may be a part of another; a misspelt name ends here.
+    if unknown := [c for c in roles.plain if c not in frame.columns]:
+        raise InputError(
+            f"no column {listed(unknown)} in the table; its columns are "
+            f"{listed(frame.columns, most=30)}"
+        )
 
 
 def check_table(table: Table) -> None:

@@ -13,6 +13,7 @@
     quasi = ["age", "zip"]
     identifier = ["name"]
     drop = ["fnlwgt"]
+    feature = ["stays"]          # ordinary columns, though they look like keys
 
     [binary]                     # the columns to make 0/1; those not named are left out
     age = { cuts = [25, 35, 45, 55] }
@@ -33,7 +34,7 @@ from tamis.binary import Cut
 from tamis.errors import InputError, listed
 from tamis.read.text import file_at
 
-_ROLES = ("target", "sensitive", "quasi", "identifier", "drop")
+_ROLES = ("target", "sensitive", "quasi", "identifier", "drop", "feature")
 _PARTS = ("missing", "columns", "roles", "binary")
 
 
