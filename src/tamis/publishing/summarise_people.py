@@ -36,7 +36,9 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
 def _wide(outcome: Outcome) -> Any:
     table = outcome.table
     wide = outcome.binary is None and is_binary(table)
-    return (from_wide(table) if wide else binarise(table, outcome.binary)).matrix
+    return (
+        from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
+    ).matrix
 
 
 def _equals(table: Table) -> NDArray[np.int64]:
