@@ -5,17 +5,16 @@ Nothing heavy is imported here: `tamis --help` must stay light.
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.errors import InputError, TamisWarning, listed
+from tamis.toml import load_toml
 
 if TYPE_CHECKING:
     from tamis.binary import BinaryTable
@@ -140,12 +139,7 @@ class Source:
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is None:
         return
-    try:
-        content = tomllib.loads(Path(value).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no file {value} for --config") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{value} is not a TOML file: {error}") from None
+    content = load_toml(value, "--config")
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
     known = _known_options()
     if unknown := [key for key in given if key not in known]:
