@@ -1,9 +1,10 @@
 """Roles and Table."""
 
+import numpy as np
 import polars as pl
 import pytest
 
-from tamis import Roles, Table
+from tamis import Roles, Table, k_anonymity, read_table
 from tamis.errors import InputError
 
 FRAME = pl.DataFrame({"id": [1, 2], "age": [3, 4], "job": ["a", "b"], "ill": ["no", "yes"]})
@@ -98,3 +99,37 @@ def test_counts_are_of_rows_until_it_is_said_who_they_are() -> None:
     assert Table(frame).unit == "rows"
     assert Table(frame, Roles(person=())).unit == "people"
     assert Table(frame, Roles(identifiers=("id",))).unit == "people"
+
+
+def test_values_are_held_in_one_form():
+    cells = {
+        "^x$": [-0.0, 0.0, float("nan"), None],
+        "f": pl.Series([0.0, -0.0, 1.5, float("nan")], dtype=pl.Float32),
+        "e": pl.Series(["b", "a", None, "b"], dtype=pl.Enum(["unused", "b", "a", "gone"])),
+        "n": [1, 0, -1, None],
+    }
+    frame = Table(pl.DataFrame(cells)).frame
+    assert frame.columns == list(cells)
+    for name in ("^x$", "f"):
+        bits = frame.get_column(name).to_numpy()
+        assert not (np.signbit(bits) & (bits == 0)).any()
+    assert frame.get_column("^x$").to_list() == [0.0, 0.0, None, None]
+    assert frame.get_column("f").to_list() == [0.0, 0.0, 1.5, None]
+    assert frame.schema["f"] == pl.Float32
+    assert frame.schema["e"] == pl.Enum(["b", "a"])
+    assert frame.get_column("e").to_list() == ["b", "a", None, "b"]
+    assert frame.get_column("n").to_list() == cells["n"]
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
+def test_frames_of_every_library_come_in_one_form(library):
+    given = pl.DataFrame({"x": [-0.0, 0.0, 0.0, -0.0], "y": ["a", "b", "b", "a"]})
+    native = {"polars": given, "pandas": given.to_pandas(), "pyarrow": given.to_arrow()}[library]
+    cells = read_table(native, target="y").frame["x"].to_numpy()
+    assert not np.signbit(cells).any()
+    assert k_anonymity(native, quasi=["x"]) == 4
+
+
+def test_a_file_with_signed_zeros_comes_in_one_form(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n-0.0,a\n0.0,b\n0.5,a\n")
+    assert not np.signbit(read_table(tmp_path / "t.csv").frame["x"].to_numpy()).any()

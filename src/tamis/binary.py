@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed
 from tamis.table import Table
 from tamis.zero_one import sparse_rows
@@ -138,7 +139,7 @@ def from_wide(table: Table) -> BinaryTable:
     return _assemble(columns, list(table.features), table)
 
 
-def binarise(table: Table, how: Mapping[str, Cut] | None = None) -> BinaryTable:
+def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) -> BinaryTable:
     """Make a table 0/1, with names that say what each column is.
 
     Parameters
@@ -147,6 +148,9 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None) -> BinaryTable:
     how : mapping of column to `Cut`, optional
         The columns to encode; others are left out. Without it every feature is taken: text by
         its values, numbers by quartiles, numbers with few values by their values.
+    k : int
+        The least people in each interval that quantiles make; their ends are round numbers, see
+        `tamis.cuts`.
 
     Notes
     -----
@@ -166,13 +170,15 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None) -> BinaryTable:
     names: list[str] = []
     columns: list[NDArray[np.bool_]] = []
     for column, cut in how.items():
-        for name, ones in _encoded(table.frame[column], cut):
+        for name, ones in _encoded(table.frame[column], cut, k, table.people):
             names.append(name)
             columns.append(_column(ones))
     return _assemble(columns, names, table)
 
 
-def _encoded(column: pl.Series, cut: Cut) -> list[tuple[str, pl.Series]]:
+def _encoded(
+    column: pl.Series, cut: Cut, k: int, people: NDArray[np.int64] | None
+) -> list[tuple[str, pl.Series]]:
     number = column.dtype.is_numeric()
     if cut.value is not None:
         return [_against_rest(column, cut.value)]
@@ -183,7 +189,7 @@ def _encoded(column: pl.Series, cut: Cut) -> list[tuple[str, pl.Series]]:
     if cut.cuts is not None:
         return _intervals(column, list(cut.cuts))
     if number and (cut.quantiles or column.drop_nulls().n_unique() > QUANTILES):
-        return _intervals(column, _quantile_cuts(column, cut.quantiles or QUANTILES))
+        return _intervals(column, _quantiles(column, cut, k, people))
     values = column.drop_nulls().unique().sort()
     return [(f"{column.name} = {_shown(v)}", column == v) for v in values]
 
@@ -199,11 +205,13 @@ def _against_rest(column: pl.Series, value: Any) -> tuple[str, pl.Series]:
     return f"{column.name} = {_shown(value)}", ones
 
 
-def _quantile_cuts(column: pl.Series, intervals: int) -> list[float]:
-    present = column.drop_nulls().to_numpy()
-    shares = np.arange(1, intervals) / intervals
-    cuts = np.unique(np.quantile(present, shares, method="inverted_cdf"))
-    return [float(c) for c in cuts if c < present.max()]
+def _quantiles(
+    column: pl.Series, cut: Cut, k: int, people: NDArray[np.int64] | None
+) -> list[float]:
+    present = column.is_not_null().to_numpy()
+    whose = None if people is None else people[present]
+    cells = column.drop_nulls().to_numpy()
+    return quantile_cuts(cells, cut.quantiles or QUANTILES, k=k, people=whose)
 
 
 def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Series]]:

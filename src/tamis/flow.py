@@ -19,7 +19,7 @@ from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.perturb.budget import ROUNDING, check_epsilon
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.asked import Asked
-from tamis.read.guess import identifier_like
+from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released
 from tamis.table import Table
 
@@ -189,16 +189,11 @@ def _check_weights(weights: Mapping[str, float]) -> None:
 
 
 def _check(table: Table) -> None:
-    """Refuse names that polars would not take for names, and features that name people."""
+    """Refuse names that polars would not take for names, and features that tell people apart."""
     patterns = [c for c in table.frame.columns if c == "*" or (c[:1] == "^" and c[-1:] == "$")]
     if patterns:
         raise InputError(f"the name {listed(patterns)} would be taken for a pattern; rename it")
-    numbers = {c for c in table.features if table.kind(c) == "number"}
-    if like := identifier_like(table.only(table.features), numbers):
-        raise InputError(
-            f"column {listed(like)} has another value in every row, as identifiers have; name it "
-            "with --identifier or --drop"
-        )
+    refuse_unsaid(table)
 
 
 def _warn(table: Table, settings: Settings) -> None:

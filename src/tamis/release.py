@@ -138,6 +138,8 @@ def released(
     quasi = None if table.roles.quasi is None else [c for c in table.quasi if c in kept]
     frame = table.only([*columns, table.target])
     narrow = Table(frame).with_roles(
-        target=table.target, quasi=None if quasi is None else tuple(quasi)
+        target=table.target,
+        quasi=None if quasi is None else tuple(quasi),
+        plain=tuple(c for c in table.roles.plain if c in kept),
     )
     return Release(name, narrow, recipe, promises, people=table.people, unit=table.unit)

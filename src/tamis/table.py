@@ -35,6 +35,9 @@ class Roles:
         Columns that name a person; never released, never analysed.
     dropped : tuple of str
         Columns to forget.
+    plain : tuple of str
+        Ordinary features that the data holder has looked at: released even where they seem to
+        tell people apart, see `tamis.read.keys`.
     person : tuple of str, optional
         Identifiers that together tell people apart; none of them (an empty tuple): every row is a
         person. `None`: as the identifiers show, see `Table.people`.
@@ -51,10 +54,11 @@ class Roles:
     quasi: tuple[str, ...] | None = None
     identifiers: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     person: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "identifiers", "dropped", "person"):
+        for name in ("quasi", "identifiers", "dropped", "plain", "person"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise InputError(f"roles: {name} is a list of column names, got one text")
@@ -76,6 +80,7 @@ class Roles:
             ("quasi-identifier", self.quasi or ()),
             ("identifier", self.identifiers),
             ("dropped", self.dropped),
+            ("feature", self.plain),
         ):
             for column in columns:
                 if column is None:
@@ -98,7 +103,8 @@ class Table:
     """A polars frame and what each column is for. Never mutated.
 
     Dropped columns are gone from the frame; identifiers are still in it, so that a release can
-    be checked for them, but they are never features.
+    be checked for them, but they are never features. Values are held in one form: zero has no
+    sign, NaN is missing, and an `Enum` has no categories but those that occur.
 
     Examples
     --------
@@ -123,7 +129,8 @@ class Table:
                 f"no column {listed(unknown)} in the table; its columns are "
                 f"{listed(self.frame.columns, most=30)}"
             )
-        object.__setattr__(self, "frame", self.frame.drop(self.roles.dropped, strict=False))
+        kept = [c for c in self.frame.get_columns() if c.name not in self.roles.dropped]
+        object.__setattr__(self, "frame", _one_form(pl.DataFrame(kept)))
 
     @property
     def rows(self) -> int:
@@ -234,6 +241,22 @@ class Table:
         quasi = self.roles.quasi
         roles = replace(self.roles, quasi=None if quasi is None else _without(quasi, gone))
         return replace(self, frame=self.frame.drop(gone), roles=roles)
+
+
+def _one_form(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same values, each stored in one way: what counts as equal must leave as equal."""
+    floats = pl.selectors.float()
+    # Not by adding 0.0: polars leaves such a sum out.
+    unsigned = pl.when(floats == 0).then(0).otherwise(floats).name.keep()
+    frame = frame.with_columns(unsigned.fill_nan(None))
+    return frame.with_columns(_only_used(s) for s in frame if isinstance(s.dtype, pl.Enum))
+
+
+def _only_used(column: pl.Series) -> pl.Series:
+    texts = column.cast(pl.String)
+    used = set(texts.to_frame("").to_series().unique())
+    categories = [c for c in column.dtype.categories if c in used]  # type: ignore[attr-defined]
+    return texts.cast(pl.Enum(categories))
 
 
 def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:

@@ -66,7 +66,12 @@ def test_a_promise_about_a_column_that_is_gone_fails():
 
 def test_columns_like_identifiers():
     frame = pl.DataFrame(
-        {"id": [f"P{i}" for i in range(30)], "n": [str(i) for i in range(30)], "c": ["a"] * 30}
+        {
+            "id": [f"P{i}" for i in range(30)],
+            "n": [str(i) for i in range(30)],
+            "x": [str(i / 7) for i in range(30)],
+            "c": ["a"] * 30,
+        }
     )
-    assert identifier_like(frame, {"n"}) == ["id"]
-    assert identifier_like(frame.head(10), {"n"}) == []
+    assert identifier_like(frame, {"n", "x"}) == ["id", "n"]
+    assert identifier_like(frame.head(10), {"n", "x"}) == []

@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -265,3 +266,36 @@ def test_the_quick_way_is_taken_for_a_plain_file_and_not_for_a_late_zero():
     plain = b"\n".join([b"a,b", *rows]) + b"\n"
     assert direct_frame(plain, ",") is not None
     assert direct_frame(plain + b"5,007\n", ",") is None
+
+
+def test_gzip_data_that_unpacks_to_too_much_is_refused(file, monkeypatch):
+    monkeypatch.setattr("tamis.read.text.MOST_UNPACKED", 2**21)
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 2**20)
+    assert len(packed) < 2**17
+    with pytest.raises(InputError, match=r"table.csv.gz unpacks to more than .* unpack it"):
+        read_table(file(packed, "table.csv.gz"))
+
+
+def test_a_header_of_too_many_columns_is_refused(file):
+    wide = b",".join(b"%d" % i for i in range(100_001))
+    with pytest.raises(InputError, match=r"100,001 columns, more than 100,000; give"):
+        read_table(file(wide + b"\n"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_damaged_typed_file_is_refused_quietly(file, kind, capfd):
+    frame = pl.DataFrame({"x": range(300), "y": ["a", "b", None] * 100, "z": [0.5] * 300})
+    whole = io.BytesIO()
+    (frame.write_parquet if kind == "parquet" else frame.write_ipc)(whole)
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(150):
+        data = bytearray(whole.getvalue())
+        for place in rng.integers(0, len(data), 3):
+            data[place] = rng.integers(0, 256)
+        try:
+            read_table(file(bytes(data), f"t.{kind}"))
+        except InputError:
+            refused += 1
+    assert refused > 20
+    assert capfd.readouterr().err == ""

@@ -2,7 +2,6 @@
 
 import gzip
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -121,16 +120,24 @@ def test_chunks_do_not_matter(tmp_path_factory, rows, chunk):
     path = folder / "t.svm.gz"
     lines = [" ".join([str(i % 2), *(f"{j}:1" for j in row)]) for i, row in enumerate(rows)]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
-    expected = np.zeros((len(rows), max((max(r, default=0) for r in rows), default=0)), int)
-    for i, row in enumerate(rows):
-        expected[i, [j - 1 for j in row]] = 1
+    occurring = sorted(set().union(*rows))
+    expected = [[int(j in row) for j in occurring] for row in rows]
     before = reader._CHUNK
     reader._CHUNK = chunk
     try:
         table = reader.svm_table(path)
     finally:
         reader._CHUNK = before
-    assert table.matrix.toarray().tolist() == expected.tolist()
+    assert table.matrix.toarray().tolist() == expected
+    assert table.features == tuple(map(str, occurring))
+
+
+def test_one_large_index_makes_one_column(file):
+    table = read_binary(file("+1 2147483647:1\n-1 7:1\n", "t.svm"))
+    assert table.features == ("7", "2147483647")
+    assert table.matrix.toarray().tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(InputError, match="more than 31 bits"):
+        read_binary(file("+1 2147483648:1\n", "u.svm"))
 
 
 def test_the_real_email_corpus_has_the_published_shape(dataset):

@@ -178,7 +178,8 @@ def test_other_ways_to_make_classes():
     assert cut_sensitive(ages, nothing, [9.5, 4]).points == (4.0, 9.5)
     fallen = cut_sensitive(ages, nothing, "auto")
     assert "says nothing" in fallen.rule
-    assert np.bincount(fallen.codes(ages)).tolist() == [10, 10, 10, 10, 1]
+    assert fallen.points == (9, 20, 30)
+    assert np.bincount(fallen.codes(ages)).tolist() == [10, 11, 10, 9, 1]
     each = cut_sensitive(ages, nothing, "none")
     assert each.codes(ages).tolist() == list(range(41))
     few = cut_sensitive(pl.Series(["b", "a", None, "b"]), np.zeros(4))

@@ -163,3 +163,13 @@ def test_rules_without_an_id_are_named_by_position_and_never_as_another():
 def test_wrong_json_is_told(text, said):
     with pytest.raises(InputError, match=said):
         RuleSet.from_json(text)
+
+
+def test_any_number_of_brackets_around_a_condition():
+    deep = 20_000
+    rules = RuleSet.parse("(" * deep + "age > 40" + ")" * deep + " -> ill=yes")
+    assert rules == RuleSet.parse("age > 40 -> ill=yes")
+    with pytest.raises(InputError, match="expected a column"):
+        RuleSet.parse("(" * deep + " -> ill=yes")
+    with pytest.raises(InputError, match=r"expected '\)'"):
+        RuleSet.parse("(" * deep + "age > 40 -> ill=yes")

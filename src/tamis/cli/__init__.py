@@ -77,7 +77,7 @@ def _run(args: list[str] | None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
+    except (Exception, _panic()) as error:
         if os.environ.get("TAMIS_DEBUG"):
             raise
         # The text of an unforeseen error may quote a cell, so only its kind is shown.
@@ -86,6 +86,12 @@ def _run(args: list[str] | None) -> int:
             "where, and please report it",
             2,
         )
+
+
+def _panic() -> type[BaseException]:
+    """What polars raises when its Rust part fails, which is no `Exception`."""
+    polars = sys.modules.get("polars")
+    return Exception if polars is None else polars.exceptions.PanicException
 
 
 def _note(message: Warning | str, *_: object) -> None:

@@ -38,10 +38,13 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
     Measured over the quasi-identifiers (default: all features), a missing value being a value
     of its own.
     """
+    from tamis.read.keys import warn_of_unsaid
+
     if source.sparse:
         _audit_records(source.read_binary(), as_json)
         return
     table = source.read()
+    warn_of_unsaid(table)
     if not (quiet or as_json):
         print_understood(table)
     result = audit_table(table, source.rules().binary)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tamis.errors import InputError
+from tamis.toml import load_toml
 
 
 class Public(NamedTuple):
@@ -20,12 +19,7 @@ def public_bounds(file: str | None) -> Public:
     """A table [bounds], and a list of columns that may be missing; nothing without a file."""
     if file is None:
         return Public({}, [])
-    try:
-        content = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no file {file} for --bounds") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not a TOML file: {error}") from None
+    content = load_toml(file, "--bounds")
     if set(content) - {"bounds", "missing"} or not isinstance(content.get("bounds", {}), dict):
         raise InputError(
             f"{file}: a [bounds] table of column = [low, high] or [values], and missing = "

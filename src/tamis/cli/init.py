@@ -57,7 +57,8 @@ def configuration(source: Source, columns: list[Seen]) -> str:
         "# What must stay hard to guess; without it, the target.",
         f"sensitive = {_text(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
         "",
-        "# Columns that name people: never released. These have another value in every row.",
+        "# Columns that name people: never released. These hardly repeat, or are keys by their",
+        "# names and values. One that is an ordinary column goes into feature = [...] instead.",
         f"identifier = {_texts([*source.identifier, *names['identifier']])}",
         "",
         "# Which of them tell people apart, where a person may have several rows; without it, all.",
@@ -66,8 +67,11 @@ def configuration(source: Source, columns: list[Seen]) -> str:
         "# Whether every row is another person, where nothing names them.",
         f"row_is_person = {str(source.row_is_person).lower()}",
         "",
-        "# Columns to forget. These have one value only.",
-        f"drop = {_texts([*source.drop, *names['constant']])}",
+        "# Columns to forget. These have one value only, or follow the order of the rows.",
+        f"drop = {_texts([*source.drop, *names['constant'], *names['order']])}",
+        "",
+        "# Ordinary columns, though they look like keys: released like any other.",
+        f"feature = {_texts(list(source.feature))}",
         "",
         "# Columns that an attacker may know from elsewhere; without it, all features.",
         f"quasi = {_texts(list(source.quasi))}" if source.quasi else "# quasi = []",
@@ -85,7 +89,7 @@ def configuration(source: Source, columns: list[Seen]) -> str:
     return "\n".join(lines) + "\n"
 
 
-_LOOKS = ("target", "identifier", "constant")
+_LOOKS = ("target", "identifier", "order", "constant")
 _SETTINGS = [
     "# Everybody hides among at least so many people.",
     "k = 5",

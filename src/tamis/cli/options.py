@@ -5,17 +5,16 @@ Nothing heavy is imported here: `tamis --help` must stay light.
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.errors import InputError, TamisWarning, listed
+from tamis.toml import load_toml
 
 if TYPE_CHECKING:
     from tamis.binary import BinaryTable
@@ -50,6 +49,7 @@ class Source:
     quasi: tuple[str, ...]
     identifier: tuple[str, ...]
     drop: tuple[str, ...]
+    feature: tuple[str, ...]
     missing: tuple[str, ...]
     schema: str | None
     format: str | None
@@ -97,6 +97,7 @@ class Source:
             identifier=self.identifier,
             person=self.who,
             drop=self.drop,
+            feature=self.feature,
             missing=self.missing,
             schema=self.rules(),
             format=None if path else self.format,
@@ -104,12 +105,20 @@ class Source:
             separator=self.separator,
         )
 
-    def read_wide(self) -> Table:
+    def read_said(self) -> Table:
+        """The table, refused where nobody said the role of a column that tells people apart."""
+        from tamis.read.keys import refuse_unsaid
+
+        table = self.read()
+        refuse_unsaid(table)
+        return table
+
+    def read_wide(self, *, said: bool = True) -> Table:
         """The table; sparse records as one of 0/1 columns, the label last."""
         from tamis.read import read_table
 
         if not self.sparse:
-            return self.read()
+            return self.read_said() if said else self.read()
         records = self.read_binary()
         if records.rows * len(records.features) > MOST_CELLS:
             raise InputError(
@@ -125,7 +134,7 @@ class Source:
         from tamis.read import read_binary
 
         if not self.sparse:
-            table, how = self.read(), self.rules().binary
+            table, how = self.read_said(), self.rules().binary
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
         if self.long and len(self.long) != 2:
             raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
@@ -153,12 +162,7 @@ class Source:
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is None:
         return
-    try:
-        content = tomllib.loads(Path(value).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no file {value} for --config") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{value} is not a TOML file: {error}") from None
+    content = load_toml(value, "--config")
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
     known = _known_options()
     if unknown := [key for key in given if key not in known]:
@@ -190,6 +194,9 @@ _READING = [
     click.option("--person", type=Names(), default=(), help="Identifiers that tell people apart."),
     click.option("--row-is-person", is_flag=True, help="Every row is another person."),
     click.option("--drop", type=Names(), default=(), help="Columns to forget."),
+    click.option(
+        "--feature", type=Names(), default=(), help="Ordinary, though they look like keys."
+    ),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
     click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow, svm or basket."),

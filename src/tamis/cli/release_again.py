@@ -69,9 +69,9 @@ def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
 def _source_again(origin: dict[str, Any], table: str | None) -> Source:
     if "source" not in origin:
         raise InputError("the release was not made from a file, so it cannot be made again by name")
-    lists = ("quasi", "identifier", "person", "drop", "missing", "long", "label_item")
+    lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long", "label_item")
     given: dict[str, Any] = dict(origin["source"])
-    source = Source(**given | {key: tuple(given[key]) for key in lists if key in given})
+    source = Source(**given | {key: tuple(given.get(key, ())) for key in lists})
     if table is not None:
         source = replace(source, table=str(absolute(table)))
     for name in FILES:

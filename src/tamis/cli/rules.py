@@ -44,7 +44,7 @@ def rules(
     from tamis.files import written
     from tamis.rules.mine import mine_rules
 
-    table = source.read()
+    table = source.read_said()
     found = mine_rules(
         table, min_support=min_support, max_depth=max_depth, shares=shares, random_state=seed
     )

@@ -34,7 +34,7 @@ def run(
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
     if source.sparse:
         raise InputError("--by breach needs a table of columns; sparse records have none")
-    table = source.read()
+    table = source.read_said()
     if not (quiet or as_json):
         print_understood(table)
     with progress(not (quiet or as_json)) as tell:

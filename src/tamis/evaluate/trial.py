@@ -78,8 +78,10 @@ class Court:
         """How the sensitive column became classes; `None` where it is the target."""
         if self.sensitive == self.original.target:
             return None
-        seen = self.split.seen
-        return cut_sensitive(self.original.frame[self.sensitive][seen], self.labels[seen])
+        seen, people = self.split.seen, self.original.people
+        column = self.original.frame[self.sensitive][seen]
+        whose = None if people is None else people[seen]
+        return cut_sensitive(column, self.labels[seen], people=whose)
 
     @cached_property
     def rules(self) -> RuleSet | None:

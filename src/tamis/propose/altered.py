@@ -43,7 +43,9 @@ class Flip:
 
     def propose(self, asked: Asked) -> list[Release]:
         binary = asked.binary
-        records = from_wide(asked.table) if binary is None else binarise(asked.table, binary)
+        records = (
+            from_wide(asked.table) if binary is None else binarise(asked.table, binary, k=asked.k)
+        )
         ks = sorted({k for k in self.ks if k >= asked.k})
         ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
         return [self._release(asked, records, k) for k in ks]

@@ -56,7 +56,7 @@ class Containment:
 
     def propose(self, asked: Asked) -> list[Release]:
         wide = asked.binary is None and is_binary(asked.table)
-        records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary)
+        records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary, k=asked.k)
         ks = sorted({k for k in self.ks if k >= asked.k}, reverse=True)
         ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
         return [

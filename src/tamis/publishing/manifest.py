@@ -19,6 +19,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.publishing.cells import RULE, safe_names
 from tamis.publishing.promises import claim
 from tamis.publishing.release_file import Format, digest
+from tamis.table import Table
 
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
@@ -57,7 +58,7 @@ def manifest(
             "missing": "an empty cell" if format == "csv" else "null",
             "texts": RULE if format == "csv" else "as they are",
         },
-        "columns": _columns(release.table.target, frame, format),
+        "columns": _columns(release.table, frame, format),
         "held_back": held_back,
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
@@ -98,14 +99,16 @@ def read_json(path: Path) -> Any:
         raise CannotMeet(f"{path.name} is not a JSON document") from None
 
 
-def _columns(target: str, frame: pl.DataFrame, format: Format) -> list[dict[str, Any]]:
+def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str, Any]]:
+    stated = {table.target, *table.roles.plain, *(table.roles.quasi or ())}
     headers = safe_names(frame.columns) if format == "csv" else frame.columns
     return [
         {
             "name": name,
             "header": header,
             "kind": "number" if frame.schema[name].is_numeric() else "nominal",
-            "role": "target" if name == target else "feature",
+            "role": "target" if name == table.target else "feature",
+            "stated": name in stated,
         }
         for name, header in zip(frame.columns, headers)
     ]

@@ -50,7 +50,9 @@ def of_people(sizes: NDArray[np.int64], people: NDArray[np.int64] | None) -> NDA
 def _wide(outcome: Outcome) -> Any:
     table = outcome.table
     wide = outcome.binary is None and is_binary(table)
-    return (from_wide(table) if wide else binarise(table, outcome.binary)).matrix
+    return (
+        from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
+    ).matrix
 
 
 def _equals(table: Table, people: NDArray[np.int64] | None) -> NDArray[np.int64]:

@@ -194,8 +194,7 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
-    if like := identifier_like(frame, numbers):
+    if like := _unstated(frame, content):
         return f"column {listed(like)} has another value in every row, as identifiers have"
     path = folder / "private" / "recipe.json"
     if path.is_file():
@@ -204,6 +203,18 @@ def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
         if shown := sorted(kept & set(frame.columns)):
             return f"column {listed(shown)} must never be released"
     return ""
+
+
+def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
+    """Columns like identifiers that the holder did not say to be something else.
+
+    Numbers that were drawn or altered differ in every row by themselves.
+    """
+    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
+    stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
+    if content["method"]["name"] in ("dp", "noise"):
+        stated |= numbers
+    return [c for c in identifier_like(frame, numbers) if c not in stated]
 
 
 def _wrong_private(folder: Path) -> str:

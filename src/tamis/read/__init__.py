@@ -51,6 +51,7 @@ def read_table(
     identifier: Sequence[str] = (),
     person: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    feature: Sequence[str] = (),
     missing: str | Iterable[str] = (),
     schema: str | Path | Schema | None = None,
     format: str | None = None,
@@ -64,8 +65,9 @@ def read_table(
     source : path, or pandas, polars or pyarrow frame
         csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
         ``"file.duckdb::table"``.
-    target, sensitive, quasi, identifier, person, drop
-        The roles, see `Roles`; what tells people apart is an identifier without being named so.
+    target, sensitive, quasi, identifier, person, drop, feature
+        The roles, see `Roles`; what tells people apart is an identifier without being named so,
+        and `feature` names ordinary columns that you have looked at.
     missing : text or texts
         What stands for a missing value, besides an empty cell.
     schema : path of a TOML file, optional
@@ -93,6 +95,7 @@ def read_table(
         "quasi": quasi,
         "identifier": tuple(identifier),
         "drop": tuple(drop),
+        "feature": tuple(feature),
     }
     known = {**rules.roles, **{name: value for name, value in given.items() if value}}
     roles = _roles(known, person)
@@ -102,6 +105,7 @@ def read_table(
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     rules.check_columns(frame.columns)
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
+    _need_plain(frame, roles)
     table = Table(frame, roles, library)
     check_table(table)
     return table
@@ -165,7 +169,17 @@ def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
         identifiers=tuple(dict.fromkeys(identifiers)),
         dropped=tuple(given.get("drop", ())),
         person=None if who is None else tuple(who),
+        plain=tuple(given.get("feature", ())),
     )
+
+
+def _need_plain(frame: pl.DataFrame, roles: Roles) -> None:
+    # A table may lack them, for it may be a part of another; a misspelt name ends here.
+    if unknown := [c for c in roles.plain if c not in frame.columns]:
+        raise InputError(
+            f"no column {listed(unknown)} in the table; its columns are "
+            f"{listed(frame.columns, most=30)}"
+        )
 
 
 def check_table(table: Table) -> None:

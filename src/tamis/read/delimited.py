@@ -17,6 +17,8 @@ from tamis.read.columns import typed
 from tamis.read.direct import direct_frame
 from tamis.read.text import read_utf8
 
+MOST_COLUMNS = 100_000
+
 
 def delimited_frame(
     path: Path,
@@ -60,6 +62,11 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
         names = next(csv.reader(lines, delimiter=separator, strict=True))
     except csv.Error:
         raise InputError(f"{path}: the quotes of the header do not close") from None
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {len(names):,} columns, more than {MOST_COLUMNS:,}; give 0/1 records in a "
+            "sparse format, or check the separator"
+        )
     if blank := [str(i + 1) for i, name in enumerate(names) if not name.strip()]:
         raise InputError(
             f"{path}: column {', '.join(blank[:8])} has no name in the header; name it, or remove "

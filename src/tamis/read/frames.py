@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,10 +77,29 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a header and at least one row")
     try:
-        frame: pl.DataFrame = reader(path.read_bytes())
-    except (pl.exceptions.PolarsError, OSError, ValueError):
+        with _hushed():
+            frame: pl.DataFrame = reader(path.read_bytes())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError(f"{path} is not a {kind}, or is damaged; write it again") from None
     return plain(frame)
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Nothing on standard error: polars' Rust part writes there when it panics."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    silence = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(silence, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(silence)
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from tamis.read.keys import LEAST, ORDER, is_whole, telling
 from tamis.table import Table
 
 TARGETS = ("class", "target", "label", "outcome", "y")
@@ -21,7 +22,7 @@ class Seen:
     distinct: int
     missing: int
     looks: str
-    """"identifier", "constant", "target" or nothing."""
+    """"identifier", "order" (of the rows), "constant", "target" or nothing."""
 
 
 def seen(table: Table) -> list[Seen]:
@@ -40,38 +41,41 @@ def likely_target(table: Table) -> str | None:
     names = table.frame.columns
     told = [c for c in names if c.lower() in TARGETS]
     for name in (*told, names[-1]):
-        column = table.frame[name]
+        column = table.frame.get_column(name)
         if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
             return name
     return None
 
 
 def _column(table: Table, name: str, target: str | None) -> Seen:
-    column = table.frame[name]
-    distinct = column.drop_nulls().n_unique()
+    column = table.frame.get_column(name)
+    distinct = column.alias("").drop_nulls().n_unique()
     looks = ""
     if name == target:
         looks = "target"
     elif distinct <= 1 and not column.null_count():
         looks = "constant"
-    elif _names_rows(column, distinct):
+    elif name in table.roles.identifiers:
         looks = "identifier"
+    elif name not in (*table.roles.named(), *table.roles.plain) and (why := telling(column)):
+        looks = "order" if why == ORDER else "identifier"
     return Seen(name, table.kind(name), distinct, column.null_count(), looks)
 
 
-def _names_rows(column: pl.Series, distinct: int) -> bool:
-    """Another value in every row, and no measurement: text or whole numbers without fractions."""
-    countable = not column.dtype.is_float()
-    return countable and column.len() >= 20 and distinct == column.len()
-
-
 def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns of text with another value in every row, as names and numbers of people have.
+    """Columns with another value in every row, as names and numbers of people have.
+
+    Those that hold numbers, which may be written as text, count where all are whole.
 
     >>> identifier_like(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
     ['who']
     """
-    texts = [c for c in frame.columns if c not in numbers]
-    if frame.height < 20:
+    if frame.height < LEAST:
         return []
-    return [c for c in texts if not frame[c].null_count() and frame[c].n_unique() == frame.height]
+    return [s.name for s in frame if _names_rows(s.alias(""), s.name in numbers)]
+
+
+def _names_rows(column: pl.Series, number: bool) -> bool:
+    if column.null_count() or column.n_unique() < column.len():
+        return False
+    return not number or is_whole(column.cast(pl.Float64, strict=False).drop_nulls())

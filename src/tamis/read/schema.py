@@ -14,6 +14,7 @@
     identifier = ["name"]
     person = ["name"]            # identifiers that tell people apart; [] where a row is a person
     drop = ["fnlwgt"]
+    feature = ["stays"]          # ordinary columns, though they look like keys
 
     [binary]                     # the columns to make 0/1; those not named are left out
     age = { cuts = [25, 35, 45, 55] }
@@ -24,7 +25,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +33,9 @@ from typing import Any
 from tamis.binary import Cut
 from tamis.errors import InputError, listed
 from tamis.read.text import file_at
+from tamis.toml import load_toml
 
-_ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop")
+_ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop", "feature")
 _PARTS = ("missing", "columns", "roles", "binary")
 
 
@@ -64,11 +65,7 @@ def load_schema(source: str | Path | Schema | None) -> Schema:
     if isinstance(source, Schema):
         return source
     path = file_at(source)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a TOML file: {error}") from None
-    return _schema(path, content)
+    return _schema(path, load_toml(path, "--schema"))
 
 
 def _schema(path: Path, content: dict[str, Any]) -> Schema:

@@ -33,12 +33,23 @@ def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
         indices.append(_svm_indices(path, first, items))
         counts.append(items.list.len().to_numpy())
         labels.append(label)
-    columns = np.concatenate(indices)
-    start = 0 if (columns == 0).any() else 1  # libsvm counts from 1; some writers from 0
-    width = int(columns.max(initial=0)) + 1 - start
-    matrix = _csr(columns - np.int32(start), np.concatenate(counts), width)
-    names = tuple(str(i + start) for i in range(width))
+    occurring, columns = _numbered(np.concatenate(indices))
+    matrix = _csr(columns, np.concatenate(counts), len(occurring))
+    names = tuple(map(str, occurring.tolist()))
     return BinaryTable(matrix, names, pl.concat(labels).to_numpy().astype(str))
+
+
+def _numbered(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The indices that occur, in order, and the place of each among them.
+
+    One large index must not make billions of columns that nobody has.
+    """
+    if indices.max(initial=0) > 10 * len(indices) + 1_000_000:
+        found, places = np.unique(indices, return_inverse=True)
+        return found.astype(np.int64), places.astype(np.int32)
+    there = np.bincount(indices, minlength=1) > 0
+    place = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(there), place[indices]
 
 
 def _svm_indices(path: Path, first: int, items: pl.Series) -> NDArray[np.int32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from tamis.errors import InputError
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
+_PART = 1 << 20
+MOST_UNPACKED = 1 << 30
+"""Bytes up to which gzip data is unpacked: a small file may hold far more than fits."""
 
 
 def file_at(source: str | Path) -> Path:
@@ -37,8 +41,18 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _unpack(path: Path, data: bytes) -> bytes:
+    parts, size = [], 0
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while part := packed.read(_PART):
+                parts.append(part)
+                size += len(part)
+                if size > MOST_UNPACKED:
+                    raise InputError(
+                        f"{path} unpacks to more than {MOST_UNPACKED // 2**30} GB; unpack it "
+                        "yourself, or write it as parquet"
+                    )
+        return b"".join(parts)
     except EOFError:
         raise InputError(f"{path} is gzip data that ends too early; copy it again") from None
     except (gzip.BadGzipFile, zlib.error):

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.cuts import K, People, quantile_cuts, rounded_cuts
 from tamis.errors import InputError
 from tamis.risk.mdl import mdl_cuts
 
@@ -55,7 +56,14 @@ class Cut:
         return np.where(missing, len(known), codes)
 
 
-def cut_sensitive(column: pl.Series, target: NDArray[Any], rule: Rule = "auto") -> Cut:
+def cut_sensitive(
+    column: pl.Series,
+    target: NDArray[Any],
+    rule: Rule = "auto",
+    *,
+    k: int = K,
+    people: People | None = None,
+) -> Cut:
     """Make classes of a sensitive column.
 
     Parameters
@@ -67,7 +75,13 @@ def cut_sensitive(column: pl.Series, target: NDArray[Any], rule: Rule = "auto") 
         `"mdl"`: where the target changes, by the minimum description length (Fayyad and Irani
         1993). `"quantiles"`: four intervals of nearly as many rows. Numbers: cut there. `"none"`:
         every value is a class. `"auto"`: `"none"` for text and for numbers with at most ten
-        distinct values, else `"mdl"`, else, where that finds no cut, `"quantiles"`.
+        distinct values, else `"mdl"`, else, where that finds no cut, `"quantiles"`, else
+        `"none"`.
+    k : int
+        The least people on either side of a cut that is not given; such cuts are round numbers,
+        see `tamis.cuts`.
+    people : array of int, optional
+        Whose row each is; `None`: each is another person's.
 
     Returns
     -------
@@ -78,7 +92,7 @@ def cut_sensitive(column: pl.Series, target: NDArray[Any], rule: Rule = "auto") 
     >>> ages = pl.Series("age", [20, 25, 30, 41, 50, 60, 61, 66, 70, 75, 80, 85])
     >>> cut = cut_sensitive(ages, np.array(["no"] * 6 + ["yes"] * 6), "mdl")
     >>> cut.rule, cut.points
-    ('cut at 60.5, where the target changes (minimum description length)', (60.5,))
+    ('cut at 60, where the target changes (minimum description length)', (60.0,))
     >>> cut.codes(ages).tolist()
     [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     """
@@ -96,15 +110,21 @@ def cut_sensitive(column: pl.Series, target: NDArray[Any], rule: Rule = "auto") 
         )
     present = column.is_not_null().to_numpy()
     values = column.drop_nulls().cast(pl.Float64).to_numpy()
-    points = () if rule == "quantiles" else tuple(mdl_cuts(values, np.asarray(target)[present]))
-    if points:
-        return Cut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
+    crowd: dict[str, Any] = {"k": k, "people": None if people is None else people[present]}
+    if rule != "quantiles":
+        found = mdl_cuts(values, np.asarray(target)[present])
+        if points := tuple(rounded_cuts(values, found, **crowd)):
+            return Cut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
     if rule == "mdl":
         raise InputError(
             "the target does not say where to cut the sensitive column (no cut pays for itself by "
             'its description length); use "quantiles" or give the cut points'
         )
-    points = _quantiles(values)
+    points = tuple(quantile_cuts(values, PARTS, **crowd))
+    if not points and rule == "auto":
+        return Cut("each value is a class", values=tuple(distinct.to_list()))
+    if not points:
+        raise InputError(_no_cut(len(distinct), k))
     why = f"; the target says nothing {_MDL}" if rule == "auto" else ""
     return Cut(f"cut at {_words(points)}, {len(points) + 1} intervals of like size{why}", points)
 
@@ -119,12 +139,13 @@ def _given(rule: Sequence[float]) -> Cut:
     return Cut(f"cut at {_words(points)}, as given", points)
 
 
-def _quantiles(values: NDArray[np.float64]) -> tuple[float, ...]:
-    inner = np.quantile(values, np.arange(1, PARTS) / PARTS, method="inverted_cdf")
-    points = [float(p) for p in np.unique(inner) if p < values.max()]
-    if not points:
-        raise InputError("the sensitive column has a single value; there is nothing to guess")
-    return tuple(points)
+def _no_cut(distinct: int, k: int) -> str:
+    if distinct < 2:
+        return "the sensitive column has a single value; there is nothing to guess"
+    return (
+        f"no cut of the sensitive column leaves {k} people on either side; give the cut points, or "
+        '"none" to make every value a class'
+    )
 
 
 def _words(points: Sequence[float]) -> str:

@@ -57,8 +57,8 @@ def tokens(line: str, number: int) -> Iterator[Token]:
     >>> [t.text for t in tokens("age >= 40 and job = 'Tech support' -> ill=yes", 1)]
     ['age', '>=', '40', 'and', 'job', '=', 'Tech support', '->']
     """
-    place = 0
-    while line[place:].strip():
+    place, end = 0, len(line.rstrip())
+    while place < end:
         found = _TOKEN.match(line, place)
         if found is None or found.lastgroup is None:
             blank = len(line[place:]) - len(line[place:].lstrip())

@@ -96,10 +96,16 @@ def _conditions(cursor: Cursor) -> tuple[Condition, ...]:
 
 
 def _condition(cursor: Cursor) -> Condition:
-    if cursor.accept("("):
-        inner = _condition(cursor)
+    depth = 0
+    while cursor.accept("("):
+        depth += 1
+    inner = _bare_condition(cursor)
+    for _ in range(depth):
         cursor.expect(")")
-        return inner
+    return inner
+
+
+def _bare_condition(cursor: Cursor) -> Condition:
     possible = cursor.wrong("a condition that can hold")
     then = cursor.peek(1)
     bounds_first = cursor.at_number() and then is not None and then.text in _TURNED

@@ -1,0 +1,144 @@
+"""Where to cut a column of numbers: at round numbers, with enough people on either side.
+
+A quantile is somebody's cell. So a cut point is the number of fewest digits that leaves nearly as
+many rows below it, and every interval holds at least k people. A round number may still be
+somebody's cell by chance; it is not chosen for being one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+K = 5
+"""The least people of an interval where no k was asked for."""
+SHARE = 1 / 4
+"""How far a cut may move away from its quantile, in intervals."""
+DIGITS = 17
+"""Enough to tell all floating-point numbers apart."""
+
+Floats = NDArray[np.float64]
+People = NDArray[np.int64]
+
+
+def quantile_cuts(
+    values: NDArray[Any], intervals: int, *, k: int = K, people: People | None = None
+) -> list[float]:
+    """Round cut points that make intervals of nearly as many rows.
+
+    Parameters
+    ----------
+    values : array of numbers, none missing
+    intervals : int
+        How many to make; fewer where values repeat often or people are few.
+    k : int
+        The least people of an interval.
+    people : array of int, optional
+        Whose value each is; `None`: each is another person's.
+
+    Returns
+    -------
+    list of float
+        Ascending; an interval ends at a cut and includes it.
+
+    Examples
+    --------
+    >>> quantile_cuts(np.array([17.31, 18.02, 18.94, 20.83, 22.86, 23.1, 24.9, 30.2]), 2, k=2)
+    [20.0]
+    """
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    rows = len(ordered)
+    slack = int(min(max(SHARE * rows / intervals, k - 1), rows / intervals / 2))
+    ranks = [-(-rows * part // intervals) for part in range(1, intervals)]
+    found = [_near(ordered, rank, slack, k) for rank in ranks if rows]
+    return _populous(values, (c for c in found if c is not None), k, people)
+
+
+def rounded_cuts(
+    values: NDArray[Any], points: Iterable[float], *, k: int = K, people: People | None = None
+) -> list[float]:
+    """Cut points made round, each moved past fewer than k rows; those with too few people go.
+
+    >>> rounded_cuts(np.array([1012, 1043.5, 1198, 2017, 2024, 2131]), [1607.5], k=2)
+    [2000.0]
+    """
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    found = []
+    for point in points:
+        rank = int(np.searchsorted(ordered, point, side="right"))
+        low, high = _between(ordered, rank, k - 1, k) or (point, point)
+        if low < high:
+            # Open below: halfway between whole numbers stays halfway.
+            found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point))
+    return _populous(values, found, k, people)
+
+
+def fewest_digits(low: float, high: float, near: float) -> float:
+    """The number of fewest significant digits from `low` up to but not `high`, nearest to `near`.
+
+    >>> fewest_digits(22850.11, 23105.4, 22886.28), fewest_digits(-3, 8, 5), fewest_digits(6, 7, 6)
+    (23000.0, 0.0, 6.0)
+    """
+    if low <= 0 < high:
+        return 0.0
+    exact = Decimal(float(np.clip(near, low, np.nextafter(high, -np.inf))))
+    for digits in range(1, DIGITS + 1):
+        unit = Decimal((0, (1,), exact.adjusted() - digits + 1))
+        # No number of so many digits lies between these two.
+        around = [float((exact / unit).to_integral_value(way) * unit) for way in _WAYS]
+        inside = [c for c in around if low <= c < high]
+        if inside:
+            return min(inside, key=lambda c: (abs(Decimal(c) - exact), c))
+    return float(exact)
+
+
+_WAYS = (ROUND_FLOOR, ROUND_CEILING)
+
+
+def _near(ordered: Floats, rank: int, slack: int, k: int) -> float | None:
+    bounds = _between(ordered, rank, slack, k)
+    return None if bounds is None else fewest_digits(*bounds, float(ordered[rank - 1]))
+
+
+def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, float] | None:
+    """The lowest cut, and what is above all, that leave about `rank` rows at or below them.
+
+    At least k rows are on either side; `None` where no cut does that.
+    """
+    rows = len(ordered)
+    least, most = max(rank - slack, k), min(rank + slack, rows - k)
+    if least > most:
+        return None
+    low, high = ordered[least - 1], ordered[most]
+    if low < high:
+        return float(low), float(high)
+    # One value fills the whole range: cut before or behind it.
+    first, end = (int(np.searchsorted(ordered, low, side=side)) for side in ("left", "right"))
+    ends = [count for count in (first, end) if k <= count <= rows - k]
+    if not ends:
+        return None
+    count = min(ends, key=lambda c: abs(c - rank))
+    return float(ordered[count - 1]), float(ordered[count])
+
+
+def _populous(
+    values: NDArray[Any], cuts: Iterable[float], k: int, people: People | None
+) -> list[float]:
+    """The cuts, from the lowest, that leave at least k people in each interval."""
+
+    def enough(rows: NDArray[np.bool_]) -> bool:
+        crowd = rows.sum() if people is None else len(np.unique(people[rows]))
+        return bool(crowd >= k)
+
+    kept: list[float] = []
+    for cut in sorted(set(cuts)):
+        within = values <= cut
+        if kept:
+            within &= values > kept[-1]
+        if enough(within) and enough(values > cut):
+            kept.append(cut)
+    return kept

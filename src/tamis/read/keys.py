@@ -1,0 +1,212 @@
+"""Columns that tell rows or people apart: values that hardly repeat, row numbers, keys.
+
+Such a column must not leave because nobody thought of it. So it is refused until the data holder
+has said what it is for; fractions that were measured hardly repeat by nature and are only named.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import polars as pl
+
+from tamis.errors import InputError, TamisWarning, listed
+from tamis.table import Table
+
+LEAST = 20
+"""Rows, and different values, below which chance alone makes columns look like keys."""
+NEARLY = 0.95
+"""The share of different values from which a column has another one in nearly every row."""
+NEARLY_TEXTS = 0.9
+"""The same of texts, which are not apt to differ by chance as measured numbers are."""
+STEADY = 0.9
+"""The share of equal steps from which numbers are counted, though the count may restart."""
+BANDS = 5
+"""Row numbers in so many bands of equal length or more are still seen as such."""
+OFTEN = 0.01
+"""Different values a row from which a column with the name of any key is one."""
+
+UNIQUE = "another value in nearly every row"
+ORDER = "follows the order of the rows"
+KEY = "a key by its name and values"
+
+_PEOPLE = {
+    "patient", "person", "people", "subject", "customer", "client", "user", "member",
+    "employee", "student", "participant", "respondent", "citizen", "voter", "ssn", "nhs", "nin",
+    "sin", "mrn", "npi", "passport", "email", "mail", "phone", "telephone", "mobile", "iban",
+    "username", "surname", "firstname", "lastname", "fullname", "forename",
+}  # fmt: skip
+"""Words for people, and for what they alone have."""
+_KEYS = {
+    "id", "ids", "uuid", "guid", "key", "index", "idx", "name", "hash",
+}  # fmt: skip
+"""What the name of any key ends in."""
+_COUNTED = {
+    "no", "nr", "nbr", "num", "number", "code", "address",
+}  # fmt: skip
+"""What may stand beside a word for people."""
+_ROWS = {
+    "row", "rows", "rowname", "rownames", "rownumber", "record",
+}  # fmt: skip
+"""Words for rows."""
+_SHAPES = (
+    r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+    r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
+    r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+    r"^[0-9]{9,}$",
+)
+
+
+def refuse_unsaid(table: Table) -> None:
+    """Refuse a table with columns that tell people apart and whose role nobody has said.
+
+    Measured fractions that hardly repeat are named in a warning.
+    """
+    found = unsaid(table)
+    if found:
+        raise InputError(
+            f"{_described(found)} could tell people apart; say what it is for: --identifier or "
+            "--drop never releases it, --quasi hides it among k, --feature releases it as an "
+            "ordinary column that you have looked at"
+        )
+    warn_of_fractions(table)
+
+
+def warn_of_unsaid(table: Table) -> None:
+    """Name the columns that `refuse_unsaid` refuses, and measured fractions."""
+    if found := unsaid(table):
+        _warn(
+            f"{_described(found)} could tell people apart; before anything leaves, say what it is "
+            "for with --identifier, --drop, --quasi or --feature"
+        )
+    warn_of_fractions(table)
+
+
+def warn_of_fractions(table: Table) -> None:
+    """Name the features of measured fractions that hardly repeat."""
+    if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
+        _warn(
+            f"column {listed(fractions)} has fractions that hardly repeat: who knows one of them "
+            "exactly finds the row; round them, or name those that an attacker may know with "
+            "--quasi"
+        )
+
+
+def unsaid(table: Table) -> dict[str, str]:
+    """The features that tell people apart and have no role by name, each with the reason.
+
+    >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
+    >>> unsaid(Table(frame))
+    {'who': 'another value in nearly every row'}
+    """
+    found = {c: telling(table.frame.get_column(c)) for c in _open(table)}
+    return {name: why for name, why in found.items() if why}
+
+
+def telling(column: pl.Series) -> str:
+    """Why a column tells rows or people apart; empty where it does not seem to."""
+    # Nameless: a name such as "^a.*$" is a pattern to most methods of a polars series.
+    present = _comparable(column.alias("")).drop_nulls()
+    distinct = present.n_unique()
+    if present.len() < LEAST or distinct < BANDS:
+        return ""
+    nearly = NEARLY if present.dtype.is_numeric() else NEARLY_TEXTS
+    if (whole := is_whole(present)) and distinct >= nearly * present.len():
+        return UNIQUE
+    if _in_order(present, distinct):
+        return ORDER
+    return KEY if whole and distinct >= LEAST and _is_key(column.name, present, distinct) else ""
+
+
+def is_whole(present: pl.Series) -> bool:
+    """Whether values are text, dates or whole numbers, not measured fractions."""
+    return not present.dtype.is_float() or bool((present == present.floor()).all())
+
+
+def _open(table: Table) -> list[str]:
+    """The features whose role was not said."""
+    said = {*table.roles.plain, *(table.roles.quasi or ())}
+    return [c for c in table.features if c not in said]
+
+
+def _comparable(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+
+
+def _hardly_repeats(table: Table, name: str) -> bool:
+    if not table.frame.schema[name].is_float():
+        return False
+    present = table.frame.get_column(name).alias("").drop_nulls()
+    often = present.len() >= LEAST and present.n_unique() >= NEARLY * present.len()
+    return often and not is_whole(present)
+
+
+def _in_order(present: pl.Series, distinct: int) -> bool:
+    before, after = present.head(-1), present.tail(-1)
+    sorted_ = bool((before <= after).all()) or bool((before >= after).all())
+    if distinct >= LEAST:
+        return sorted_ or _is_counted(present)
+    return sorted_ and _in_bands(present)
+
+
+def _is_counted(present: pl.Series) -> bool:
+    """Whether nearly all steps from row to row are one step, as of a count that restarts."""
+    if not present.dtype.is_numeric():
+        return False
+    steps = present.cast(pl.Float64).diff().drop_nulls()
+    commonest = steps.value_counts(sort=True).row(0)
+    return bool(commonest[0] != 0 and commonest[1] >= STEADY * steps.len())
+
+
+def _in_bands(present: pl.Series) -> bool:
+    """Whether few values in order stand in runs of one length, as row numbers in bands do.
+
+    A column that the file is sorted by has runs as long as its values are frequent.
+    """
+    if not present.dtype.is_numeric():
+        return False
+    runs = present.cast(pl.Float64).rle().struct.unnest()
+    lengths, steps = runs["len"].head(-1), runs["value"].diff().drop_nulls()
+    return lengths.n_unique() == 1 and steps.n_unique() == 1
+
+
+def _is_key(name: str, present: pl.Series, distinct: int) -> bool:
+    words = _words(name)
+    if _names_people(words) or _shaped(present):
+        return True
+    named = bool(words) and (words[-1] in _KEYS or set(words) <= _ROWS)
+    return named and distinct >= OFTEN * present.len()
+
+
+def _names_people(words: list[str]) -> bool:
+    """Whether a name says nothing but who: patient, patient_nbr, but not patient_age."""
+    return bool(_PEOPLE & set(words)) and set(words) <= _PEOPLE | _KEYS | _COUNTED
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name.
+
+    >>> _words("PatientID"), _words("patient_nbr")
+    (['patient', 'id'], ['patient', 'nbr'])
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+", apart.lower())
+
+
+def _shaped(present: pl.Series) -> bool:
+    """Whether nearly all values look like e-mail addresses, numbers of people or hashes."""
+    whole = present.cast(pl.Int64, strict=False) if present.dtype.is_float() else present
+    texts = whole.cast(pl.String)
+    return any(texts.str.contains(shape).sum() >= STEADY * texts.len() for shape in _SHAPES)
+
+
+def _described(found: dict[str, str]) -> str:
+    most = 8
+    shown = ", ".join(f"{name!r} ({why})" for name, why in list(found.items())[:most])
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return f"column {shown}{more}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, TamisWarning, stacklevel=4)

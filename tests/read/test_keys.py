@@ -1,0 +1,127 @@
+"""Columns that tell people apart are refused until their role is said."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis import Roles, Table, consider, read_table
+from tamis.errors import InputError, TamisWarning
+from tamis.read.keys import KEY, ORDER, UNIQUE, refuse_unsaid, telling, unsaid
+
+RNG = np.random.default_rng(5)
+ROWS = 400
+
+
+def column(name, values):
+    return pl.Series(name, values)
+
+
+KEYS = {
+    "row numbers": (column("n", range(1, ROWS + 1)), UNIQUE),
+    "row numbers as floats": (column("n", np.arange(ROWS) * 1.0), UNIQUE),
+    "row numbers in bands": (column("band", np.arange(ROWS) // 5), ORDER),
+    "row numbers in few bands": (column("band", np.arange(ROWS) // 50), ORDER),
+    "few bands, the last one short": (column("band", np.arange(ROWS - 7) // 50 * 10), ORDER),
+    "a scaled row number": (column("n", np.arange(ROWS) / ROWS), ORDER),
+    "row numbers downwards": (column("n", np.arange(ROWS)[::-1] // 3), ORDER),
+    "a count that restarts": (column("n", np.arange(ROWS) % 97), ORDER),
+    "shuffled numbers": (column("x", RNG.permutation(ROWS)), UNIQUE),
+    "nearly unique": (column("x", [*range(ROWS), *range(20)]), UNIQUE),
+    "texts": (column("x", [f"{i:x}" for i in RNG.permutation(ROWS)]), UNIQUE),
+    "texts with gaps": (column("x", [None if i % 3 else f"P{i}" for i in range(ROWS)]), UNIQUE),
+    "an SSN that repeats": (column("ssn", 123456789 + RNG.integers(0, 40, ROWS)), KEY),
+    "patients with many stays": (column("PatientNo", RNG.integers(0, 30, ROWS)), KEY),
+    "any key": (column("household_id", RNG.integers(0, 90, ROWS)), KEY),
+    "e-mail by its shape": (column("x", [f"a{i}@b.org" for i in RNG.integers(0, 60, ROWS)]), KEY),
+    "dashed numbers": (column("x", [f"123-45-{i:04}" for i in RNG.integers(0, 60, ROWS)]), KEY),
+}  # fmt: skip
+ORDINARY = {
+    "ages": column("age", RNG.integers(18, 90, ROWS)),
+    "a label that sorts the file": column("kind", np.repeat([0, 1, 2, 3], ROWS // 4)),
+    "six sorted classes": column("grade", np.sort(RNG.integers(0, 6, ROWS))),
+    "a code of few values": column("admission_type_id", RNG.integers(0, 8, ROWS)),
+    "a code of 26 values in many rows": column("disposition_id", RNG.integers(0, 26, 5000)),
+    "of a patient, not a patient": column("patient_age", RNG.integers(18, 90, ROWS)),
+    "measured fractions": column("albumin", RNG.normal(40, 4, ROWS)),
+    "counted things": column("number", RNG.integers(0, 30, ROWS)),
+    "few rows": column("id", range(19)),
+    "one value": column("id", [7] * ROWS),
+    "truth values": column("id", [True, False] * 200),
+}
+
+
+@pytest.mark.parametrize("case", KEYS)
+def test_what_tells_people_apart(case):
+    values, why = KEYS[case]
+    assert telling(values) == why
+    assert telling(values.alias("^x.*$")) in (why, "")
+
+
+@pytest.mark.parametrize("case", ORDINARY)
+def test_what_does_not(case):
+    assert telling(ORDINARY[case]) == ""
+
+
+@given(st.integers(20, 300), st.integers(2, 40), st.integers(-5, 5), st.randoms())
+def test_bands_of_row_numbers_are_found_and_shuffled_bands_are_not(rows, wide, start, random):
+    values = [start + i // wide for i in range(rows)]
+    bands = len(set(values))
+    assert (telling(column("x", values)) != "") == (bands >= 5)
+    random.shuffle(values)
+    in_order = values == sorted(values) or values == sorted(values, reverse=True)
+    if wide >= 4 and not in_order:
+        assert telling(column("x", values)) == ""
+
+
+def people(**more):
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 60),
+            "ward": rng.integers(0, 4, 60),
+            "ssn": 100_000_000 + rng.permutation(60),
+            "ill": rng.choice(["no", "yes"], 60),
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "role",
+    [{"identifiers": ("ssn",)}, {"dropped": ("ssn",)}, {"quasi": ("ssn",)}, {"plain": ("ssn",)}],
+)
+def test_any_said_role_is_enough(role):
+    with pytest.raises(InputError, match=r"'ssn' \(another value.*--identifier.*--feature"):
+        refuse_unsaid(Table(people(), Roles(target="ill")))
+    assert not unsaid(Table(people(), Roles(target="ill", **role)))
+    refuse_unsaid(Table(people(), Roles(target="ill", **role)))
+
+
+def test_the_flow_refuses_before_any_work():
+    with pytest.raises(InputError, match="could tell people apart"):
+        consider(Table(people(), Roles(target="ill")))
+
+
+def test_fractions_are_said_and_not_refused():
+    table = Table(
+        people(bmi=np.random.default_rng(1).normal(25, 3, 60)), Roles("ill", plain=("ssn",))
+    )
+    with pytest.warns(TamisWarning, match="'bmi' has fractions that hardly repeat"):
+        refuse_unsaid(table)
+
+
+def test_a_feature_is_said_at_the_door():
+    table = read_table(people(), target="ill", feature=["ssn"])
+    assert table.roles.plain == ("ssn",)
+    assert table.select(["sex"]).features == ("sex",)
+    with pytest.raises(InputError, match="no column 'sn'"):
+        read_table(people(), target="ill", feature=["sn"])
+    with pytest.raises(InputError, match="two roles"):
+        read_table(people(), target="ill", feature=["ssn"], identifier=["ssn"])
+
+
+def test_a_schema_says_it_too(tmp_path):
+    (tmp_path / "s.toml").write_text('[roles]\ntarget = "ill"\nfeature = ["ssn"]\n')
+    assert read_table(people(), schema=tmp_path / "s.toml").roles.plain == ("ssn",)
