@@ -34,7 +34,7 @@ def _performance(trial: Trial) -> Figure:
 def _pbi(trial: Trial) -> Figure | None:
     everything = trial.court.everything
     now = trial.attacked[trial.strongest].right
-    return change(now, everything[strongest(everything)].right, trial.court.random_state)
+    return change(now, everything[strongest(everything)].right)
 
 
 def _kept(name: str) -> Callable[[Trial], Figure | None]:
@@ -58,7 +58,7 @@ def _epsilon(trial: Trial) -> Figure | None:
 MEASURES = (
     ScoredBy("performance", "max", _performance),
     ScoredBy("auc", "max", lambda trial: auc(trial.taught)),
-    ScoredBy("f_measure", "max", lambda t: f_measure(t.taught, t.court.random_state)),
+    ScoredBy("f_measure", "max", lambda trial: f_measure(trial.taught)),
     ScoredBy("pbi", "min", _pbi),
     ScoredBy("k_anonymity", "max", lambda trial: _people(trial.k_anonymity)),
     ScoredBy("containment_anonymity", "max", lambda trial: _people(trial.containment)),
