@@ -56,7 +56,8 @@ class Settings:
     methods : mapping of name to options, optional
         The methods that propose releases; `None`: those that alter no value.
     holdout : float
-        The share of rows that no search sees.
+        The share of rows that the choice is made by, and of those that figures are reported from;
+        no search sees either. Below 0.5.
     format : {"csv", "parquet"}
     seed : int
         Of every random draw. It is kept, but not published.
@@ -140,6 +141,8 @@ def consider(
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
+    The choice is made by one part of these rows; figures are reported from the other.
+
     Parameters
     ----------
     table : Table
@@ -165,7 +168,7 @@ def consider(
     settings = Settings() if settings is None else settings
     _check(table)
     labels = column_labels(table, table.target)
-    split = HoldOut.drawn(labels, settings.holdout, settings.seed)
+    split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     asked = Asked(table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon)

@@ -32,7 +32,17 @@ class Fake(Row):
         )
 
 
-def row(name: str, performance: float, pbi: float, size: int, k: int = 9) -> Row:
+PROMISED = (Promise("k_anonymity", 5, ("f0",)),)
+
+
+def row(
+    name: str,
+    performance: float,
+    pbi: float,
+    size: int,
+    k: int = 9,
+    reported: dict[str, Figure | None] | None = None,
+) -> Row:
     figures: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
     figures |= {
         "performance": Figure(performance),
@@ -41,7 +51,7 @@ def row(name: str, performance: float, pbi: float, size: int, k: int = 9) -> Row
         "lost_rules": Figure(0.0),
     }
     trial: Any = SimpleNamespace(k_anonymity=k, containment=None)
-    return Fake(trial, figures, name, size, (Promise("k_anonymity", 5, ("f0",)),))
+    return Fake(trial, reported or figures, figures, name, size, PROMISED)
 
 
 def card(*rows: Row) -> Scorecard:
@@ -96,7 +106,22 @@ def test_what_cannot_be_met_is_said_with_the_gap_and_the_nearest():
     words = str(error.value)
     assert "nothing was published" in words
     assert "nearest is 'near'" in words
-    assert "at least 0.8 and is 0.78 (0.02 too little)" in words
+    assert "at least 0.8 and is 0.78 on the rows that choose (0.02 too little)" in words
+
+
+def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
+    """One is worse where it counts, and better where only figures are reported."""
+    lucky = row("lucky", 0.7, -0.1, 2)
+    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown |= {"performance": Figure(0.74), "pbi": Figure(0.3), "features": Figure(2)}
+    good = row("good", 0.79, -0.1, 2, reported=shown)
+    limits = (Limit("performance", "at least", 0.75), Limit("pbi", "at most", 0.4))
+    found = decide(card(EVERYTHING, lucky, good), limits)
+    assert found.chosen is good
+    assert [failure.short for failure in found.missed] == [
+        "accuracy 0.74 on the rows that report, not at least 0.75"
+    ]
+    assert decide(card(EVERYTHING, lucky, good)).missed == ()
 
 
 figures = st.tuples(

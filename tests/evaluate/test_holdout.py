@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
@@ -12,23 +12,71 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.judges import seeded
 
 
-@given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.5), st.integers(0, 9))
+@given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.4), st.integers(0, 9))
 @settings(max_examples=40)
 def test_both_parts_have_the_same_mix_and_share_no_row(ones, zeros, share, seed):
     y = np.array([1] * ones + [0] * zeros)
     split = HoldOut.drawn(y, share, seed)
-    assert sorted([*split.seen, *split.held]) == list(range(len(y)))
-    assert int(y[split.held].sum()) == round(share * ones)
+    parts = (split.seen, split.choosing, split.reporting)
+    assert sorted(np.concatenate(parts)) == list(range(len(y)))
+    assert sorted(split.held) == sorted([*split.choosing, *split.reporting])
+    for part in parts[1:]:
+        assert int(y[part].sum()) == round(share * ones)
     assert split.is_seen.sum() == len(split.seen)
     again = HoldOut.drawn(y, share, seed)
-    assert np.array_equal(split.held, again.held)
+    assert all(map(np.array_equal, parts, (again.seen, again.choosing, again.reporting)))
+
+
+@st.composite
+def people(draw, most=12):
+    """Labels and people of rows: some have many rows, and labels that are not all the same."""
+    count = draw(st.integers(24, 80))
+    sizes = draw(st.lists(st.integers(1, most), min_size=count, max_size=count))
+    leans = draw(st.lists(st.sampled_from([0.0, 0.2, 1.0]), min_size=count, max_size=count))
+    who = np.repeat(np.arange(count), sizes)
+    mix = np.random.default_rng(draw(st.integers(0, 99)))
+    y = (mix.random(len(who)) < np.array(leans)[who]).astype(int)
+    y[:2] = 0, 1
+    order = mix.permutation(len(who))
+    return y[order], who[order]
+
+
+@given(people(), st.sampled_from([0.1, 0.2, 0.25, 0.4]), st.integers(0, 9))
+@settings(max_examples=60)
+def test_no_person_is_in_two_parts_and_the_parts_are_as_even_as_people_allow(rows, share, seed):
+    y, who = rows
+    try:
+        split = HoldOut.drawn(y, share, seed, who)
+    except InputError:
+        assume(False)
+    parts = (split.seen, split.choosing, split.reporting)
+    assert sorted(np.concatenate(parts)) == list(range(len(y)))
+    assert sum(len(np.unique(who[part])) for part in parts) == len(np.unique(who))
+    most = np.bincount(who).max()
+    for part, asked in zip(parts, (1 - 2 * share, share, share)):
+        assert abs(len(part) - asked * len(y)) <= 4 * most
+        for label in (0, 1):
+            whole = (y == label).sum()
+            assert abs((y[part] == label).sum() - asked * whole) <= max(4 * most, 0.25 * whole)
+
+
+def test_people_are_drawn_by_seed():
+    who = np.repeat(np.arange(40), 3)
+    y = np.arange(40)[who] % 2
+    drawn = [HoldOut.drawn(y, 0.25, seed, who).reporting for seed in (0, 0, 1)]
+    assert np.array_equal(drawn[0], drawn[1])
+    assert not np.array_equal(drawn[0], drawn[2])
+    assert len(drawn[0]) == 30
+    assert y[drawn[0]].mean() == 0.5
+    with pytest.raises(InputError, match="3 people are too few"):
+        HoldOut.drawn([0] * 40 + [1] * 20, 0.25, 0, np.arange(60) // 20)
 
 
 def test_too_few_rows_and_a_wrong_share_are_named():
     with pytest.raises(InputError, match="too few"):
         HoldOut.drawn(["a", "b"], 0.25)
-    with pytest.raises(InputError, match="between 0 and 1"):
-        HoldOut.drawn(["a", "b"] * 10, 1.0)
+    with pytest.raises(InputError, match=r"below 0\.5, got 0\.5"):
+        HoldOut.drawn(["a", "b"] * 10, 0.5)
 
 
 @pytest.mark.parametrize("name", ["nb", "c45", "logistic", "forest"])

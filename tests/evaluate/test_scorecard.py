@@ -7,6 +7,7 @@ import pytest
 from tamis import Roles, Table, k_anonymity
 from tamis.datasets import patients
 from tamis.errors import InputError
+from tamis.evaluate.figure import Figure
 from tamis.evaluate.holdout import HoldOut
 from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
 from tamis.evaluate.trial import Court
@@ -46,7 +47,7 @@ def card(table: Table, court: Court) -> Scorecard:
 
 
 def test_baseline_and_floor(card: Scorecard, table: Table, court: Court):
-    held = table.frame["readmitted"][court.split.held]
+    held = table.frame["readmitted"][court.split.reporting]
     majority = (held == "no").mean()
     assert card.floor.value("performance") == pytest.approx(majority)
     assert card.floor.value("lost_rules") == 1
@@ -55,8 +56,10 @@ def test_baseline_and_floor(card: Scorecard, table: Table, court: Court):
     assert card.baseline.value("pbi") == 0
     assert card.baseline.value("lost_rules") == 0
     assert card.baseline.value("features") == len(table.features)
-    hiv = table.frame["hiv"][court.split.held]
-    floor = (hiv == "negative").sum() / max(said.right.sum() for said in court.everything.values())
+    assert card.baseline.figures["pbi"] == Figure(0.0)
+    hiv = table.frame["hiv"][court.split.reporting]
+    strongest = card.baseline.trial.reporting.everything[court.strongest]
+    floor = (hiv == "negative").sum() / strongest.right.sum()
     assert card.floor.value("pbi") == pytest.approx(floor - 1)
 
 
@@ -64,8 +67,32 @@ def test_a_figure_is_that_of_a_model_of_the_rows_seen(card: Scorecard, table: Ta
     split, names = court.split, ["stay_days", "visits"]
     frame, y = table.frame.select(names), table.frame["readmitted"].to_numpy()
     model = AdditiveNaiveBayes().fit(frame[split.seen], y[split.seen])
-    right = model.predict(frame[split.held]) == y[split.held]
-    assert card.candidates[0].value("performance") == pytest.approx(right.mean())
+    row = card.candidates[0]
+    for rows, value in (
+        (split.reporting, row.value("performance")),
+        (split.choosing, row.value_for_choice("performance")),
+    ):
+        right = model.predict(frame[rows]) == y[rows]
+        assert value == pytest.approx(right.mean())
+
+
+def test_the_strongest_attackers_are_picked_by_the_rows_that_choose(card: Scorecard, court: Court):
+    for trial in (row.trial for row in card.rows):
+        right = {name: said.right.sum() for name, said in trial.choosing.attacked.items()}
+        assert right[trial.strongest] == max(right.values())
+        assert trial.court.strongest in right
+    every = {n: s.right.sum() for n, s in card.baseline.trial.choosing.everything.items()}
+    assert every[court.strongest] == max(every.values())
+
+
+def test_what_was_learnt_once_is_told_of_each_part(card: Scorecard, court: Court):
+    """Both parts together are all that was said of the rows held out."""
+    trial = card.candidates[0].trial
+    both = np.concatenate([trial.choosing.taught.said, trial.reporting.taught.said])
+    rows = np.concatenate([court.split.choosing, court.split.reporting])
+    assert both[np.argsort(rows)].tolist() == trial.predictions.said.tolist()
+    assert trial.reporting.retention is not None
+    assert trial.reporting.retention.rows_original == len(court.split.reporting)
 
 
 def test_who_tells_is_more_exposed_than_who_teaches(card: Scorecard):
@@ -87,7 +114,8 @@ def test_anonymity_of_either_kind(card: Scorecard, table: Table):
 def test_every_measure_is_there_and_every_interval_holds_its_figure(card: Scorecard):
     for row in (card.floor, *card.rows):
         assert list(row.figures) == [m.name for m in MEASURES]
-        for figure in row.figures.values():
+        assert list(row.for_choice) == list(row.figures)
+        for figure in (*row.figures.values(), *row.for_choice.values()):
             if figure is not None and figure.low is not None and figure.high is not None:
                 assert figure.low - 1e-9 <= figure.value <= figure.high + 1e-9
     plain = card.to_dict()
@@ -105,11 +133,11 @@ def test_rules_may_predict_a_label_that_no_held_out_row_has():
     labels = ["rare"] * 3 + ["no", "yes"] * 30
     codes = [9, 9, 9] + [0, 5] * 30
     table = Table(pl.DataFrame({"x": codes, "y": labels}), Roles(target="y"))
-    seen, held = np.arange(40), np.arange(40, 63)
-    court = Court(table, HoldOut(seen, held), AdditiveNaiveBayes(), attackers(("nb",)))
+    parts = HoldOut(np.arange(40), np.arange(40, 51), np.arange(51, 63))
+    court = Court(table, parts, AdditiveNaiveBayes(), attackers(("nb",)))
     assert court.rules is not None
     assert "rare" in {rule.label for rule in court.rules}
-    kept = court.trial(released(table, ["x"], "x", Recipe("hand"))).retention
+    kept = court.trial(released(table, ["x"], "x", Recipe("hand"))).reporting.retention
     assert kept is not None
     assert kept.rule_accuracy == 0
 
@@ -135,4 +163,4 @@ def test_of_an_altered_release_models_are_asked_about_people_as_they_are(
     assert met[held].to_list() == table.frame["visits"][held].to_list()
     assert met[seen].to_list() == frame["visits"][seen].to_list()
     plain = court.trial(turned)
-    assert court.trial(altered).taught.right.mean() < plain.taught.right.mean()
+    assert court.trial(altered).predictions.right.mean() < plain.predictions.right.mean()

@@ -4,7 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import (
+    KFold,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+)
 
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.folds import Folds
@@ -102,3 +110,51 @@ def test_no_warning_where_every_class_is_large_enough():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Folds.stratified(Y, 10)
+
+
+@given(st.integers(0, 200), st.integers(2, 10), st.integers(1, 20))
+@settings(max_examples=60)
+def test_folds_never_part_a_person_and_are_as_even_as_people_allow(seed, number, most):
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, most + 1, 60)
+    who = draw.permutation(np.repeat(np.arange(60), sizes))
+    y = (np.arange(60) % 3 == 0)[who] ^ (draw.random(len(who)) < 0.1)
+    folds = Folds.stratified(y, number, repeats=2, random_state=seed, groups=who)
+    for repeat in range(2):
+        tests = folds.tests[number * repeat : number * (repeat + 1)]
+        assert sorted(np.concatenate(tests)) == list(range(len(y)))
+        assert sum(len(np.unique(who[test])) for test in tests) == 60
+        people = [len(np.unique(who[test])) for test in tests]
+        assert max(people) - min(people) <= 1
+        assert np.ptp([len(test) for test in tests]) <= 3 * most
+        assert np.ptp([y[test].sum() for test in tests]) <= 3 * most + 0.2 * len(y)
+
+
+def test_people_are_dealt_by_seed_and_each_repeat_anew():
+    who, y = np.repeat(np.arange(30), 2), np.repeat(np.arange(30) % 2, 2)
+    one, same, other = (Folds.stratified(y, 5, groups=who, random_state=s) for s in (0, 0, 1))
+    assert [t.tolist() for t in one.tests] == [t.tolist() for t in same.tests]
+    assert [t.tolist() for t in one.tests] != [t.tolist() for t in other.tests]
+    twice = Folds.stratified(y, 5, repeats=2, groups=who)
+    assert [t.tolist() for t in twice.tests[:5]] != [t.tolist() for t in twice.tests[5:]]
+    assert twice.repeats == 2
+
+
+def test_folds_are_at_most_as_many_as_people():
+    assert len(Folds.of(5, Y, groups=np.arange(50))) == 5
+    with pytest.raises(InputError, match="no class has more than 2 people"):
+        Folds.stratified(Y, 5, groups=np.arange(50) // 15)
+
+
+def test_folds_that_part_a_person_are_refused():
+    who = np.arange(50) // 2
+    for scheme in (KFold(7), np.arange(50) % 5, Folds.stratified(Y, 5)):
+        with pytest.raises(InputError, match="some rows of a person and test others"):
+            Folds.of(scheme, Y, groups=who)
+    whole = Folds.of(StratifiedGroupKFold(5), Y, groups=who)
+    assert sum(len(np.unique(who[test])) for test in whole.tests) == 25
+
+
+def test_people_are_given_for_every_row():
+    with pytest.raises(InputError, match="the people of 3 rows are given, the table has 50"):
+        Folds.of(5, Y, groups=[1, 2, 3])

@@ -84,10 +84,10 @@ def test_a_model_learns_from_altered_rows_and_is_judged_on_true_ones() -> None:
     made = table.frame.rename({c: f"has {c}" for c in table.features})
     turned = made.with_columns([(1 - pl.col(c)).alias(c) for c in made.columns if c != "y"])
     plain, altered = (Table(frame, table.roles) for frame in (made, turned))
-    right = court.trial(Release("plain", plain, Recipe("test"))).taught.right.mean()
+    right = court.trial(Release("plain", plain, Recipe("test"))).predictions.right.mean()
     assert right > 0.8
     release = Release("turned", altered, Recipe("test"), unaltered=plain)
-    assert court.trial(release).taught.right.mean() < 0.3
+    assert court.trial(release).predictions.right.mean() < 0.3
 
 
 @pytest.mark.parametrize(

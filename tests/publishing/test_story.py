@@ -92,3 +92,7 @@ def test_the_strongest_attacker_is_held_against_the_strongest_with_every_column(
     found = strongest(attackers)
     assert found is not None
     assert (found["released"], found["everything"]) == (0.79, 0.82)
+    attackers[0]["strongest_before"] = True  # so the rows said that choose
+    found = strongest(attackers)
+    assert found is not None
+    assert (found["released"], found["everything"]) == (0.79, 0.79)

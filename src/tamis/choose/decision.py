@@ -1,4 +1,7 @@
-"""Which release is published: limits first, then E(S), then fewest columns."""
+"""Which release is published: limits first, then E(S), then fewest columns.
+
+Only figures of the rows that choose are looked at, so that those that report stay unbiased.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 from tamis.choose.evaluation import Evaluation, evaluation
 from tamis.choose.factors import Direction, Weights, read_weights
-from tamis.choose.limits import Failure, Limit, failures
+from tamis.choose.limits import Failure, Limit, beyond, failures
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.scorecard import Row, Scorecard
 
@@ -30,6 +33,9 @@ class Decision:
     failures : dict of release name to failures
         Of every release that does not keep a limit.
     chosen : Row
+    missed : tuple of Failure
+        The limits that the chosen release keeps on the rows that choose, but not on those that
+        report: it is no better than they say, and the holder must know.
     """
 
     scorecard: Scorecard
@@ -39,6 +45,7 @@ class Decision:
     chosen: Row
     measures: Mapping[str, str]
     """The measure of the scorecard that each factor stands for."""
+    missed: tuple[Failure, ...] = ()
 
 
 def decide(
@@ -50,7 +57,7 @@ def decide(
     ----------
     scorecard : Scorecard
     limits : tuple of Limit
-        Beside what each release promises itself.
+        Beside what each release promises itself. They are checked on the rows that choose.
     weights : mapping of factor to weight, optional
         Factors are `performance`, `privacy` and `size`, or measures of the scorecard.
 
@@ -70,7 +77,8 @@ def decide(
     ranks = evaluation(scores, directions, read_weights(weights or WEIGHTS, directions))
     best = next(rows[i] for i in ranks.order if rows[i] in meeting)
     told = {name: found for name, found in failing.items() if found}
-    return Decision(scorecard, tuple(rows), ranks, told, best, measures)
+    missed = beyond(best, limits, "report")
+    return Decision(scorecard, tuple(rows), ranks, told, best, measures, missed)
 
 
 def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:
@@ -89,7 +97,7 @@ def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Directio
 
 
 def _score(row: Row, measure: str) -> float:
-    value = row.value(measure)
+    value = row.value_for_choice(measure)
     if value is None:
         raise InputError(f"{measure} cannot be measured for {row.release.name}; give it no weight")
     return value

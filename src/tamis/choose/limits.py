@@ -19,6 +19,8 @@ WORDS = {
     "lost_rules": "share of lost rules",
     "epsilon": "privacy budget epsilon",
 }
+SAMPLED = {m for m in WORDS if m not in ("features", "epsilon")}
+"""Measures that are other on other rows."""
 WITHOUT = {"epsilon": "rows are released as they are, which no epsilon covers"}
 """What it means that a measure has no value; otherwise, that it cannot be measured."""
 
@@ -64,7 +66,7 @@ class Failure:
 
 def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
     """What a release does not keep: its own promises of anonymity, and the limits."""
-    return (*_broken_promises(row), *_beyond(row, limits))
+    return (*_broken_promises(row), *beyond(row, limits))
 
 
 def _broken_promises(row: Row) -> list[Failure]:
@@ -85,18 +87,23 @@ def _broken_promises(row: Row) -> list[Failure]:
     return found
 
 
-def _beyond(row: Row, limits: tuple[Limit, ...]) -> list[Failure]:
+def beyond(
+    row: Row, limits: tuple[Limit, ...], rows: Literal["choose", "report"] = "choose"
+) -> tuple[Failure, ...]:
+    """The limits that a release does not keep on the rows that choose, or on those that report."""
     found = []
     for limit in limits:
-        value, name = row.value(limit.measure), WORDS.get(limit.measure, limit.measure)
+        measure, name = limit.measure, WORDS.get(limit.measure, limit.measure)
+        value = row.value_for_choice(measure) if rows == "choose" else row.value(measure)
         if value is None:
-            words = WITHOUT.get(limit.measure, f"the {name} cannot be measured")
+            words = WITHOUT.get(measure, f"the {name} cannot be measured")
             found.append(Failure(words, words, 1.0))
         elif gap := limit.short_by(value):
+            where = f" on the rows that {rows}" if measure in SAMPLED else ""
             words = (
-                f"the {name} must be {limit.side} {limit.bound:.4g} and is {value:.4g} "
+                f"the {name} must be {limit.side} {limit.bound:.4g} and is {value:.4g}{where} "
                 f"({gap:.2g} {'too little' if limit.side == 'at least' else 'too much'})"
             )
-            short = f"{name} {value:.4g}, not {limit.side} {limit.bound:.4g}"
+            short = f"{name} {value:.4g}{where}, not {limit.side} {limit.bound:.4g}"
             found.append(Failure(words, short, gap / max(abs(limit.bound), 0.01)))
-    return found
+    return tuple(found)

@@ -111,7 +111,11 @@ def method_options(command: Any) -> Any:
     "--methods", type=Names(), default=(), help="What proposes releases [breach, containment]."
 )
 @click.option(
-    "--holdout", type=float, default=0.25, show_default=True, help="Rows that no search sees."
+    "--holdout",
+    type=float,
+    default=0.25,
+    show_default=True,
+    help="Share of rows to choose by, and again to report from.",
 )
 @click.option(
     "--write",

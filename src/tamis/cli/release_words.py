@@ -37,8 +37,15 @@ def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
 
 
 def words(outcome: Outcome) -> list[str]:
-    """Three lines: what leaves, what it is good for, what an attacker gains."""
-    chosen, card = outcome.decision.chosen, outcome.decision.scorecard
+    """What leaves, what it is good for, what an attacker gains, which limit is not kept after all.
+
+    All figures are of the rows that nothing was chosen by.
+    """
+    chosen, card, missed = (
+        outcome.decision.chosen,
+        outcome.decision.scorecard,
+        outcome.decision.missed,
+    )
     names = chosen.release.features
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     performance, whole, guess = (
@@ -49,6 +56,7 @@ def words(outcome: Outcome) -> list[str]:
         f"A model learnt from them is right for {performance} of people it never saw "
         f"(with everything {whole}, by guessing {guess}).",
         _attack(outcome),
+        *(f"Heed: {failure.words}; it kept the limit where it was chosen." for failure in missed),
     ]
 
 
@@ -70,12 +78,10 @@ def _hiding(outcome: Outcome) -> str:
 
 def _attack(outcome: Outcome) -> str:
     court, chosen = outcome.court, outcome.decision.chosen
-    from tamis.evaluate.trial import strongest
-
-    now = chosen.trial.attacked[chosen.trial.strongest].right.mean()
-    everything = court.everything[strongest(court.everything)].right.mean()
-    guess = outcome.decision.scorecard.floor.trial
-    floor = guess.attacked[guess.strongest].right.mean()
+    guess, heard = outcome.decision.scorecard.floor.trial, chosen.trial.reporting
+    now = heard.attacked[chosen.trial.strongest].right.mean()
+    everything = heard.everything[court.strongest].right.mean()
+    floor = guess.reporting.attacked[guess.strongest].right.mean()
     return (
         f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} rightly for "
         f"{percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."

@@ -103,7 +103,7 @@ def _fitted(
     if holdout:
         return fit_held_out(selector, table, holdout, seed)
     features, target, hidden = parts(table)
-    return selector.fit(features, target.to_numpy(), sensitive=hidden), None
+    return selector.fit(features, target.to_numpy(), hidden, table.people), None
 
 
 def _steadiness(
@@ -116,7 +116,7 @@ def _steadiness(
 
     features, target, hidden = parts(table)
     return breach_stability(
-        selector, features, target.to_numpy(), hidden, range(first, first + seeds)
+        selector, features, target.to_numpy(), hidden, range(first, first + seeds), table.people
     )
 
 

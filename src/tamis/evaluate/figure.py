@@ -1,19 +1,35 @@
-"""A figure, and from where to where it may lie."""
+"""A figure, and from where to where it may lie.
+
+::
+
+    share, accuracy   Wilson's interval
+    change            the score interval of a ratio of paired shares (Nam and Blackwelder)
+    auc               DeLong's variance, on the logit scale, for two labels or more
+    f_measure         the variance of its linear part, on the logit scale
+
+None has an interval without width, and none needs a random draw. Rows of one person are not
+independent: where people have several, `design_effect` tells how many rows count as one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import copysign, exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import rankdata
 
 from tamis.evaluate.holdout import Said
 
 LEVEL = 0.95
-RESAMPLES = 400
 _Z = 1.959963984540054  # the normal quantile of 0.975
+
+People = NDArray[np.int64]
+"""The number of the person that each row is about."""
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,7 +50,7 @@ class Figure:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def share(right: int, of: int) -> Figure:
+def share(right: float, of: float) -> Figure:
     """A share of independent rows, with Wilson's interval."""
     p = right / of
     middle = (p + _Z**2 / (2 * of)) / (1 + _Z**2 / of)
@@ -42,25 +58,45 @@ def share(right: int, of: int) -> Figure:
     return Figure(p, min(p, max(0.0, middle - half)), max(p, min(1.0, middle + half)))
 
 
+def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
+    """How often something is right, of rows that may be of the same people.
+
+    >>> accuracy(np.array([True, True, False, False]))
+    Figure(value=0.5, low=0.15..., high=0.84...)
+    >>> accuracy(np.array([True, True, False, False]), np.array([0, 0, 1, 1]))
+    Figure(value=0.5, low=0.06..., high=0.93...)
+    """
+    alike = design_effect(right - right.mean(), people)
+    found = share(float(right.sum()) / alike, len(right) / alike)
+    return Figure(float(right.mean()), found.low, found.high)
+
+
 def change(
-    now: NDArray[np.bool_], before: NDArray[np.bool_], random_state: int = 0
+    now: NDArray[np.bool_], before: NDArray[np.bool_], people: People | None = None
 ) -> Figure | None:
     """How much more often one is right than the other on the same rows, as a fraction.
 
-    The interval is of the bootstrap over rows. `None` where the other is never right.
+    `None` where the other is never right.
+
+    Notes
+    -----
+    The interval holds every ratio of the two shares that the score test does not reject. Nam and
+    Blackwelder (2002), "Analysis of the ratio of marginal probabilities in a matched-pair
+    setting", give the test and its constrained estimates in closed form.
 
     >>> change(np.array([True, False]), np.array([True, True])).value
     -0.5
     """
     if not before.any():
         return None
-    counts = _resampled(np.column_stack([now, before]), random_state)
-    counts = counts[counts[:, 1] > 0]
-    low, high = _middle(counts[:, 0] / counts[:, 1] - 1)
-    return Figure(float(now.sum() / before.sum() - 1), low, high)
+    ratio = now.sum() / before.sum()
+    alike = design_effect(now - ratio * before, people)
+    counts = [(now & before).sum(), (now & ~before).sum(), (before & ~now).sum(), len(now)]
+    low, high = ratio_interval(*(float(count / alike) for count in counts))
+    return Figure(float(ratio - 1), min(low, ratio) - 1, max(high, ratio) - 1)
 
 
-def f_measure(said: Said, random_state: int = 0) -> Figure:
+def f_measure(said: Said, people: People | None = None) -> Figure:
     """The mean over the labels of the held-out rows of the F-measure of each.
 
     >>> yes, no = np.array(["y", "n"]), np.array(["y", "y"])
@@ -68,62 +104,184 @@ def f_measure(said: Said, random_state: int = 0) -> Figure:
     0.333
     """
     labels = np.unique(said.truth)
-    parts = []
+    each, parts, spare = [], np.zeros(len(said.truth)), 0.0
     for label in labels:
         is_so, called = said.truth == label, said.said == label
-        parts += [is_so & called, is_so, called]
-    marks = np.column_stack(parts)
-    low, high = _middle(_mean_f(_resampled(marks, random_state)))
-    return Figure(float(_mean_f(marks.sum(axis=0)[None, :])[0]), low, high)
+        total = int(is_so.sum() + called.sum())
+        f = 2 * int((is_so & called).sum()) / total
+        each.append(f)
+        parts += (2.0 * (is_so & called) - f * (is_so.astype(float) + called)) / total
+        nearer = (f * total + _Z**2) / (total + 2 * _Z**2)  # Wilson's middle, of half as many rows
+        spare += nearer * (1 - nearer) * (2 / total) ** 2
+    # One more row of each label, of which nothing is known, keeps a rare label from seeming sure.
+    variance = _with_one_more(parts, spare, people) / len(labels) ** 2
+    return _between(float(np.mean(each)), variance, _fewest(said.truth, people))
 
 
-def auc(said: Said) -> Figure | None:
+def auc(said: Said, people: People | None = None) -> Figure | None:
     """The area under the ROC curve, the mean over the labels, each against the rest.
 
-    Of two labels the interval is that of Hanley and McNeil (1982). `None` where the model has no
-    probabilities, or the held-out rows one label only.
-    """
-    from sklearn.metrics import roc_auc_score
+    `None` where the model has no probabilities, or the held-out rows one label only.
 
-    present = np.unique(said.truth)
+    Notes
+    -----
+    DeLong, DeLong and Clarke-Pearson (1988): the area of a label is a mean over pairs of rows, and
+    each row's share in it (its structural component) comes from midranks. A row has a share in the
+    area of every label; summed over the labels, these give the variance of their mean, with all
+    covariances. One more row of each label, with the greatest variance that components can have,
+    keeps few rows from seeming sure.
+    """
+    present, rows = np.unique(said.truth, return_counts=True)
     if said.surely is None or len(present) < 2:
         return None
     nothing = np.zeros(len(said.truth))
     known = {label: said.surely[:, i] for i, label in enumerate(said.classes)}
-    areas = [roc_auc_score(said.truth == c, known.get(c, nothing)) for c in present]
-    value = float(np.mean(areas))
-    if len(present) > 2:
-        return Figure(value)
-    half = _Z * _hanley_mcneil(value, int((said.truth == present[0]).sum()), len(said.truth))
-    return Figure(value, max(0.0, value - half), min(1.0, value + half))
+    areas, parts, spread = [], np.zeros(len(said.truth)), np.zeros(len(present))
+    for i, label in enumerate(present):
+        mine = said.truth == label
+        component = structural_components(known.get(label, nothing), mine)
+        area = float(component[mine].mean())
+        areas.append(area)
+        parts += (component - area) / np.where(mine, rows[i], len(mine) - rows[i])
+        widest = sqrt(max(0.0, area * (1 - area)))
+        spread += widest / np.where(np.arange(len(present)) == i, rows[i], len(mine) - rows[i])
+    variance = _with_one_more(parts, float((spread**2).sum()), people) / len(present) ** 2
+    return _between(float(np.mean(areas)), variance, _fewest(said.truth, people))
 
 
-def _hanley_mcneil(area: float, ones: int, rows: int) -> float:
-    first, second = area / (2 - area), 2 * area**2 / (1 + area)
-    others = rows - ones
-    variance = (
-        area * (1 - area) + (ones - 1) * (first - area**2) + (others - 1) * (second - area**2)
-    )
-    return sqrt(max(0.0, variance) / (ones * others))
+def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
+    """For each row the share of rows of the other side that it is on the right side of.
+
+    Ties count half. The mean over either side is the area under the ROC curve.
+
+    >>> structural_components(np.array([0.9, 0.4, 0.4]), np.array([True, True, False])).tolist()
+    [1.0, 0.5, 0.75]
+    """
+    below = rankdata(score)
+    for side in (mine, ~mine):
+        below[side] -= rankdata(score[side])
+    others = np.where(mine, (~mine).sum(), mine.sum())
+    found: Numbers = np.where(mine, below, others - below) / others
+    return found
 
 
-def _mean_f(counts: NDArray[Any]) -> NDArray[np.float64]:
-    both, so, called = counts[:, 0::3], counts[:, 1::3], counts[:, 2::3]
-    total = so + called
-    f = np.divide(2 * both, total, out=np.zeros(total.shape), where=total > 0)
-    mean: NDArray[np.float64] = f.mean(axis=1)
-    return mean
+def ratio_interval(both: float, first: float, second: float, rows: float) -> tuple[float, float]:
+    """From where to where the ratio of two shares of the same rows may lie.
+
+    Parameters
+    ----------
+    both, first, second : float
+        Rows where both are right, where only the first is, and where only the second is.
+    rows : float
+
+    Examples
+    --------
+    >>> low, high = ratio_interval(50, 0, 0, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.929, 1.077)
+    """
+    value = (both + first) / (both + second)
+
+    def beyond(ratio: float, side: int) -> float:
+        return side * _ratio_score(both, first, second, rows, ratio) - _Z
+
+    low = high = value
+    if value > 0:
+        low = value / 2
+        while beyond(low, 1) < 0:
+            low /= 2
+        low = brentq(beyond, low, value, args=(1,))
+    high = 2 * value or 1 / rows
+    while beyond(high, -1) < 0:
+        high *= 2
+    return low, brentq(beyond, value, high, args=(-1,)) if high > value else high
 
 
-def _resampled(marks: NDArray[np.bool_], random_state: int) -> NDArray[np.float64]:
-    """Column sums of the marks over rows drawn with replacement, many times."""
-    draw = np.random.default_rng(random_state)
-    kinds, counts = np.unique(marks, axis=0, return_counts=True)
-    drawn = draw.multinomial(len(marks), counts / len(marks), size=RESAMPLES)
-    sums: NDArray[np.float64] = (drawn @ kinds).astype(np.float64)
-    return sums
+def _ratio_score(both: float, first: float, second: float, rows: float, ratio: float) -> float:
+    """How many standard errors the rows are away from a ratio, if that is the true one."""
+    apart = (both + first) - ratio * (both + second)
+    if apart == 0:
+        return 0.0
+    only_first, only_second = _most_likely(both, first, second, rows, ratio)
+    variance = rows * ratio * (only_first + only_second)
+    return apart / sqrt(variance) if variance > 0 else copysign(inf, apart)
 
 
-def _middle(values: NDArray[np.float64]) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+def _most_likely(
+    both: float, first: float, second: float, rows: float, ratio: float
+) -> tuple[float, float]:
+    """The most likely chances that only one of two is right where their ratio is given.
+
+    The chance that neither is right is not bound by the ratio, so it is as observed; the chance
+    that only the first is right is the larger root of a quadratic equation.
+    """
+    any_right = both + first + second
+    some = any_right / rows
+    square = ratio * (1 + ratio) * any_right
+    linear = some * (both * (ratio**2 - 1) + first * (2 * ratio**2 - 1) + second * ratio**2)
+    constant = first * ratio * (ratio - 1) * some**2
+    root = (linear + sqrt(max(0.0, linear**2 - 4 * square * constant))) / (2 * square)
+    least, most = max(0.0, (ratio - 1) * some / ratio), ratio * some / (1 + ratio)
+    only_first = min(max(root, least), most)
+    return only_first, max(0.0, ratio * only_first - (ratio - 1) * some)
+
+
+def design_effect(parts: NDArray[Any], people: People | None) -> float:
+    """How many rows count as one, where people have several rows that are alike.
+
+    Parameters
+    ----------
+    parts : array of float
+        What each row adds to a figure, above or below its mean.
+    people : array of int, optional
+        Whose row each is; `None`: every row is another person's.
+
+    Returns
+    -------
+    float
+        The variance of the sum of the parts when people are drawn, by that when rows are; at
+        least 1. Where no part differs from the mean, rows of a person count as wholly alike.
+
+    Examples
+    --------
+    >>> design_effect(np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1]))
+    3.0
+    >>> design_effect(np.array([0.5, -0.5, 0.5, -0.5]), np.array([0, 0, 1, 1]))
+    1.0
+    """
+    if people is None:
+        return 1.0
+    number = np.unique(people, return_inverse=True)[1]
+    each = np.bincount(number)
+    rows, persons = len(parts), len(each)
+    alone = float((parts**2).sum())
+    if persons == 1 or alone < 1e-12:
+        return float((each.astype(float) ** 2).sum() / rows)
+    together = float((np.bincount(number, weights=parts) ** 2).sum())
+    fewer = (persons / (persons - 1)) / (rows / (rows - 1))
+    return max(1.0, together / alone * fewer)
+
+
+def _with_one_more(parts: Numbers, spare: float, people: People | None) -> float:
+    """The variance of a sum of parts, and that of one more row or person of each label."""
+    alike = design_effect(parts, people)
+    return float((parts**2).sum()) * alike + spare * alike**2
+
+
+def _fewest(truth: NDArray[Any], people: People | None) -> int:
+    """People of the rarest label."""
+    who = np.arange(len(truth)) if people is None else people
+    return min(len(np.unique(who[truth == label])) for label in np.unique(truth))
+
+
+def _between(value: float, variance: float, fewest: int) -> Figure:
+    """The interval on the logit scale; at 0 and 1, that of a share of the rarest label's people."""
+    if not 1e-9 < value < 1 - 1e-9:
+        end = share(round(value) * fewest, fewest)
+        return Figure(value, end.low, end.high)
+    middle, half = log(value / (1 - value)), _Z * sqrt(variance) / (value * (1 - value))
+    return Figure(value, _expit(middle - half), _expit(middle + half))
+
+
+def _expit(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0

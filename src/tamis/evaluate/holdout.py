@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tamis.errors import InputError
 from tamis.learn.columns import Coding
 from tamis.learn.encoding import EncodedColumns, handles_nominal, ready_for_missing
+from tamis.learn.folds import People
 from tamis.table import Table
 
 RowNumbers = NDArray[np.intp]
@@ -22,37 +23,75 @@ RowNumbers = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """The rows that a search may see, and those that judge what it found.
+    """Three parts of the rows of a table, none of which shares a person with another.
+
+    Attributes
+    ----------
+    seen : array of int
+        What searches look at and models learn from.
+    choosing : array of int
+        What the choice among releases is made by.
+    reporting : array of int
+        What figures are reported from: nothing has been chosen by these rows.
 
     Examples
     --------
     >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
-    >>> len(split.seen), len(split.held)
-    (12, 4)
+    >>> len(split.seen), len(split.choosing), len(split.reporting)
+    (8, 4, 4)
     """
 
     seen: RowNumbers
-    held: RowNumbers
+    choosing: RowNumbers
+    reporting: RowNumbers
 
     @classmethod
-    def drawn(cls, y: Any, share: float = 0.25, random_state: int = 0) -> HoldOut:
-        """Draw the held-out rows class by class, so that both parts have the same mix."""
-        if not 0 < share < 1:
-            raise InputError(f"the share of held-out rows is between 0 and 1, got {share:g}")
+    def drawn(
+        cls,
+        y: Any,
+        share: float = 0.25,
+        random_state: int = 0,
+        groups: NDArray[np.int64] | None = None,
+    ) -> HoldOut:
+        """Draw the parts class by class, so that all have the same mix.
+
+        Parameters
+        ----------
+        y : array of labels
+        share : float
+            Of the rows that choose, and of those that report; the rest is seen.
+        random_state : int
+        groups : array of int, optional
+            The person of each row. People are then drawn whole, by the class that most of their
+            rows have, so that the mix is as near as that allows.
+        """
+        if not 0 < share < 0.5:
+            raise InputError(
+                "the share of rows held out to choose by, and again to report, is above 0 and "
+                f"below 0.5, got {share:g}"
+            )
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
         draw = np.random.default_rng(random_state)
-        parts = []
-        for code in range(len(labels)):
-            rows = draw.permutation(np.flatnonzero(codes == code))
-            parts.append(rows[: round(share * len(rows))])
-        held = np.sort(np.concatenate(parts))
-        seen = np.setdiff1d(np.arange(len(codes)), held)
-        if len(np.unique(codes[held])) < 2 or len(np.unique(codes[seen])) < 2:
+        part = (
+            _of_rows(codes, share, draw)
+            if groups is None
+            else _of_people(codes, groups, share, draw)
+        )
+        if any(len(np.unique(codes[part == number])) < 2 for number in range(3)):
+            few = "rows" if groups is None else "people"
+            count = len(codes) if groups is None else len(np.unique(groups))
             raise InputError(
-                f"{len(codes)} rows are too few to hold out a share of {share:g} of each class; "
-                "two classes must be on both sides"
+                f"{count} {few} are too few to hold out a share of {share:g} of each class to "
+                f"choose by and as many to report; two of the {len(labels)} classes must be in "
+                "each part"
             )
-        return cls(seen, held)
+        seen, choosing, reporting = (np.flatnonzero(part == number) for number in range(3))
+        return cls(seen, choosing, reporting)
+
+    @cached_property
+    def held(self) -> RowNumbers:
+        """The rows that no search sees, ascending."""
+        return np.sort(np.concatenate([self.choosing, self.reporting]))
 
     @property
     def rows(self) -> int:
@@ -64,6 +103,31 @@ class HoldOut:
         mask = np.zeros(self.rows, dtype=bool)
         mask[self.seen] = True
         return mask
+
+
+def _of_rows(codes: RowNumbers, share: float, draw: np.random.Generator) -> RowNumbers:
+    """The number of each row's part: 0 is seen, 1 chooses, 2 reports."""
+    part = np.zeros(len(codes), dtype=np.intp)
+    for code in range(codes.max() + 1):
+        rows = draw.permutation(np.flatnonzero(codes == code))
+        many = round(share * len(rows))
+        part[rows[:many]] = 1
+        part[rows[many : 2 * many]] = 2
+    return part
+
+
+def _of_people(
+    codes: RowNumbers, groups: NDArray[np.int64], share: float, draw: np.random.Generator
+) -> RowNumbers:
+    """The same where people have several rows: two of the places of each block are held out."""
+    people = People.of(codes, groups)
+    order = people.ordered(draw.random((2, len(people))), round(1 / share))
+    places = np.arange(len(people) + 1)
+    held = np.flatnonzero(np.diff(np.floor(2 * share * places + draw.random())))
+    part = np.zeros(len(people), dtype=np.intp)
+    part[order[held[0::2]]] = 1
+    part[order[held[1::2]]] = 2
+    return part[people.of_row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +147,11 @@ class Said:
     def right(self) -> NDArray[np.bool_]:
         mask: NDArray[np.bool_] = self.said == self.truth
         return mask
+
+    def of(self, places: RowNumbers) -> Said:
+        """What it says of some of these rows."""
+        surely = None if self.surely is None else self.surely[places]
+        return Said(self.classes, self.said[places], self.truth[places], surely)
 
 
 def told(

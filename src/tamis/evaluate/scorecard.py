@@ -1,4 +1,8 @@
-"""The scorecard: releases x measures, on rows that no search has seen."""
+"""The scorecard: releases x measures, on rows that no search has seen.
+
+Every measure is taken twice: on the rows that the choice is made by, and on those that figures
+are reported from, which have chosen nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tamis.evaluate.figure import Figure, auc, change, f_measure, share
-from tamis.evaluate.trial import Court, Trial, strongest
+from tamis.evaluate.figure import Figure, accuracy, auc, change, f_measure
+from tamis.evaluate.trial import Court, Heard, Trial
 from tamis.release import Release
 
 Tell = Callable[[str, int, int], None]
@@ -16,30 +20,32 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class ScoredBy:
-    """A measure of a release on trial: a name, the direction that is better, a function.
+    """A measure of a release on one part of the rows: name, better direction, function.
 
     The function gives `None` where the measure does not apply.
     """
 
     name: str
     better: Literal["max", "min"]
-    of: Callable[[Trial], Figure | None]
+    of: Callable[[Heard], Figure | None]
 
 
-def _performance(trial: Trial) -> Figure:
-    right = trial.taught.right
-    return share(int(right.sum()), len(right))
+def _performance(heard: Heard) -> Figure:
+    return accuracy(heard.taught.right, heard.people)
 
 
-def _pbi(trial: Trial) -> Figure | None:
-    everything = trial.court.everything
-    now = trial.attacked[trial.strongest].right
-    return change(now, everything[strongest(everything)].right, trial.court.random_state)
+def _pbi(heard: Heard) -> Figure | None:
+    court, trial = heard.trial.court, heard.trial
+    now, before = heard.attacked[trial.strongest], heard.everything[court.strongest]
+    found = change(now.right, before.right, heard.people)
+    if found is not None and trial.guesses is court.guesses_from_everything:
+        return Figure(0.0)  # the baseline beside itself: there is nothing to be unsure of
+    return found
 
 
-def _kept(name: str) -> Callable[[Trial], Figure | None]:
-    def of(trial: Trial) -> Figure | None:
-        value = None if trial.retention is None else getattr(trial.retention, name)
+def _kept(name: str) -> Callable[[Heard], Figure | None]:
+    def of(heard: Heard) -> Figure | None:
+        value = None if heard.retention is None else getattr(heard.retention, name)
         return None if value is None else Figure(float(value))
 
     return of
@@ -49,21 +55,21 @@ def _people(count: int | None) -> Figure | None:
     return None if count is None else Figure(float(count))
 
 
-def _epsilon(trial: Trial) -> Figure | None:
+def _epsilon(heard: Heard) -> Figure | None:
     """What rows that were drawn anew have cost; rows as they are have no such bound."""
-    budget = trial.release.recipe.public.get("budget")
+    budget = heard.trial.release.recipe.public.get("budget")
     return None if budget is None else Figure(float(budget["epsilon"]))
 
 
 MEASURES = (
     ScoredBy("performance", "max", _performance),
-    ScoredBy("auc", "max", lambda trial: auc(trial.taught)),
-    ScoredBy("f_measure", "max", lambda t: f_measure(t.taught, t.court.random_state)),
+    ScoredBy("auc", "max", lambda heard: auc(heard.taught, heard.people)),
+    ScoredBy("f_measure", "max", lambda heard: f_measure(heard.taught, heard.people)),
     ScoredBy("pbi", "min", _pbi),
-    ScoredBy("k_anonymity", "max", lambda trial: _people(trial.k_anonymity)),
-    ScoredBy("containment_anonymity", "max", lambda trial: _people(trial.containment)),
+    ScoredBy("k_anonymity", "max", lambda heard: _people(heard.trial.k_anonymity)),
+    ScoredBy("containment_anonymity", "max", lambda heard: _people(heard.trial.containment)),
     ScoredBy("epsilon", "min", _epsilon),
-    ScoredBy("features", "min", lambda trial: Figure(float(len(trial.release.features)))),
+    ScoredBy("features", "min", lambda heard: Figure(float(len(heard.trial.release.features)))),
     ScoredBy("rule_accuracy", "min", _kept("rule_accuracy")),
     ScoredBy("rsd", "min", _kept("rsd")),
     ScoredBy("rld", "min", _kept("rld")),
@@ -73,24 +79,47 @@ MEASURES = (
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One release and its figures by the name of the measure."""
+    """One release and its figures by the name of the measure.
+
+    Attributes
+    ----------
+    trial : Trial
+    figures : dict of measure to Figure
+        On the rows that report: what is printed and published.
+    for_choice : dict of measure to Figure
+        On the rows that choose: what limits, ranks and the choice go by, and nothing else.
+    """
 
     trial: Trial
     figures: dict[str, Figure | None]
+    for_choice: dict[str, Figure | None]
 
     @property
     def release(self) -> Release:
         return self.trial.release
 
     def value(self, measure: str) -> float | None:
+        """The number that is reported."""
         figure = self.figures[measure]
+        return None if figure is None else figure.value
+
+    def value_for_choice(self, measure: str) -> float | None:
+        """The number that the choice goes by."""
+        figure = self.for_choice[measure]
         return None if figure is None else figure.value
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
-        found = {name: f and f.to_dict() for name, f in self.figures.items()}
-        features = list(self.release.features)
-        return {"name": self.release.name, "features": features, "figures": found}
+        return {
+            "name": self.release.name,
+            "features": list(self.release.features),
+            "figures": _plain(self.figures),
+            "figures_for_choice": _plain(self.for_choice),
+        }
+
+
+def _plain(figures: dict[str, Figure | None]) -> dict[str, Any]:
+    return {name: f and f.to_dict() for name, f in figures.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,5 +189,6 @@ def scorecard(
         if tell is not None:
             tell(f"measuring {release.name}", done, len(every))
         trial = court.trial(release)
-        rows.append(Row(trial, {m.name: m.of(trial) for m in measures}))
+        reported = {m.name: m.of(trial.reporting) for m in measures}
+        rows.append(Row(trial, reported, {m.name: m.of(trial.choosing) for m in measures}))
     return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures)

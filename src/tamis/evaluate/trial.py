@@ -1,11 +1,15 @@
-"""A release on trial: models learn from it, attackers use it, on rows that no search has seen."""
+"""A release on trial: models learn from it, attackers use it, on rows that no search has seen.
+
+Models learn once and are asked once about all rows held out. What they say of one part of these
+rows chooses among releases, what they say of the other is reported: see `Heard`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -14,7 +18,7 @@ from numpy.typing import NDArray
 from tamis.binary import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
-from tamis.evaluate.holdout import HoldOut, Said, column_labels, told
+from tamis.evaluate.holdout import HoldOut, RowNumbers, Said, column_labels, told
 from tamis.evaluate.retention import Retention, measured
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
@@ -25,6 +29,8 @@ from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
 
+Part = Literal["choosing", "reporting"]
+"""Of the rows held out, see `HoldOut`."""
 MOST_VALUES = 100
 """Values of a sensitive column up to which it is a class that can be guessed."""
 
@@ -93,21 +99,40 @@ class Court:
             return None
 
     @cached_property
-    def counted_rules(self) -> Baseline | None:
-        """The same rules, counted in the rows held out, which may lack a label."""
+    def _counted_rules(self) -> dict[Part, Baseline | None]:
+        return {part: self._counted_in(part) for part in ("choosing", "reporting")}
+
+    def counted_rules(self, part: Part) -> Baseline | None:
+        """The same rules, counted in a part of the rows held out, which may lack a label."""
+        return self._counted_rules[part]
+
+    def _counted_in(self, part: Part) -> Baseline | None:
         if self.rules is None:
             return None
         frame, target = self.original.frame, self.original.target
-        held = frame[self.split.held]
+        held = frame[self.rows(part)]
         return baseline(self.rules, held, target, labels=table_labels(frame, target))
 
+    def rows(self, part: Part) -> RowNumbers:
+        """The rows of a part."""
+        return self.split.choosing if part == "choosing" else self.split.reporting
+
+    def places(self, part: Part) -> RowNumbers:
+        """Where the rows of a part are among all rows held out."""
+        return np.searchsorted(self.split.held, self.rows(part))
+
     @cached_property
-    def everything(self) -> dict[str, Said]:
-        """What attackers say who get all features."""
+    def guesses_from_everything(self) -> dict[str, Said]:
+        """What attackers say of all rows held out who get all features."""
         return self.attacked(self.original.only(self.original.features))
 
+    @cached_property
+    def strongest(self) -> str:
+        """The attacker with all features that is right most often on the rows that choose."""
+        return _strongest(self.guesses_from_everything, self.places("choosing"))
+
     def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
-        """What each attacker says who learns from these features."""
+        """What each attacker says of all rows held out who learns from these features."""
         return {
             name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
@@ -147,8 +172,8 @@ class Trial:
         return both[np.argsort(np.concatenate([seen, held]))]
 
     @cached_property
-    def taught(self) -> Said:
-        """What a model says of the target that learnt from the release."""
+    def predictions(self) -> Said:
+        """What a model says of the target of all rows held out that learnt from the release."""
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.court.classifier)
         split = self.court.split
@@ -169,8 +194,8 @@ class Trial:
         )
 
     @cached_property
-    def attacked(self) -> dict[str, Said]:
-        """What each attacker says of the sensitive column.
+    def guesses(self) -> dict[str, Said]:
+        """What each attacker says of the sensitive column of all rows held out.
 
         Of drawn rows an attacker learns it where it is the target. Where it is another column,
         which the rows do not have, the attackers are given the released columns of some people
@@ -181,13 +206,23 @@ class Trial:
             every = self.court.attackers.items()
             return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
         if self.met.equals(original.only(original.features)):
-            return self.court.everything
+            return self.court.guesses_from_everything
         return self.court.attacked(self.met)
 
-    @property
+    @cached_property
     def strongest(self) -> str:
-        """The attacker that is right most often."""
-        return strongest(self.attacked)
+        """The attacker that is right most often on the rows that choose; of equals the first."""
+        return _strongest(self.guesses, self.court.places("choosing"))
+
+    @cached_property
+    def choosing(self) -> Heard:
+        """What the choice may know."""
+        return Heard(self, "choosing")
+
+    @cached_property
+    def reporting(self) -> Heard:
+        """What is reported; the choice does not know it."""
+        return Heard(self, "reporting")
 
     @cached_property
     def k_anonymity(self) -> int | None:
@@ -209,16 +244,53 @@ class Trial:
         cells = table.only(table.features).to_numpy().astype(np.uint8)
         return containment_anonymity(cells, people=self.release.people)
 
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What was said of one part of the held-out rows."""
+
+    trial: Trial
+    part: Part
+
+    @cached_property
+    def taught(self) -> Said:
+        """What a model says of the target that learnt from the release."""
+        return self.trial.predictions.of(self._places)
+
+    @cached_property
+    def attacked(self) -> dict[str, Said]:
+        """What each attacker says of the sensitive column who has the release."""
+        return {name: said.of(self._places) for name, said in self.trial.guesses.items()}
+
+    @cached_property
+    def everything(self) -> dict[str, Said]:
+        """What each attacker says of it who has all features."""
+        every = self.trial.court.guesses_from_everything.items()
+        return {name: said.of(self._places) for name, said in every}
+
+    @cached_property
+    def people(self) -> NDArray[np.int64] | None:
+        """Whose row each is; `None` where each is another person's."""
+        people = self.trial.court.original.people
+        return None if people is None else people[self.trial.court.rows(self.part)]
+
     @cached_property
     def retention(self) -> Retention | None:
-        """What the release keeps of the rules of held-out rows."""
-        before, drawn = self.court.counted_rules, self.release.rehearsal
+        """What the release keeps of the rules of these rows."""
+        court, drawn = self.trial.court, self.trial.release.rehearsal
+        before = court.counted_rules(self.part)
         if before is None:
             return None
-        held = self.release.table.frame[self.court.split.held] if drawn is None else drawn.frame
-        return measured(before, held)
+        table = self.trial.release.table
+        return measured(
+            before, table.frame[court.rows(self.part)] if drawn is None else drawn.frame
+        )
+
+    @property
+    def _places(self) -> RowNumbers:
+        return self.trial.court.places(self.part)
 
 
-def strongest(attacks: Mapping[str, Said]) -> str:
-    """The attacker that is right most often; of equals the first."""
-    return max(attacks, key=lambda name: int(attacks[name].right.sum()))
+def _strongest(attacks: Mapping[str, Said], places: RowNumbers) -> str:
+    """The attacker that is right most often on some rows; of equals the first."""
+    return max(attacks, key=lambda name: int(attacks[name].right[places].sum()))

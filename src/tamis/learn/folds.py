@@ -1,4 +1,7 @@
-"""Which rows are tested when: one scheme, drawn once and used for every set of features."""
+"""Which rows are tested when: one scheme, drawn once and used for every set of features.
+
+Where people have several rows (`groups`), all rows of a person are on one side of every fold.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.utils import check_random_state
 
 from tamis.errors import InputError, TamisWarning
 
@@ -72,15 +76,22 @@ class Folds:
         *,
         repeats: int = 1,
         random_state: int | np.random.RandomState | None = 0,
+        groups: ArrayLike | None = None,
     ) -> Folds:
         """Deal the rows of each class evenly into folds, after a seeded shuffle.
 
-        Warns where a class has fewer rows than there are folds.
+        With `groups`, the person of each row, people are dealt instead, by the class that most of
+        their rows have and by their number of rows, so that folds are as even as people allow.
+        Warns where a class has fewer rows, or people, than there are folds.
 
         >>> Folds.stratified(["a", "b"] * 10, 5).sizes.tolist()
         [4, 4, 4, 4, 4]
+        >>> Folds.stratified([0, 0, 1, 1] * 2, 2, groups=[0, 0, 1, 1, 2, 2, 3, 3]).sizes.tolist()
+        [4, 4]
         """
         y = np.asarray(y)
+        if groups is not None:
+            return cls._of_people(y, np.asarray(groups), folds, repeats, random_state)
         _check_counts(y, folds, repeats)
         dealer = RepeatedStratifiedKFold(
             n_splits=folds, n_repeats=repeats, random_state=random_state
@@ -89,6 +100,26 @@ class Folds:
             warnings.filterwarnings("ignore", message="The least populated class", module="sklearn")
             tests = tuple(test for _, test in dealer.split(np.zeros(len(y)), y))
         return cls(tests, len(y))
+
+    @classmethod
+    def _of_people(
+        cls,
+        y: NDArray[Any],
+        groups: NDArray[Any],
+        folds: int,
+        repeats: int,
+        random_state: int | np.random.RandomState | None,
+    ) -> Folds:
+        people = People.of(y, groups)
+        _check_counts(people.classes[people.label], folds, repeats, "people")
+        state = check_random_state(random_state)
+        tests = []
+        for _ in range(repeats):
+            order = people.ordered(state.random_sample((2, len(people))), folds)
+            fold_of = np.empty(len(people), dtype=np.intp)
+            fold_of[order] = np.arange(len(people)) % folds
+            tests += [np.flatnonzero(fold_of[people.of_row] == fold) for fold in range(folds)]
+        return cls(tuple(tests), len(y))
 
     @classmethod
     def predefined(cls, numbers: ArrayLike) -> Folds:
@@ -109,8 +140,16 @@ class Folds:
         return cls(tuple(np.flatnonzero(numbers == number) for number in used), len(numbers))
 
     @classmethod
-    def of(cls, scheme: Any, y: ArrayLike, random_state: int | None = 0) -> Folds:
+    def of(
+        cls,
+        scheme: Any,
+        y: ArrayLike,
+        random_state: int | None = 0,
+        groups: ArrayLike | None = None,
+    ) -> Folds:
         """Any way of naming folds: a number, fold numbers, a scikit-learn splitter, or `Folds`.
+
+        With `groups`, the person of each row, folds that part the rows of a person are refused.
 
         >>> len(Folds.of(3, [0, 0, 0, 1, 1, 1]))
         3
@@ -119,17 +158,16 @@ class Folds:
         if isinstance(scheme, Folds):
             folds = scheme
         elif isinstance(scheme, int | np.integer):
-            folds = cls.stratified(y, int(scheme), random_state=random_state)
+            folds = cls.stratified(y, int(scheme), random_state=random_state, groups=groups)
         elif hasattr(scheme, "split"):
-            try:
-                parts = list(scheme.split(np.zeros((len(y), 1)), y))
-            except ValueError as error:
-                raise InputError(f"the splitter cannot deal these rows: {error}") from None
+            parts = _split(scheme, y, groups)
             folds = cls(tuple(np.sort(test) for _, test in parts), len(y))
             _refuse_partial(folds, [train for train, _ in parts])
         else:
             folds = cls.predefined(scheme)
         folds._check_rows(y)
+        if groups is not None:
+            folds._check_people(np.asarray(groups))
         return folds
 
     def _check_rows(self, y: NDArray[Any]) -> None:
@@ -142,6 +180,72 @@ class Folds:
                     "leave two classes to train on"
                 )
 
+    def _check_people(self, groups: NDArray[Any]) -> None:
+        people = np.unique(groups, return_inverse=True)[1]
+        each = np.bincount(people)
+        for test in self.tests:
+            tested = np.bincount(people[test], minlength=len(each))
+            if ((tested > 0) & (tested < each)).any():
+                raise InputError(
+                    "the folds train on some rows of a person and test others, so that models "
+                    "would be asked about people they know; give a number of folds, or a splitter "
+                    "that keeps people whole, such as StratifiedGroupKFold"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose row each row is, and the class that most rows of each person have.
+
+    Examples
+    --------
+    >>> people = People.of(np.array(["a", "b", "b", "a"]), np.array([7, 7, 7, 9]))
+    >>> people.of_row.tolist(), people.label.tolist(), people.rows.tolist()
+    ([0, 0, 0, 1], [1, 0], [3, 1])
+    """
+
+    of_row: RowNumbers
+    label: RowNumbers
+    rows: RowNumbers
+    classes: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @classmethod
+    def of(cls, y: NDArray[Any], groups: NDArray[Any]) -> People:
+        """`groups` is the person of each row."""
+        if len(groups) != len(y):
+            raise InputError(f"the people of {len(groups)} rows are given, the table has {len(y)}")
+        classes, codes = np.unique(y, return_inverse=True)
+        of_row = np.unique(groups, return_inverse=True)[1]
+        rows = np.bincount(of_row)
+        pairs, times = np.unique(of_row * len(classes) + codes, return_counts=True)
+        who, label = pairs // len(classes), pairs % len(classes)
+        first = np.lexsort((label, -times, who))  # of a person's classes the most frequent first
+        starts = np.flatnonzero(np.diff(who[first], prepend=-1))
+        return cls(of_row, label[first][starts], rows, classes)
+
+    def ordered(self, draws: NDArray[np.float64], block: int) -> RowNumbers:
+        """People by class and number of rows, shuffled within blocks of as many as `block`.
+
+        Whoever takes one place of each block gets like numbers of people of every class and size.
+        `draws` are two random numbers a person.
+        """
+        order = np.lexsort((draws[0], -self.rows, self.label))
+        blocks = np.arange(len(order)) // block
+        found: RowNumbers = order[np.lexsort((draws[1], blocks))]
+        return found
+
+
+def _split(scheme: Any, y: NDArray[Any], groups: Any) -> list[tuple[RowNumbers, RowNumbers]]:
+    with warnings.catch_warnings():  # that people are parted is said afterwards, as an error
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+        try:
+            return list(scheme.split(np.zeros((len(y), 1)), y, groups))
+        except ValueError as error:
+            raise InputError(f"the splitter cannot deal these rows: {error}") from None
+
 
 def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
     for fold, train in enumerate(trains):
@@ -152,7 +256,7 @@ def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
             )
 
 
-def _check_counts(y: NDArray[Any], folds: int, repeats: int) -> None:
+def _check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows") -> None:
     if folds < 2 or repeats < 1:
         raise InputError(f"two or more folds and one or more repeats, got {folds} and {repeats}")
     counts = np.unique(y, return_counts=True)[1]
@@ -160,12 +264,12 @@ def _check_counts(y: NDArray[Any], folds: int, repeats: int) -> None:
         raise InputError(f"two or more classes are needed, got {len(counts)}")
     if counts.max() < folds:
         raise InputError(
-            f"{folds} folds, but no class has more than {counts.max()} rows; use at most "
+            f"{folds} folds, but no class has more than {counts.max()} {unit}; use at most "
             f"{counts.max()} folds"
         )
     if counts.min() < folds:
         warnings.warn(
-            f"{int((counts < folds).sum())} of {len(counts)} classes have fewer rows than the "
+            f"{int((counts < folds).sum())} of {len(counts)} classes have fewer {unit} than the "
             f"{folds} folds (the smallest has {counts.min()}): some folds cannot test them",
             TamisWarning,
             stacklevel=3,

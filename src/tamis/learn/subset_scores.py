@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 
@@ -20,6 +21,7 @@ from tamis.learn.folds import Folds
 from tamis.learn.subset_fits import FrameColumns, Result, Scorer, Source, SubsetFits
 from tamis.learn.subset_sums import SubsetSums
 from tamis.learn.task import Task
+from tamis.table import Table
 
 Key = tuple[int, ...]
 
@@ -60,6 +62,8 @@ class SubsetScores:
         The columns to choose from: by default all features of a `Table`, all but the target of a
         frame.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
+    groups : array, optional
+        The person of each row, whose rows no fold may part; by default those of a `Table`.
     scoring : str or scorer, default "accuracy"
         As in scikit-learn.
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
@@ -100,6 +104,7 @@ class SubsetScores:
         target: str | None = None,
         features: Sequence[str] | None = None,
         cv: Any = 10,
+        groups: ArrayLike | None = None,
         scoring: str | Scorer = "accuracy",
         encode: Encoding = "auto",
         n_jobs: int | None = None,
@@ -110,7 +115,9 @@ class SubsetScores:
             raise InputError(f"encode is one of {listed(get_args(Encoding))}, got {encode!r}")
         task = Task.of(table, target, features, getattr(estimator, "nominal", None))
         self.features = tuple(task.frame.columns)
-        self.folds = Folds.of(cv, task.y, random_state)
+        if groups is None and isinstance(table, Table):
+            groups = table.people
+        self.folds = Folds.of(cv, task.y, random_state, groups)
         self._place = {name: i for i, name in enumerate(self.features)}
         self._memory: dict[Key, FoldScores] = {}
         scorer = None if scoring == "accuracy" else get_scorer(scoring)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
@@ -86,9 +87,13 @@ class Breach:
         """Naive Bayes on the rows seen: dozens of sets cost little more than one."""
         table = asked.table
         rows = table.only([*table.features, table.target])[asked.split.seen]
-        cv, state = self.folds, asked.random_state
         return SubsetScores(
-            rows, AdditiveNaiveBayes(), target=table.target, cv=cv, random_state=state
+            rows,
+            AdditiveNaiveBayes(),
+            target=table.target,
+            cv=self.folds,
+            groups=_people(asked),
+            random_state=asked.random_state,
         )
 
     def _fitted(self, asked: Asked) -> BreachSelector:
@@ -99,14 +104,18 @@ class Breach:
             weights=dict(asked.weights) if any(asked.weights.values()) else None,
             search=self.search,
             attackers=self.attacker,
-            cv=_folds(self.folds, len(seen), asked.random_state),
+            cv=self.folds,
+            repeats=1 if len(seen) >= LARGE else REPEATS,
             random_state=asked.random_state,
         )
         sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
         with warnings.catch_warnings():  # the choice among releases is made and judged later
             warnings.simplefilter("ignore", TamisWarning)
             return selector.fit(
-                table.only(table.features)[seen], rows[table.target].to_numpy(), sensitive
+                table.only(table.features)[seen],
+                rows[table.target].to_numpy(),
+                sensitive,
+                _people(asked),
             )
 
 
@@ -160,8 +169,7 @@ def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
     return tuple(f for f in asked.table.features if f in chosen)
 
 
-def _folds(folds: int, rows: int, random_state: int) -> Any:
-    from sklearn.model_selection import RepeatedStratifiedKFold
-
-    repeats = 1 if rows >= LARGE else REPEATS
-    return RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
+def _people(asked: Asked) -> NDArray[np.int64] | None:
+    """Whose row each row is that may be seen."""
+    people = asked.table.people
+    return None if people is None else people[asked.split.seen]

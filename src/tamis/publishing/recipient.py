@@ -76,7 +76,7 @@ def _measure(measure: Measure) -> Measure:
 
 
 def _attacker(attacker: Attacker) -> Attacker:
-    return {**attacker, "everything": None}
+    return {**attacker, "everything": None, "strongest_before": False}
 
 
 def _classes(classes: ClassSizes) -> ClassSizes:

@@ -50,8 +50,9 @@ def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
     found = next((a for a in attackers if a["strongest"]), None)
     if found is None or found["everything"] is None:
         return found
-    best = max(a["everything"] for a in attackers if a["everything"] is not None)
-    return {**found, "everything": best}
+    known = [a for a in attackers if a["everything"] is not None]
+    best = max(known, key=lambda a: (a.get("strongest_before", False), a["everything"]))
+    return {**found, "everything": best["everything"]}
 
 
 def beside(value: float, other: float) -> str:

@@ -139,29 +139,49 @@ def _again(outcome: Outcome) -> str:
 
 
 def _notes(outcome: Outcome) -> list[Note]:
-    held, seen = len(outcome.court.split.held), len(outcome.court.split.seen)
-    measured = f"Figures were measured on {held:,} rows that no search has seen; "
+    split, chosen = outcome.court.split, outcome.decision.chosen
+    seen, choosing = len(split.seen), len(split.choosing)
+    measured = (
+        f"Figures were measured on {len(split.reporting):,} rows that nothing was chosen by; "
+    )
     found: list[Note] = [
         {
             "level": "note",
-            "text": f"{measured}the search had {seen:,}. The release holds all of them, in an "
-            "order that tells nothing.",
+            "text": f"{measured}the search had {seen:,}, and {choosing:,} others chose among what "
+            "it found. The release holds all of them, in an order that tells nothing.",
             "public": True,
         }
-        if not outcome.decision.chosen.release.is_drawn
+        if not chosen.release.is_drawn
         else {
             "level": "note",
-            "text": f"{measured}models learnt from rows drawn in the same way from the other "
-            f"{seen:,}. These figures stay here: no epsilon covers them.",
+            "text": f"{measured}models learnt from rows drawn in the same way from {seen:,} "
+            "others. These figures stay here: no epsilon covers them.",
             "public": False,
         },
         {
             "level": "note",
-            "text": "The best of several releases looks a little better on the rows that chose it "
-            "than it is; the intervals tell how sure each figure is.",
+            "text": "Limits, ranks and the choice go by other rows than the figures that are "
+            "shown, so that no figure flatters what was chosen. Whoever now picks another release "
+            "by its figures here picks the luckiest one.",
             "public": False,
         },
     ]
+    found += [
+        {
+            "level": "warning",
+            "text": f"The release kept every limit on the rows that chose it, but "
+            f"{failure.words}. Take the reported figure for the truth; ask for more if the limit "
+            "must be kept for sure.",
+            "public": False,
+        }
+        for failure in outcome.decision.missed
+    ]
+    if outcome.table.people is not None:
+        text = (
+            "People with several rows are in one part with all of them, and intervals count rows "
+            "of a person as one as far as they are alike."
+        )
+        found.append({"level": "note", "text": text, "public": False})
     if outcome.court.sensitive == outcome.table.target:
         text = (
             "The target is also the sensitive column, so whatever teaches a model also helps an "

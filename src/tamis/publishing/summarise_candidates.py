@@ -37,11 +37,14 @@ def factor_facts(ranks: Evaluation) -> list[Factor]:
 
 
 def candidate_facts(outcome: Outcome) -> list[Candidate]:
-    """Every release that was compared, the baseline first."""
+    """Every release that was compared, the baseline first.
+
+    `values` are of the rows that chose, for ranks come from them; all else is as reported.
+    """
     decision = outcome.decision
     ranks, ranked = decision.ranks, list(decision.ranked)
     values = {
-        name: np.array([row.value(measure) for row in ranked], dtype=float)
+        name: np.array([row.value_for_choice(measure) for row in ranked], dtype=float)
         for name, measure in decision.measures.items()
     }
     front = pareto_front(values, dict(ranks.factors))

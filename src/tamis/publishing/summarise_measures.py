@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.evaluate.figure import share
-from tamis.evaluate.trial import strongest
+from tamis.evaluate.figure import accuracy
 from tamis.flow import Outcome
 from tamis.publishing.summarise_candidates import interval_of
 from tamis.publishing.summary import Attacker, Measure
@@ -49,7 +48,7 @@ _OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
 
 
 def measure_facts(outcome: Outcome) -> list[Measure]:
-    """How useful the chosen release is, on rows that no search has seen."""
+    """How useful the chosen release is, on rows that nothing was chosen by."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
     better = {m.name: m.better for m in card.measures}
     found: list[Measure] = []
@@ -76,20 +75,21 @@ def measure_facts(outcome: Outcome) -> list[Measure]:
 
 def attacker_facts(outcome: Outcome) -> list[Attacker]:
     """How often each attacker is right: by guessing, with everything, with the release."""
-    everything, now = outcome.court.everything, outcome.decision.chosen.trial.attacked
-    guess = outcome.decision.scorecard.floor.trial.attacked
-    best = strongest(now)
+    chosen = outcome.decision.chosen.trial
+    heard = chosen.reporting
+    guess = outcome.decision.scorecard.floor.trial.reporting.attacked
     found: list[Attacker] = []
-    for name, said in now.items():
-        right = share(int(said.right.sum()), len(said.right))
+    for name, said in heard.attacked.items():
+        right = accuracy(said.right, heard.people)
         found.append(
             {
                 "name": name,
                 "guessing": float(guess[name].right.mean()),
-                "everything": float(everything[name].right.mean()),
+                "everything": float(heard.everything[name].right.mean()),
                 "released": right.value,
                 "interval": interval_of(right),
-                "strongest": name == best,
+                "strongest": name == chosen.strongest,
+                "strongest_before": name == outcome.court.strongest,
             }
         )
     return found

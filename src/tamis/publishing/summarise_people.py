@@ -65,7 +65,7 @@ def _equals(table: Table, people: NDArray[np.int64] | None) -> NDArray[np.int64]
 
 def rule_facts(outcome: Outcome) -> Rules | None:
     """What the rules of the original lost on held-out rows, worst first."""
-    kept = outcome.decision.chosen.trial.retention
+    kept = outcome.decision.chosen.trial.reporting.retention
     if kept is None:
         return None
     rows = (kept.rows_original, kept.rows_released)
@@ -83,7 +83,7 @@ def rule_facts(outcome: Outcome) -> Rules | None:
         "flipped": counts["flipped"],
         "emptied": counts["emptied"],
         "lost": counts["lost"],
-        "origin": "a decision tree of the rows that the search saw, counted on the others",
+        "origin": "a decision tree of the rows that the search saw, counted on those that report",
         "worst_first": rules,
     }
 

@@ -28,7 +28,7 @@ stand behind is `None`, and class sizes are put into bins wide enough
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 SCHEMA_VERSION = 1
 """Raised whenever a field changes its meaning or goes away."""
@@ -108,7 +108,7 @@ class Candidate(TypedDict):
     method: str
     """The name of the method that proposed it."""
     performance: float
-    """Accuracy in predicting the target."""
+    """Accuracy in predicting the target, on rows that nothing was chosen by."""
     performance_interval: Interval | None
     pbi: float
     """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
@@ -118,7 +118,8 @@ class Candidate(TypedDict):
     region: Region | None
     """`None` for the baseline."""
     values: dict[str, float]
-    """The value in each factor, by its key. The page ranks these anew when weights move."""
+    """The value in each factor, by its key, on the rows that chose. The page ranks these anew when
+    weights move; what it shows is `performance`, `pbi` and `size`."""
     ranks: dict[str, int]
     """The rank in each factor among the ranked candidates; 1 is the worst."""
     score: float
@@ -151,7 +152,7 @@ class Limits(TypedDict):
 
 
 class Measure(TypedDict):
-    """One figure of the scorecard for the chosen release, on rows the search never saw."""
+    """One figure of the scorecard for the chosen release, on rows that nothing was chosen by."""
 
     key: str
     """As in the scorecard; `performance` is told at the top of the page."""
@@ -185,6 +186,9 @@ class Attacker(TypedDict):
     interval: Interval | None
     """Of `released`."""
     strongest: bool
+    """Right most often from the released features, on the rows that chose."""
+    strongest_before: NotRequired[bool]
+    """The same from all features."""
 
 
 class ClassBin(TypedDict):

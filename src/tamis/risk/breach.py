@@ -80,6 +80,7 @@ def breach_increase(
         Each is tried and the strongest is reported. Names are those of `tamis.learn.classifiers`;
         by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
+        All rows of a person of a `Table` are in one fold.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
         How a sensitive column of many numbers becomes classes; see `cut_sensitive`.
     n_jobs : int, optional
@@ -105,11 +106,12 @@ def breach_increase(
     (0.333, 1.0, -0.667)
     """
     frame, names, sensitive, target = _opened(table, sensitive)
+    people = table.people if isinstance(table, Table) else None
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
     coded = frame.select(names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
     who = named_attackers(attackers)
-    folds = Folds.of(cv, coded[sensitive].to_numpy(), random_state)
+    folds = Folds.of(cv, coded[sensitive].to_numpy(), random_state, people)
     attack = Attack(
         {
             name: SubsetScores(

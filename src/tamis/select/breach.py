@@ -161,7 +161,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sensitive: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Self:
         """Search, measure and choose.
 
         Parameters
@@ -171,11 +171,13 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The target.
         sensitive : array, optional
             What must stay hard to guess; by default the target. It is no feature.
+        groups : array, optional
+            The person of each row, where people have several: no fold parts them.
         """
         self._check_parameters()
         opened = open_table(self, X, y, sensitive, self.cut)
         self.classes_, self.cut_ = opened.classes, opened.cut
-        trials = self._trials(opened)
+        trials = self._trials(opened, groups)
         self.folds_, self.floor_ = trials.folds, trials.attack.floor
         self.alpha_ = self.floor_ if self.alpha == "distp" else self.alpha
         if self.alpha_in_search:
@@ -189,9 +191,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         warn(self, trials, opened)
         return self
 
-    def _trials(self, opened: Opened) -> Trials:
+    def _trials(self, opened: Opened, groups: Any) -> Trials:
         settings: dict[str, Any] = {
-            "cv": self._folds(opened.y),
+            "cv": self._folds(opened.y, groups),
             "encode": self.encode,
             "n_jobs": self.n_jobs,
             "random_state": self.random_state,
@@ -217,18 +219,19 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tell = self.progress if callable(self.progress) else _silent
         return Trials(scores, attack, level=self.level, by_count=by_count, same=same, tell=tell)
 
-    def _folds(self, y: NDArray[Any]) -> Folds:
+    def _folds(self, y: NDArray[Any], groups: Any) -> Folds:
         dealt = self.cv is None or isinstance(self.cv, int | np.integer)
         if not dealt:
             if self.repeats is not None:
                 raise InputError("repeats goes with a number of folds; these folds are given")
-            return Folds.of(self.cv, y, self.random_state)
+            return Folds.of(self.cv, y, self.random_state, groups)
         once = self.cv is not None or self.preset == "paper"
         return Folds.stratified(
             y,
             int(self.cv or FOLDS),
             repeats=self.repeats or (1 if once else REPEATS),
             random_state=self.random_state,
+            groups=groups,
         )
 
     def _kind(self, trials: Trials, opened: Opened) -> str:

@@ -12,10 +12,10 @@ from sklearn.base import clone
 
 from tamis.errors import InputError
 from tamis.learn.columns import Coding
-from tamis.learn.folds import Folds
+from tamis.learn.folds import Folds, People
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import refuse_fractions
-from tamis.risk.attack import Attack, named_attackers
+from tamis.risk.attack import named_attackers
 from tamis.select.breach import BreachSelector
 from tamis.select.breach_input import sensitive_series, unused_name
 from tamis.table import Table
@@ -36,7 +36,7 @@ class HeldOut:
     pbi, floor : float
         Breach increase of the chosen features, and of one who knows the distribution only.
     attacker : str
-        The strongest there.
+        The strongest in the search; none is picked by the rows kept aside.
     """
 
     rows: int
@@ -59,7 +59,7 @@ def fit_held_out(
     table : Table
         With a target; its features are searched, its sensitive column is what must stay hidden.
     share : float, default 0.25
-        Of the rows of each class of the target that are kept aside.
+        Of the rows of each class of the target that are kept aside; of a person all or none.
     random_state : int
         Draws those rows.
 
@@ -81,16 +81,22 @@ def fit_held_out(
     >>> fitted.best_.features, aside.rows, aside.performance
     (('age',), 20, 1.0)
     """
-    held = held_rows(table.frame[table.target].to_numpy(), share, random_state)
+    people = table.people
+    held = held_rows(table.frame[table.target].to_numpy(), share, random_state, people)
     seen = np.setdiff1d(np.arange(table.rows), held)
     features, target, hidden = parts(table)
     rest = features[seen], target[seen], None if hidden is None else hidden[seen]
-    fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), sensitive=rest[2])
+    groups = None if people is None else people[seen]
+    fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), rest[2], groups)
     return fitted, _measured(fitted, features, target, hidden, held)
 
 
-def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.intp]:
+def held_rows(
+    y: NDArray[Any], share: float, random_state: int, groups: NDArray[np.int64] | None = None
+) -> NDArray[np.intp]:
     """A share of the rows of each class, drawn by seed; at least one row of a class stays.
+
+    With `groups`, the person of each row, people are drawn by the class of most of their rows.
 
     >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
     [2, 7]
@@ -98,6 +104,10 @@ def held_rows(y: NDArray[Any], share: float, random_state: int) -> NDArray[np.in
     if not 0 < share < 1:
         raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
     draw = np.random.default_rng(random_state)
+    if groups is not None:
+        people = People.of(y, groups)
+        picked = held_rows(people.label, share, random_state)
+        return np.flatnonzero(np.isin(people.of_row, picked))
     held = []
     for label in np.unique(y):
         rows = draw.permutation(np.flatnonzero(y == label))
@@ -149,15 +159,22 @@ def _measured(
         taught = features.with_columns(pl.Series(name, fitted.cut_.codes(sensitive_series(hidden))))
     own = {type(fitted.estimator).__name__: fitted.estimator}
     attackers = own if fitted.attackers is None else named_attackers(fitted.attackers)
-    attack = Attack(
-        {who: SubsetScores(taught, one, target=name, **settings) for who, one in attackers.items()}
+    # Who attacks was settled by the search: the rows kept aside pick nobody.
+    now, before = (
+        SubsetScores(taught, attackers[who], target=name, **settings)
+        for who in (fitted.best_.attacker, fitted.baseline_.attacker)
     )
-    guess = attack.strongest(fitted.best_.features)
+    everything = before.of(features.columns).mean
+    if not everything:
+        raise InputError(
+            "no sensitive value of the rows kept aside is guessed from all features, so that there "
+            "is nothing to compare with; keep more rows aside, or none"
+        )
     return HeldOut(
         len(held),
         scores.of(fitted.best_.features).mean,
         scores.of(features.columns).mean,
-        attack.pbi(guess),
-        attack.floor,
-        guess.attacker,
+        now.of(fitted.best_.features).mean / everything - 1,
+        before.of([]).mean / everything - 1,
+        fitted.best_.attacker,
     )

@@ -19,6 +19,7 @@ def breach_stability(
     y: Any,
     sensitive: Any = None,
     seeds: Iterable[int] = range(10),
+    groups: Any = None,
 ) -> list[Steadiness]:
     """How often each set of features is found, and chosen, over seeds.
 
@@ -26,7 +27,7 @@ def breach_stability(
     ----------
     selector : BreachSelector
         With `cv` a number or `None`, so that a seed draws other folds.
-    X, y, sensitive
+    X, y, sensitive, groups
         As for `BreachSelector.fit`.
     seeds : iterable of int, default 0 to 9
 
@@ -46,13 +47,13 @@ def breach_stability(
     """
     if not (selector.cv is None or isinstance(selector.cv, int)):
         raise InputError("stability draws folds by seed; give cv as a number of folds, or None")
-    return stability(_run(selector, X, y, sensitive, seed) for seed in seeds)
+    return stability(_run(selector, X, y, sensitive, groups, seed) for seed in seeds)
 
 
 def _run(
-    selector: BreachSelector, X: Any, y: Any, sensitive: Any, seed: int
+    selector: BreachSelector, X: Any, y: Any, sensitive: Any, groups: Any, seed: int
 ) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit of the user's own seed has said it all
-        fitted = clone(selector).set_params(random_state=seed).fit(X, y, sensitive=sensitive)
+        fitted = clone(selector).set_params(random_state=seed).fit(X, y, sensitive, groups)
     return [candidate.features for candidate in fitted.candidates_], fitted.best_.features
