@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tamis.publishing.summary import ClassBin, ClassSizes
 
 Edges = list[tuple[int, int | None]]
+Sizes = NDArray[np.int64]
 
 
 def class_sizes(
@@ -39,20 +40,30 @@ def class_sizes(
     >>> class_sizes([1, 5, 5, 5, 5, 5], [6] * 6, k=4, kind="equal")["bins"]
     [{'low': 1, 'high': None, 'before': 6, 'after': 6}]
     """
-    sizes = [np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)]
-    largest = max((int(s.max()) for s in sizes if len(s)), default=0)
-    edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
-    bins: list[ClassBin] = []
-    for low, high in edges:
-        first, second = (_inside(s, low, high) for s in sizes)
-        bins.append({"low": low, "high": high, "before": first, "after": second})
-    smallest = int(sizes[1].min(initial=largest))
+    first, second = np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)
+    smallest = int(second.min(initial=max(first.max(initial=0), second.max(initial=0))))
     return {
         "kind": kind,
         "k": k,
         "smallest_after": smallest if smallest >= k else None,
-        "bins": bins,
+        "bins": _bins(first, second, k),
+        "bins_released": [{**b, "before": None} for b in _bins(second, second, k)],
     }
+
+
+def _bins(before: Sizes, after: Sizes, k: int) -> list[ClassBin]:
+    sizes = [before, after]
+    largest = max(int(s.max(initial=0)) for s in sizes)
+    edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
+    return [
+        {
+            "low": low,
+            "high": high,
+            "before": _inside(before, low, high),
+            "after": _inside(after, low, high),
+        }
+        for low, high in edges
+    ]
 
 
 def _doubling(k: int, largest: int) -> Edges:
@@ -64,7 +75,7 @@ def _doubling(k: int, largest: int) -> Edges:
     return list(zip(starts, [*ends, None]))
 
 
-def _joined(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
+def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     """Bins joined to a neighbour while one of them tells of fewer than k people."""
     while edges:
         counts = [[_inside(s, low, high) for s in sizes] for low, high in edges]
@@ -78,7 +89,7 @@ def _joined(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
     return edges
 
 
-def _without_gaps(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
+def _without_gaps(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     """Neighbouring bins of k and more that nobody is in become one."""
     found: Edges = []
     gap = False
@@ -92,6 +103,6 @@ def _without_gaps(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> E
     return found
 
 
-def _inside(sizes: NDArray[np.int64], low: int, high: int | None) -> int:
+def _inside(sizes: Sizes, low: int, high: int | None) -> int:
     found = (sizes >= low) & (True if high is None else sizes <= high)
     return int(np.count_nonzero(found))

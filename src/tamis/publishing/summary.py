@@ -50,7 +50,7 @@ class TableFacts(TypedDict):
     """What went in."""
 
     name: str
-    """A name people know the table by; the stem of its file."""
+    """A name people know the table by; the stem of its file. Empty on the recipient's page."""
     rows: int
     """Rows of the original."""
     rows_released: int
@@ -209,6 +209,9 @@ class ClassSizes(TypedDict):
     smallest_after: int | None
     """The k-anonymity or containment anonymity measured in the release; `None` below k."""
     bins: list[ClassBin]
+    bins_released: list[ClassBin]
+    """The same without the original, which decides nothing about their ends either: what a
+    recipient reads. Empty on the recipient's page, where `bins` holds them."""
 
 
 class RuleDamage(TypedDict):

@@ -76,7 +76,8 @@ def _lacking(candidate: Candidate, keys: list[str]) -> list[str]:
 def _small_counts(summary: Summary) -> Iterator[str]:
     k, classes, rules = summary["k"], summary["classes"], summary["rules"]
     if classes is not None:
-        people = [n for b in classes["bins"] for n in (b["before"], b["after"])]
+        bins = [*classes["bins"], *classes["bins_released"]]
+        people = [n for b in bins for n in (b["before"], b["after"])]
         if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
