@@ -18,7 +18,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     found = check(folder)
     if as_json:
         checks = [c.name for c in found.checks]
-        print_json({"verified": True, "checks": checks, "promises": found.manifest["promises"]})
+        told = {name: found.manifest.get(name) for name in ("promises", "exposure")}
+        print_json({"verified": True, "checks": checks, **told})
         return
     if quiet:
         return
@@ -26,6 +27,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     out.print(f"{folder} holds what it says: {', '.join(c.name for c in found.checks)}.")
     for promise in found.manifest["promises"]:
         line = f"{promise['claim']} Measured: {promise['measured']:,}."
+        out.print(line, markup=False)
+    for line in found.alone:
         out.print(line, markup=False)
     if not found.private:
         out.print("The private part is not here; columns were checked by their values only.")

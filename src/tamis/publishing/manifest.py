@@ -21,6 +21,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.publishing.cells import RULE, safe_names
 from tamis.publishing.promises import claim
 from tamis.publishing.release_file import Format, digest
+from tamis.publishing.summary import Exposure, Unit
 
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
@@ -36,11 +37,15 @@ def manifest(
     format: Format,
     *,
     measured: list[int],
+    exposure: Exposure | None,
+    unit: Unit,
     held_back: int,
     not_promised: list[str],
     date: str,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` are its promises' values.
+
+    `exposure` tells who stands alone in it, and `unit` what is counted, people or rows.
 
     Of drawn rows it has no figures that were measured on people, for no epsilon covers these.
     """
@@ -65,7 +70,8 @@ def manifest(
         "promises": [
             {
                 "key": promise.name,
-                "claim": claim(promise),
+                "claim": claim(promise, unit),
+                "unit": unit,
                 "columns": sorted(promise.columns),
                 "at_least": promise.at_least,
                 "measured": value,
@@ -76,6 +82,7 @@ def manifest(
         "not_promised": not_promised,
         "versions": versions(),
     }
+    content |= {"exposure": exposure} if exposure else {}
     return content | ({"budget": budget} if budget else {})
 
 

@@ -52,6 +52,7 @@ def for_recipient(summary: Summary) -> Summary:
         "limits": _limits(summary["limits"]),
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
         "attackers": [_attacker(a) for a in summary["attackers"] if told],
+        "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
         "recipe": {"public": summary["recipe"]["public"], "private": []},
@@ -60,6 +61,7 @@ def for_recipient(summary: Summary) -> Summary:
 
 
 def _without_people(summary: Summary) -> Summary:
+    rows = summary["table"]["rows_released"]
     unmeasured: Any = {
         "performance": 0.0,
         "performance_interval": None,
@@ -68,7 +70,7 @@ def _without_people(summary: Summary) -> Summary:
     }
     return {
         **summary,
-        "table": {**summary["table"], "rows": summary["table"]["rows_released"], "features": 0},
+        "table": {**summary["table"], "rows": rows, "people": rows, "features": 0},
         "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
         "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
         "measures": [],
@@ -108,7 +110,4 @@ def _limits(limits: Limits) -> Limits:
 
 
 def _classes(classes: ClassSizes) -> ClassSizes:
-    """Sizes in the release; of those that nobody has, only the ones to avoid are worth a line."""
-    k = classes["k"]
-    bins = [b for b in classes["bins_released"] if b["after"] or (b["high"] or k) < k]
-    return {**classes, "bins": bins, "bins_released": []}
+    return {**classes, "bins": classes["bins_released"], "bins_released": []}
