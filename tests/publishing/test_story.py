@@ -45,7 +45,7 @@ def test_every_column_either_leaves_or_stays_and_the_target_comes_last():
     ("state", "words"),
     [
         ("lost", "nobody can check"),
-        ("emptied", "Nobody in the release"),
+        ("emptied", "Nothing in the release"),
         ("flipped", "another label: it was right 78.0% of the time, and is 68.0%"),
         ("weakened", "less clearly: it was right 78.0%"),
         ("kept", "holds as before"),

@@ -37,10 +37,12 @@ def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
 
 
 def words(outcome: Outcome) -> list[str]:
-    """What leaves, what it is good for, what an attacker gains, which limit is not kept after all.
+    """What leaves, who stands alone in it, what it is good for, what an attacker gains.
 
-    All figures are of the rows that nothing was chosen by.
+    And which limit is not kept after all: all figures are of the rows that nothing was chosen by.
     """
+    from tamis.publishing.summarise_measures import judged
+
     chosen, card, missed = (
         outcome.decision.chosen,
         outcome.decision.scorecard,
@@ -51,29 +53,36 @@ def words(outcome: Outcome) -> list[str]:
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
+    amount = f"{len(names)} column{'' if len(names) == 1 else 's'}"
     return [
-        f"Released: {len(names)} columns ({shown}) and {outcome.table.target}; {_hiding(outcome)}.",
-        f"A model learnt from them is right for {performance} of people it never saw "
-        f"(with everything {whole}, by guessing {guess}).",
+        f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn(outcome)}.",
+        *_alone(outcome),
+        f"A model learnt from them is right for {performance} of {judged(outcome.table)} it never "
+        f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
         *(f"Heed: {failure.words}; it kept the limit where it was chosen." for failure in missed),
     ]
 
 
-def _hiding(outcome: Outcome) -> str:
+def _drawn(outcome: Outcome) -> str:
     chosen = outcome.decision.chosen
-    if chosen.release.is_drawn:
-        rows = chosen.release.table.rows
-        return f"{rows:,} rows drawn anew at epsilon = {chosen.value('epsilon'):.4g}"
-    for promise in chosen.release.promises:
-        if promise.name == "containment_anonymity":
-            return f"all that anybody has is had by {chosen.trial.containment:,} people or more"
-        if promise.columns:
-            from tamis.publishing.promises import others
+    if not chosen.release.is_drawn:
+        return ""
+    rows = chosen.release.table.rows
+    return f"; {rows:,} rows drawn anew at epsilon = {chosen.value('epsilon'):.4g}"
 
-            equals = chosen.trial.k_anonymity or 0
-            return f"everybody shares the knowable ones with {others(equals)}"
-    return "none of them is one that attackers were said to know"
+
+def _alone(outcome: Outcome) -> list[str]:
+    from tamis.publishing.exposure import exposure, same_sensitive
+    from tamis.publishing.exposure_words import alike_words, exposure_words
+
+    found, secret, k = exposure(outcome), same_sensitive(outcome), outcome.settings.k
+    if found is None:
+        return []
+    lines = exposure_words(found, outcome.table.target, k)
+    if secret is not None:
+        lines.append(alike_words(secret, str(outcome.table.sensitive), found, k))
+    return [line for line in lines if line]
 
 
 def _attack(outcome: Outcome) -> str:

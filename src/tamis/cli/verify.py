@@ -19,7 +19,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     found = check(folder)
     if as_json:
         checks = [c.name for c in found.checks]
-        print_json({"verified": True, "checks": checks, "promises": found.manifest["promises"]})
+        told = {name: found.manifest.get(name) for name in ("promises", "exposure")}
+        print_json({"verified": True, "checks": checks, **told})
         return
     if quiet:
         return
@@ -30,5 +31,7 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
         out.print(line, markup=False)
     if uncounted(found.manifest, found.private):
         out.print("Rows were counted again; people cannot be counted from the file alone.")
+    for line in found.alone:
+        out.print(line, markup=False)
     if not found.private:
         out.print("The private part is not here; columns were checked by their values only.")

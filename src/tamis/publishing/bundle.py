@@ -24,6 +24,7 @@ from typing import Any
 from tamis.errors import CannotMeet
 from tamis.flow import Outcome
 from tamis.publishing.checks import measure
+from tamis.publishing.exposure import exposure
 from tamis.publishing.folder import written_folder
 from tamis.publishing.manifest import NAME, manifest, write_json
 from tamis.publishing.people import NAME as PEOPLE
@@ -33,8 +34,8 @@ from tamis.publishing.recipe import recipe
 from tamis.publishing.release_file import arranged, digest, read_release, write_release
 from tamis.publishing.report import render
 from tamis.publishing.summarise import summarise
+from tamis.publishing.summary import Exposure
 from tamis.publishing.verify import verify
-from tamis.risk.classes import k_anonymity
 
 PRIVATE = "private"
 
@@ -91,14 +92,17 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     file = draft / f"release.{settings.format}"
     frame = arranged(chosen.release.table, settings.seed)
     write_release(frame, file, settings.format)
+    alone = exposure(outcome)
     content = manifest(
         chosen,
         frame,
         file,
         settings.format,
         measured=_measured(outcome, file),
+        exposure=alone,
+        unit=outcome.table.unit,
         held_back=held_back(outcome),
-        not_promised=_not_promised(outcome),
+        not_promised=_not_promised(outcome, alone),
         date=date,
     )
     people = arranged_people(chosen.release, settings.seed)
@@ -133,18 +137,17 @@ def held_back(outcome: Outcome) -> int:
     return len(whole) - len(sources(outcome)) - 1
 
 
-def _not_promised(outcome: Outcome) -> list[str]:
+def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
-    if release.is_drawn:
+    if alone is None:
         able = [row for row in decision.scorecard.candidates if row in decision.ranked]
         return not_promised_of_drawn(len(able), limited=len(settings.limits) > 1)
     asked = max((p.at_least for p in release.promises), default=1)
-    released, people = release.table.only(release.features), release.people
-    equals = k_anonymity(released, people=people) if release.features else asked
     return not_promised(
         release.promises,
-        alone=equals < asked,
+        outcome.table.unit,
+        alone=(alone["everything"]["k"] or 0) < asked,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         altered=release.unaltered is not None,
     )

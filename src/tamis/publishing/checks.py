@@ -48,7 +48,7 @@ def containment_by_bitmaps(cells: pl.DataFrame) -> int:
     >>> containment_by_bitmaps(pl.DataFrame({"a": ["1", "1", "1"], "b": ["1", "0", "1"]}))
     2
     """
-    ones = _ones(cells)
+    ones = zeros_and_ones(cells)
     bitmaps = np.packbits(ones, axis=0).T.copy()
     bits = np.bitwise_count(bitmaps)
     rows = np.unique(np.packbits(ones, axis=1), axis=0)
@@ -63,7 +63,8 @@ def containment_by_bitmaps(cells: pl.DataFrame) -> int:
     return least
 
 
-def _ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
+def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
+    """Cells that are 0 and 1 as truth values; an error where others are among them."""
     texts = cells.cast(pl.String)
     odd = [c for c in texts.columns if not texts[c].is_in(["0", "1", "true", "false"]).all()]
     if odd or sum(texts.null_count().row(0)):

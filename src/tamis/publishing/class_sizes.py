@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.publishing.summary import ClassBin, ClassSizes
+from tamis.publishing.summary import ClassBin, ClassSizes, Kind
 
 Edges = list[tuple[int, int | None]]
+Sizes = NDArray[np.int64]
 
 
 def class_sizes(
-    before: ArrayLike, after: ArrayLike, *, k: int, kind: Literal["equal", "containment"]
+    before: ArrayLike, after: ArrayLike, everything: ArrayLike, *, k: int, kind: Kind
 ) -> ClassSizes:
     """Count people by the size of their class, before and after.
 
     Parameters
     ----------
     before, after : array of int
-        For each row of the original, and of the release, how many rows its class has.
+        For each person of the original, and of the release, how many are in their class.
+    everything : array of int
+        The same in the release where all that is released is known.
     k : int
         Neighbouring bins are joined until each holds nobody or at least k people.
     kind : {"equal", "containment"}
@@ -33,26 +35,37 @@ def class_sizes(
 
     Examples
     --------
-    >>> found = class_sizes([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, k=4, kind="equal")
+    >>> found = class_sizes([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
     >>> [(b["low"], b["high"], b["before"], b["after"]) for b in found["bins"]]
     [(1, 1, 4, 0), (2, 3, 0, 0), (4, 7, 4, 0), (8, None, 0, 8)]
-    >>> class_sizes([1, 5, 5, 5, 5, 5], [6] * 6, k=4, kind="equal")["bins"]
-    [{'low': 1, 'high': None, 'before': 6, 'after': 6}]
+    >>> class_sizes([1, 5, 5, 5, 5, 5], [6] * 6, [6] * 6, k=4, kind="equal")["bins"]
+    [{'low': 1, 'high': None, 'before': 6, 'after': 6, 'everything': 6}]
     """
-    sizes = [np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)]
-    largest = max((int(s.max()) for s in sizes if len(s)), default=0)
-    edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
-    bins: list[ClassBin] = []
-    for low, high in edges:
-        first, second = (_inside(s, low, high) for s in sizes)
-        bins.append({"low": low, "high": high, "before": first, "after": second})
-    smallest = int(sizes[1].min(initial=largest))
+    first, second, third = (np.asarray(s, dtype=np.int64) for s in (before, after, everything))
+    smallest = int(second.min(initial=max(first.max(initial=0), second.max(initial=0))))
     return {
         "kind": kind,
         "k": k,
         "smallest_after": smallest if smallest >= k else None,
-        "bins": bins,
+        "bins": _bins(first, second, third, k),
+        "bins_released": [{**b, "before": None} for b in _bins(second, second, third, k)],
     }
+
+
+def _bins(before: Sizes, after: Sizes, everything: Sizes, k: int) -> list[ClassBin]:
+    sizes = [before, after, everything]
+    largest = max(int(s.max(initial=0)) for s in sizes)
+    edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
+    return [
+        {
+            "low": low,
+            "high": high,
+            "before": _inside(before, low, high),
+            "after": _inside(after, low, high),
+            "everything": _inside(everything, low, high),
+        }
+        for low, high in edges
+    ]
 
 
 def _doubling(k: int, largest: int) -> Edges:
@@ -64,7 +77,7 @@ def _doubling(k: int, largest: int) -> Edges:
     return list(zip(starts, [*ends, None]))
 
 
-def _joined(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
+def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     """Bins joined to a neighbour while one of them tells of fewer than k people."""
     while edges:
         counts = [[_inside(s, low, high) for s in sizes] for low, high in edges]
@@ -78,7 +91,7 @@ def _joined(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
     return edges
 
 
-def _without_gaps(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> Edges:
+def _without_gaps(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     """Neighbouring bins of k and more that nobody is in become one."""
     found: Edges = []
     gap = False
@@ -92,6 +105,6 @@ def _without_gaps(edges: Edges, sizes: Sequence[NDArray[np.int64]], k: int) -> E
     return found
 
 
-def _inside(sizes: NDArray[np.int64], low: int, high: int | None) -> int:
+def _inside(sizes: Sizes, low: int, high: int | None) -> int:
     found = (sizes >= low) & (True if high is None else sizes <= high)
     return int(np.count_nonzero(found))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tamis.flow import Outcome
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
+from tamis.publishing.promises import others
 from tamis.publishing.summary import Column
 from tamis.risk.classes import k_anonymity
 from tamis.select.breach_input import unused_name
@@ -109,7 +110,7 @@ class _Reasons:
         if became == [name]:
             return {"name": name, "fate": "released", "why": self._released(name)}
         many = "one column" if len(became) == 1 else f"{len(became)} columns"
-        why = f"It is released as {many} of 0 and 1 that enough people share."
+        why = f"It is released as {many} of 0 and 1 that enough {self.outcome.table.unit} share."
         return {"name": name, "fate": "altered", "why": why}
 
     def _released(self, name: str) -> str:
@@ -134,10 +135,10 @@ class _Reasons:
                 else "No public bounds were given for it, so it could not be drawn."
             )
         if self._breaks_k(name):
-            others = self.outcome.settings.k - 1
-            few = f"fewer than {others} others" if others > 1 else "nobody else"
+            unit, k = table.unit, self.outcome.settings.k
+            few = f"fewer than {others(k, unit)}" if k > 2 else "no other"
             return (
-                "Attackers may know it, and with it some people would share their values with "
+                f"Attackers may know it, and with it some {unit} would share their values with "
                 f"{few}."
             )
         if sensitive != table.target and self.tells[name] > NOTICEABLE:

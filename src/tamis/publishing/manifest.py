@@ -1,6 +1,8 @@
 """`manifest.json`: what was released, what holds for it, and what does not.
 
-It names no column that was held back, no seed and no value of a cell.
+It names no column that was held back, no seed and no value of a cell, and has no figure that
+depends on what was held back: nothing of the sensitive column unless that is the target, nothing
+that compares with the original, and columns by their names.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from tamis.evaluate.scorecard import Row
 from tamis.publishing.cells import RULE, safe_names
 from tamis.publishing.promises import claim
 from tamis.publishing.release_file import Format, digest
+from tamis.publishing.summary import Exposure, Unit
 from tamis.table import Table
 
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
 NAME = "manifest.json"
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
-_TOLD = ("performance", "auc", "f_measure", "pbi")
+_TOLD = ("performance", "auc", "f_measure")
 
 
 def manifest(
@@ -35,11 +38,15 @@ def manifest(
     format: Format,
     *,
     measured: list[int],
+    exposure: Exposure | None,
+    unit: Unit,
     held_back: int,
     not_promised: list[str],
     date: str,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` are its promises' values.
+
+    `exposure` tells who stands alone in it, and `unit` what is counted, people or rows.
 
     Of drawn rows it has no figures that were measured on people, for no epsilon covers these.
     """
@@ -64,8 +71,9 @@ def manifest(
         "promises": [
             {
                 "key": promise.name,
-                "claim": claim(promise),
-                "columns": list(promise.columns),
+                "claim": claim(promise, unit),
+                "unit": unit,
+                "columns": sorted(promise.columns),
                 "at_least": promise.at_least,
                 "measured": value,
             }
@@ -75,6 +83,7 @@ def manifest(
         "not_promised": not_promised,
         "versions": versions(),
     }
+    content |= {"exposure": exposure} if exposure else {}
     return content | ({"budget": budget} if budget else {})
 
 

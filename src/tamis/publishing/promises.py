@@ -6,44 +6,50 @@ from collections.abc import Iterable
 from math import exp
 from typing import Any
 
+from tamis.publishing.summary import Unit
 from tamis.release import Promise
 
 
-def claim(promise: Promise) -> str:
-    """A promise as a sentence.
+def claim(promise: Promise, unit: Unit = "people") -> str:
+    """A promise as a sentence, about people or about rows.
 
     >>> claim(Promise("k_anonymity", 5, ("age", "sex")))
     'Everybody shares what an attacker may know of them with at least 4 others.'
+    >>> claim(Promise("k_anonymity", 2, ("age", "sex")), "rows")
+    'Every row shares what an attacker may know of it with at least 1 other row.'
     """
     if not promise.columns:
         return "No column is released that an attacker was said to know."
     if promise.name == "containment_anonymity":
+        who = "somebody" if unit == "people" else "a row"
         return (
-            "Everything that somebody has, of the released columns, at least "
-            f"{promise.at_least} people have."
+            f"Everything that {who} has, of the released columns, at least "
+            f"{promise.at_least} {unit} have."
         )
-    return (
-        "Everybody shares what an attacker may know of them with at least "
-        f"{others(promise.at_least)}."
-    )
+    who = "Everybody shares what an attacker may know of them"
+    if unit == "rows":
+        who = "Every row shares what an attacker may know of it"
+    return f"{who} with at least {others(promise.at_least, unit)}."
 
 
-def others(people: int) -> str:
-    """All of some people but one.
+def others(amount: int, unit: Unit = "people") -> str:
+    """All of some people or rows but one.
 
-    >>> others(5), others(2)
-    ('4 others', '1 other')
+    >>> others(5), others(2), others(5, "rows"), others(2, "rows")
+    ('4 others', '1 other', '4 other rows', '1 other row')
     """
-    return f"{people - 1:,} other{'' if people == 2 else 's'}"
+    one, many = ("other row", "other rows") if unit == "rows" else ("other", "others")
+    return f"{amount - 1:,} {one if amount == 2 else many}"
 
 
-def measured_words(promise: Promise, value: int) -> str:
+def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
     """What was measured, in a few words."""
     if not promise.columns:
         return "no such column is in the file"
     if promise.name == "containment_anonymity":
-        return f"at least {value:,} people have all that anybody has"
-    return f"the smallest group of equals has {value:,} people"
+        whom = "anybody" if unit == "people" else "any row"
+        return f"at least {value:,} {unit} have all that {whom} has"
+    return f"the smallest group of equals has {value:,} {unit}"
 
 
 def budget_claim(budget: dict[str, Any]) -> str:
@@ -99,15 +105,22 @@ def not_promised_of_drawn(compared: int, limited: bool) -> list[str]:
 
 
 def not_promised(
-    promises: Iterable[Promise], *, alone: bool, sensitive_released: bool, altered: bool = False
+    promises: Iterable[Promise],
+    unit: Unit = "people",
+    *,
+    alone: bool,
+    sensitive_released: bool,
+    altered: bool = False,
 ) -> list[str]:
     """What a reader might believe and must not.
 
     Parameters
     ----------
     promises : iterable of Promise
+    unit : {"people", "rows"}
+        What they count.
     alone : bool
-        Whether fewer people than promised are equal in all released features together.
+        Whether fewer than promised are equal in all released columns together.
     sensitive_released : bool
     altered : bool
         Whether cells were changed on purpose.
@@ -132,8 +145,8 @@ def not_promised(
         )
     if alone:
         found.append(
-            "In all released columns together some people are like few others or like nobody: who "
-            "knows all these values of a person finds the row."
+            f"In all released columns together some {unit} are like few others or like no other: "
+            "who knows all these values of a person finds the row."
         )
     if "containment_anonymity" in names:
         found.append(
@@ -142,8 +155,8 @@ def not_promised(
         )
     if "k_anonymity" in names:
         found.append(
-            "People who share their knowable values may also share their other values; who is in "
-            "such a group is then known in these."
+            f"{unit.capitalize()} that share what may be known of them may also share their other "
+            "values; who is known to be in such a group is then known in these."
         )
     found.append(
         "The target is released as it is for every row."

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tamis.publishing.summary import Attacker, Candidate, ClassSizes, Measure, Summary
+from tamis.publishing.summary import (
+    Attacker,
+    Candidate,
+    ClassSizes,
+    Column,
+    Limits,
+    Measure,
+    Summary,
+    TableFacts,
+)
 
 KEPT_FATES = ("released", "altered", "target")
 
@@ -12,12 +21,13 @@ KEPT_FATES = ("released", "altered", "target")
 def for_recipient(summary: Summary) -> Summary:
     """The summary without anything about the columns that were held back, but their number.
 
-    Gone are the other candidates, the rules of the original (their thresholds come from values
-    that may not be released), what compares with the original, the reasons for each column (they
-    may name others), class sizes before, private settings and notes; and where the sensitive
-    column is not released, its name and the attackers, whose figures tell how frequent its values
-    are. `table.features` still tells how many columns there were. Of rows that were drawn anew
-    every figure measured on people is gone, the number of rows of the original too.
+    Gone are the name of the table, the order of its columns, the other candidates, the rules of
+    the original (their thresholds come from values that may not be released), what compares with
+    the original, the reasons for each column (they may name others), class sizes before and the
+    bins that they decide, private settings and notes; and where the sensitive column is not
+    released, its name and the attackers, whose figures tell how frequent its values are.
+    `table.features` still tells how many columns there were. Of rows that were drawn anew every
+    figure measured on people is gone, the number of rows and of columns of the original too.
 
     Parameters
     ----------
@@ -30,18 +40,19 @@ def for_recipient(summary: Summary) -> Summary:
     """
     if summary["budget"] is not None:
         summary = _without_people(summary)
-    columns = [c for c in summary["columns"] if c["fate"] in KEPT_FATES]
+    columns = _columns(summary)
     told = summary["table"]["sensitive"] in [c["name"] for c in columns]
     return {
         **summary,
-        "table": summary["table"] if told else {**summary["table"], "sensitive": None},
-        "columns": [{**c, "why": ""} for c in columns],
+        "table": _table(summary["table"], told),
+        "columns": columns,
         "methods": [],
         "factors": [],
         "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
-        "limits": {**summary["limits"], "max_pbi": None, "min_performance": None},
+        "limits": _limits(summary["limits"]),
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
         "attackers": [_attacker(a) for a in summary["attackers"] if told],
+        "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
         "recipe": {"public": summary["recipe"]["public"], "private": []},
@@ -50,6 +61,7 @@ def for_recipient(summary: Summary) -> Summary:
 
 
 def _without_people(summary: Summary) -> Summary:
+    rows = summary["table"]["rows_released"]
     unmeasured: Any = {
         "performance": 0.0,
         "performance_interval": None,
@@ -58,7 +70,7 @@ def _without_people(summary: Summary) -> Summary:
     }
     return {
         **summary,
-        "table": {**summary["table"], "rows": summary["table"]["rows_released"]},
+        "table": {**summary["table"], "rows": rows, "people": rows, "features": 0},
         "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
         "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
         "measures": [],
@@ -67,8 +79,22 @@ def _without_people(summary: Summary) -> Summary:
     }
 
 
+def _table(table: TableFacts, told: bool) -> TableFacts:
+    return {**table, "name": "", "sensitive": table["sensitive"] if told else None}
+
+
+def _columns(summary: Summary) -> list[Column]:
+    """The columns that leave by their names, the target last, as they are in the file."""
+    leaving: list[Column] = [
+        {**c, "why": ""} for c in summary["columns"] if c["fate"] in KEPT_FATES
+    ]
+    return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
+
+
 def _alone(candidate: Candidate) -> Candidate:
-    return {**candidate, "values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
+    found: Candidate = {**candidate, "features": sorted(candidate["features"]), "name": ""}
+    found |= {"values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
+    return {**found, "pbi": 0.0, "pbi_interval": None, "on_front": False}
 
 
 def _measure(measure: Measure) -> Measure:
@@ -79,7 +105,9 @@ def _attacker(attacker: Attacker) -> Attacker:
     return {**attacker, "everything": None, "strongest_before": False}
 
 
+def _limits(limits: Limits) -> Limits:
+    return {**limits, "max_pbi": None, "min_performance": None, "guessing_pbi": 0.0}
+
+
 def _classes(classes: ClassSizes) -> ClassSizes:
-    """Sizes in the release; of those that nobody has, only the ones to avoid are worth a line."""
-    bins = [b for b in classes["bins"] if b["after"] or (b["high"] or classes["k"]) < classes["k"]]
-    return {**classes, "bins": [{**b, "before": None} for b in bins]}
+    return {**classes, "bins": classes["bins_released"], "bins_released": []}

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tamis.picture import Scale, around
+from tamis.publishing.exposure_words import alike_words
 from tamis.publishing.figures import in_100, plural, share
 from tamis.publishing.recipient import KEPT_FATES
-from tamis.publishing.summary import Attacker, Column, Interval, RuleDamage, Rules, Summary
+from tamis.publishing.summary import (
+    Attacker,
+    ClassBin,
+    Column,
+    Interval,
+    RuleDamage,
+    Rules,
+    Summary,
+    Unit,
+)
 
 SHOWN_COLUMNS = 400
 """More columns than this are counted, not listed: a page of thousands of names helps nobody."""
@@ -40,6 +50,39 @@ def usefulness(summary: Summary) -> Outcome | None:
     chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
     whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
     return Outcome(chosen, whole, summary["limits"]["guessing_performance"])
+
+
+def judged(summary: Summary) -> Unit:
+    """What shares of held-out rows are about: people only where each row is one."""
+    known = summary["unit"] == "people" and summary["table"]["people"] == summary["table"]["rows"]
+    return "people" if known else "rows"
+
+
+def class_bins(summary: Summary) -> list[ClassBin]:
+    """Class sizes that somebody has, and those to avoid, which are worth a line in any case."""
+    classes = summary["classes"]
+    if classes is None:
+        return []
+    k = classes["k"]
+    return [b for b in classes["bins"] if any(counts(b, summary)) or (b["high"] or k) < k]
+
+
+def counts(bin: ClassBin, summary: Summary) -> list[int]:
+    """What a line of class sizes counts: of what is known only where something is."""
+    exposure = summary["exposure"]
+    known = exposure is not None and bool(exposure["known"]["columns"])
+    return [bin["before"] or 0, bin["after"] if known else 0, bin["everything"]]
+
+
+def alike(summary: Summary) -> list[str]:
+    """Of which groups all share the target, and for the holder the sensitive value, in words."""
+    exposure, table, k = summary["exposure"], summary["table"], summary["k"]
+    if exposure is None:
+        return []
+    found = [alike_words(exposure["same_target"], table["target"], exposure, k)]
+    if summary["same_sensitive"] is not None and table["sensitive"] is not None:
+        found.append(alike_words(summary["same_sensitive"], table["sensitive"], exposure, k))
+    return [words for words in found if words]
 
 
 def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
@@ -83,7 +126,7 @@ def rule_words(rule: RuleDamage) -> str:
     if rule["state"] == "lost":
         return "It names a column that is held back, so nobody can check it any more."
     if rule["state"] == "emptied":
-        return "Nobody in the release meets it any more."
+        return "Nothing in the release meets it any more."
     held_true = ""
     if rule["share_before"] is not None and rule["share_after"] is not None:
         before, after = share(rule["share_before"]), share(rule["share_after"])
@@ -101,7 +144,7 @@ def rules_words(rules: Rules) -> str:
         (rules["kept"], "still holds", "still hold"),
         (rules["weakened"], "is weaker", "are weaker"),
         (rules["flipped"], "points to another label", "point to another label"),
-        (rules["emptied"], "meets nobody any more", "meet nobody any more"),
+        (rules["emptied"], "meets nothing any more", "meet nothing any more"),
         (rules["lost"], "cannot be checked any more", "cannot be checked any more"),
     ]
     said = [plural(amount, one, many) for amount, one, many in parts if amount]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tamis.flow import Outcome
 from tamis.publishing.columns import column_stories
+from tamis.publishing.exposure import same_sensitive
 from tamis.publishing.manifest import versions
 from tamis.publishing.promises import budget_claim, budget_words, measured_words
 from tamis.publishing.summarise_candidates import (
@@ -49,7 +52,8 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
         "tamis_version": versions()["tamis"],
         "made": manifest["date"],
         "k": outcome.settings.k,
-        "table": _table(outcome, origin),
+        "unit": outcome.table.unit,
+        "table": _table(outcome, manifest, origin),
         "columns": column_stories(outcome),
         "methods": _methods(outcome),
         "factors": factor_facts(outcome.decision.ranks),
@@ -57,6 +61,8 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
         "limits": limit_facts(outcome),
         "measures": measure_facts(outcome),
         "attackers": attacker_facts(outcome),
+        "exposure": manifest.get("exposure"),
+        "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),
         "rules": rule_facts(outcome),
         "promises": _promises(outcome, manifest),
@@ -67,12 +73,15 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
     }
 
 
-def _table(outcome: Outcome, origin: dict[str, Any]) -> TableFacts:
-    table = outcome.table
+def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
+    table, release = outcome.table, outcome.decision.chosen.release
+    people, alone = table.people, manifest.get("exposure")
     return {
         "name": str(origin.get("name") or "the table"),
         "rows": table.rows,
-        "rows_released": outcome.decision.chosen.release.table.rows,
+        "rows_released": release.table.rows,
+        "people": table.rows if people is None else len(np.unique(people)),
+        "people_released": alone["total"] if alone else release.table.rows,
         "features": len(table.features),
         "target": table.target,
         "sensitive": outcome.court.sensitive,
@@ -92,7 +101,7 @@ def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
         {
             "key": entry["key"],
             "claim": entry["claim"],
-            "measured": measured_words(promise, entry["measured"]),
+            "measured": measured_words(promise, entry["measured"], entry["unit"]),
             "value": float(entry["measured"]),
             "limit": float(entry["at_least"]),
         }

@@ -5,17 +5,18 @@ from __future__ import annotations
 from tamis.evaluate.figure import accuracy
 from tamis.flow import Outcome
 from tamis.publishing.summarise_candidates import interval_of
-from tamis.publishing.summary import Attacker, Measure
+from tamis.publishing.summary import Attacker, Measure, Unit
+from tamis.table import Table
 
 _MEASURES: dict[str, tuple[str, str, str]] = {
     "performance": (
         "Right predictions",
-        "How often a model that learnt from the release is right about people it never saw.",
+        "How often a model that learnt from the release is right about {people} it never saw.",
         "share",
     ),
     "auc": (
         "Telling cases apart",
-        "How often a model puts a person who has a label before one who has not.",
+        "How often a model puts one of the {people} that have a label before one that has not.",
         "share",
     ),
     "f_measure": (
@@ -30,12 +31,12 @@ _MEASURES: dict[str, tuple[str, str, str]] = {
     ),
     "rsd": (
         "Shift of the rules' supports",
-        "How far the share of people that a rule speaks about has moved.",
+        "How far the share of {people} that a rule speaks about has moved.",
         "share",
     ),
     "rld": (
         "Shift of the rules' labels",
-        "How far the labels of the people that a rule speaks about have moved.",
+        "How far the labels of the {people} that a rule speaks about have moved.",
         "share",
     ),
     "lost_rules": (
@@ -47,9 +48,20 @@ _MEASURES: dict[str, tuple[str, str, str]] = {
 _OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
 
 
+def judged(table: Table) -> Unit:
+    """What shares of held-out rows are about: people only where each row is one.
+
+    >>> from tamis.datasets import patients
+    >>> judged(patients(rows=200))
+    'people'
+    """
+    return "people" if table.unit == "people" and table.people is None else "rows"
+
+
 def measure_facts(outcome: Outcome) -> list[Measure]:
     """How useful the chosen release is, on rows that nothing was chosen by."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
+    people = judged(outcome.table)
     better = {m.name: m.better for m in card.measures}
     found: list[Measure] = []
     for key, (label, sentence, shown_as) in _MEASURES.items():
@@ -61,7 +73,7 @@ def measure_facts(outcome: Outcome) -> list[Measure]:
             {
                 "key": key,
                 "label": label,
-                "sentence": sentence,
+                "sentence": sentence.format(people=people),
                 "better": "higher" if better[key] == "max" else "lower",
                 "shown_as": shown_as,  # type: ignore[typeddict-item]
                 "released": figure.value,

@@ -11,6 +11,7 @@
     ├── limits      Limits           hard limits, and what guessing alone would reach
     ├── measures    [Measure]        how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
+    ├── exposure    Exposure         who stands alone, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what the rules of the original lost, worst first
     ├── promises    [Promise]        with the value measured from the written file
@@ -21,9 +22,16 @@
 
 It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
 fractions, never percentages. It holds no row and no value of a cell but the labels and thresholds
-inside the text of a rule. No count of people from 1 to k - 1 is in it: what fewer than k people
-stand behind is `None`, and class sizes are put into bins wide enough
-(`tamis.publishing.class_sizes`). `tamis.publishing.summary_check` refuses what breaks this.
+inside the text of a rule.
+
+No count of people from 1 to k - 1 is in it: what fewer than k people stand behind is `None`, and
+class sizes are put into bins wide enough (`tamis.publishing.class_sizes`). The exception are the
+figures of `exposure` that anybody who has the released file can count from it: how many rows are
+alone in it tells nothing that the file itself does not. `tamis.publishing.summary_check` refuses
+what breaks this.
+
+Where `unit` says "people", people are known, by identifiers or because each row is a person; where
+it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
 """
 
 from __future__ import annotations
@@ -37,6 +45,8 @@ Fate = Literal["released", "altered", "target", "held back", "identifier", "drop
 Region = Literal["I", "II", "III", "IV"]
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
+Unit = Literal["people", "rows"]
+Kind = Literal["equal", "containment"]
 
 
 class Interval(TypedDict):
@@ -50,10 +60,13 @@ class TableFacts(TypedDict):
     """What went in."""
 
     name: str
-    """A name people know the table by; the stem of its file."""
+    """A name people know the table by; the stem of its file. Empty on the recipient's page."""
     rows: int
     """Rows of the original."""
     rows_released: int
+    people: int
+    """People of the original where they are known; else its rows."""
+    people_released: int
     features: int
     """Columns that could have been released as features."""
     target: str
@@ -191,6 +204,49 @@ class Attacker(TypedDict):
     """The same from all features."""
 
 
+class Crowd(TypedDict):
+    """Among how many somebody hides from an attacker who knows some columns."""
+
+    k: int | None
+    """The smallest crowd; `None`: fewer than the k that was asked for."""
+    unique: int | None
+    """How many are the only one of their kind; `None`: from 1 to k - 1."""
+
+
+class KnownCrowd(Crowd):
+    """The same for what attackers were said to know."""
+
+    columns: list[str]
+    """The released columns among these; none: they know nothing that is released."""
+    kind: Kind
+    """`equal`: a crowd has the same values. `containment`: it has all that a row has."""
+
+
+class Alike(TypedDict):
+    """Crowds, among what attackers were said to know, in which all share a value."""
+
+    groups: int | None
+    """How many of them, of different kinds of rows; `None` where `members` is."""
+    of: int
+    """How many kinds of rows there are."""
+    members: int | None
+    """Who hides in such a crowd, and is known in the value; `None`: from 1 to k - 1."""
+
+
+class Exposure(TypedDict):
+    """Who stands alone in the release."""
+
+    unit: Unit
+    total: int
+    """How many are in the release."""
+    known: KnownCrowd
+    everything: Crowd
+    """Where attackers know every released column, the target too."""
+    same_target: Alike
+    rows: NotRequired[Exposure]
+    """Where people have several rows: the same of rows, which anybody can count."""
+
+
 class ClassBin(TypedDict):
     """People whose class has from `low` to `high` members."""
 
@@ -201,18 +257,23 @@ class ClassBin(TypedDict):
     """People, in the original; 0, or at least k. `None` on the recipient's page."""
     after: int
     """People, in the release; 0, or at least k."""
+    everything: int
+    """The same where all that is released is known, the target too, and people are equal."""
 
 
 class ClassSizes(TypedDict):
     """How many people look alike."""
 
-    kind: Literal["equal", "containment"]
+    kind: Kind
     """`equal`: people with the same values in the columns that an attacker may know.
     `containment`: people who have at least what a person has."""
     k: int
     smallest_after: int | None
     """The k-anonymity or containment anonymity measured in the release; `None` below k."""
     bins: list[ClassBin]
+    bins_released: list[ClassBin]
+    """The same without the original, which decides nothing about their ends either: what a
+    recipient reads. Empty on the recipient's page, where `bins` holds them."""
 
 
 class RuleDamage(TypedDict):
@@ -311,6 +372,8 @@ class Summary(TypedDict):
     """The date as people read it, ISO 8601."""
     k: int
     """No count of people from 1 to k - 1 is in the summary."""
+    unit: Unit
+    """What a count is about."""
     table: TableFacts
     columns: list[Column]
     methods: list[Method]
@@ -319,6 +382,11 @@ class Summary(TypedDict):
     limits: Limits
     measures: list[Measure]
     attackers: list[Attacker]
+    exposure: Exposure | None
+    """`None` where rows were drawn anew."""
+    same_sensitive: Alike | None
+    """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
+    target, and on the recipient's page."""
     classes: ClassSizes | None
     rules: Rules | None
     promises: list[Promise]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from tamis.errors import InputError, listed
 from tamis.publishing.summary import SCHEMA_VERSION, Candidate, Summary
+
+COUNTED = ("k", "unique", "members")
 
 
 def checked(summary: Summary) -> Summary:
@@ -76,12 +79,24 @@ def _lacking(candidate: Candidate, keys: list[str]) -> list[str]:
 def _small_counts(summary: Summary) -> Iterator[str]:
     k, classes, rules = summary["k"], summary["classes"], summary["rules"]
     if classes is not None:
-        people = [n for b in classes["bins"] for n in (b["before"], b["after"])]
+        bins = [*classes["bins"], *classes["bins_released"]]
+        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
         if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(0 < n < k for n in _counts_of_people(summary)):
+        yield f"its exposure counts fewer than k = {k} people that the file does not tell"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
         supports = rule["support_before"], rule["support_after"]
         if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
             yield f"a rule's support tells of fewer than k = {k} people; give None instead"
             return
+
+
+def _counts_of_people(summary: Summary) -> Iterator[int]:
+    """Figures of the exposure that nobody can count from the released file."""
+    exposure, secret = summary["exposure"], summary["same_sensitive"]
+    parts: list[Any] = [secret] if secret is not None else []
+    if exposure is not None and "rows" in exposure:
+        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
+    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

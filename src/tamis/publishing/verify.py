@@ -13,8 +13,10 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publishing.checks import measure
+from tamis.publishing.exposure_words import exposure_words
 from tamis.publishing.manifest import NAME, SCHEMA, SCHEMA_VERSION, read_json
 from tamis.publishing.people import rows_said, wrong_people
+from tamis.publishing.recount import wrong_exposure
 from tamis.publishing.release_file import digest, read_release
 from tamis.read.guess import identifier_like
 from tamis.release import Promise
@@ -47,6 +49,16 @@ class Verified:
     checks: tuple[Check, ...]
     manifest: dict[str, Any]
     private: bool
+
+    @property
+    def alone(self) -> list[str]:
+        """Who stands alone in the release, in words made from the figures that were checked."""
+        exposure = self.manifest.get("exposure")
+        if exposure is None:
+            return []
+        target = next(c["name"] for c in self.manifest["columns"] if c["role"] == "target")
+        k = max((p["at_least"] for p in self.manifest["promises"]), default=1)
+        return exposure_words(exposure, target, k)
 
 
 def verify(folder: str | Path) -> Verified:
@@ -90,6 +102,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
+    yield _checked("exposure", lambda: wrong_exposure(frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
     if (folder / "private").is_dir():
