@@ -1,10 +1,14 @@
 """Measures that check a written release, by other ways than those that chose it.
 
 The selection counts patterns of rows and codes of values; here anonymity by containment is read
-off one bitmap a column by its definition, and k-anonymity off a plain grouping of the cells.
+off one bitmap a column by its definition, and k-anonymity off a grouping of the cells as they are
+stored: two cells are equal where their bits are.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,11 +35,52 @@ def equals_by_grouping(cells: pl.DataFrame) -> int:
 
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
     1
+    >>> equals_by_grouping(pl.DataFrame({"x": [0.0, -0.0]}))
+    1
     """
     # Numbered, for the name of a column could be that of the counts.
-    cells = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells.get_columns())])
-    counts = cells.group_by(pl.all()).agg(pl.len().alias("rows"))
+    stored = pl.DataFrame([_stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    counts = stored.group_by(pl.all()).agg(pl.len().alias("rows"))
     return int(counts["rows"].min())  # type: ignore[arg-type]
+
+
+_BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
+
+
+def _stored(cells: pl.Series) -> pl.Series:
+    """Cells as whole numbers or bytes: equal where what is stored is, bit by bit.
+
+    polars takes 0.0 and -0.0 for one value, and all that are not a number for another.
+    """
+    if cells.dtype == pl.String:
+        return cells.cast(pl.Binary)
+    if not cells.dtype.is_float():
+        return cells.to_physical()
+    bits = cells.fill_null(0).to_numpy().view(_BITS[cells.dtype.base_type()]).astype(np.uint64)
+    return pl.Series(bits).zip_with(cells.is_not_null(), pl.Series([None], dtype=pl.UInt64))
+
+
+def unlike_a_table(frame: pl.DataFrame) -> str:
+    """What is wrong with the types of a parquet file, in words; nothing where all are plain."""
+    plain = (pl.Boolean, pl.String, pl.Date, pl.Time, pl.Datetime, pl.Duration)
+    odd = [c for c, t in frame.schema.items() if not (t.is_numeric() or isinstance(t, plain))]
+    if odd:
+        return f"column {listed(odd)} holds neither numbers nor texts, truth values or dates"
+    return ""
+
+
+def hidden_in_parquet(path: Path) -> str:
+    """What a parquet file tells beside its rows and the types of its columns, in words."""
+    told = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
+    return f"the file tells more than its rows, in {listed(sorted(told))}" if told else ""
+
+
+def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
+    """Columns of text with another value in every row, as names and numbers of people have."""
+    if frame.height < 20:
+        return []
+    texts = [s for s in frame.get_columns() if s.name not in numbers and not s.null_count()]
+    return [s.name for s in texts if s.n_unique() == frame.height]
 
 
 def containment_by_bitmaps(cells: pl.DataFrame) -> int:
