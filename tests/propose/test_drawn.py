@@ -21,7 +21,7 @@ from tamis.propose import propose
 from tamis.propose.asked import Asked
 from tamis.propose.drawn import Drawn
 from tamis.publishing.bundle import publish
-from tamis.publishing.manifest import read_json, write_json
+from tamis.publishing.layout import read_json, write_json
 from tamis.publishing.recipient import for_recipient
 from tamis.publishing.verify import verify
 from tamis.release import Recipe, Release

@@ -13,8 +13,8 @@ from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publishing.bundle import publish
-from tamis.publishing.release_file import read_release
 from tamis.release import Promise
+from tamis.table_file import read_written, write_table
 
 from .conftest import DATE, FAST
 
@@ -41,7 +41,7 @@ def test_the_files_and_their_modes(published: Path):
 
 def test_the_rows_are_those_of_the_original_in_another_order(published: Path, outcome: Outcome):
     chosen = outcome.decision.chosen.release
-    read = read_release(published / "release.csv", "csv")
+    read = read_written(published / "release.csv", "csv")
     features = sorted(chosen.features)
     assert read.columns == [*features, "readmitted"]
     original = chosen.table.only(read.columns).cast(pl.String)
@@ -101,9 +101,9 @@ def test_the_order_of_the_rows_leaves_no_trace(outcome: Outcome, published: Path
     chosen = outcome.decision.chosen
     upside_down = Table(chosen.release.table.frame.reverse(), chosen.release.table.roles)
     turned = replace(chosen.release, table=upside_down)
-    from tamis.publishing.release_file import arranged, write_release
+    from tamis.publishing.release_file import arranged
 
-    write_release(arranged(turned.table, FAST.seed), tmp_path / "release.csv", "csv")
+    write_table(arranged(turned.table, FAST.seed), tmp_path / "release.csv", "csv")
     assert (tmp_path / "release.csv").read_bytes() == (published / "release.csv").read_bytes()
 
 

@@ -11,8 +11,8 @@ from tamis.publishing.checks import (
     containment_by_bitmaps,
     equals_by_grouping,
     measure,
+    without_repeats,
 )
-from tamis.read.guess import identifier_like
 from tamis.release import Promise
 from tamis.risk.containment import containment_anonymity
 
@@ -73,5 +73,5 @@ def test_columns_like_identifiers():
             "c": ["a"] * 30,
         }
     )
-    assert identifier_like(frame, {"n", "x"}) == ["id", "n"]
-    assert identifier_like(frame.head(10), {"n", "x"}) == []
+    assert without_repeats(frame, {"n", "x"}) == ["id", "n"]
+    assert without_repeats(frame.head(10), {"n", "x"}) == []

@@ -1,77 +1,114 @@
-"""Folders that appear whole or not at all."""
+"""The folder of a release: `force` replaces a release as it was written, and nothing else."""
 
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tamis.errors import InputError
-from tamis.publishing.folder import written_folder
+from tamis.publishing.folder import refuse_existing, written_folder
+
+Copy = Callable[..., Path]
 
 
 def write(out: Path, text: str = "new", force: bool = False) -> None:
-    with written_folder(out, force=force, mark="mark") as draft:
+    with written_folder(out, force=force) as draft:
         (draft / "mark").write_text(text)
-        (draft / "private").mkdir(mode=0o700)
 
 
 def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_it_appears_whole_with_the_modes_of_its_parts(tmp_path):
-    write(tmp_path / "out")
-    assert left(tmp_path) == ["out"]
-    assert (tmp_path / "out" / "mark").read_text() == "new"
-    assert (tmp_path / "out" / "private").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "out").stat().st_mode & 0o500 == 0o500
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, OSError])
-@pytest.mark.parametrize("force", [False, True])
-def test_a_failure_in_the_middle_leaves_what_was_there(tmp_path, error, force):
-    if force:
-        write(tmp_path / "out", "old")
+def test_a_failure_in_the_middle_leaves_what_was_there(copy: Copy, tmp_path, error):
+    out = copy()
+    before = left(out)
 
     def fail() -> None:
-        with written_folder(tmp_path / "out", force=force, mark="mark") as draft:
+        with written_folder(out, force=True) as draft:
             (draft / "mark").write_text("half")
             raise error
 
     with pytest.raises(error):
         fail()
-    assert left(tmp_path) == (["out"] if force else [])
-    if force:
-        assert (tmp_path / "out" / "mark").read_text() == "old"
+    assert left(tmp_path) == [out.name]
+    assert left(out) == before
 
 
-def test_an_existing_folder_is_replaced_only_by_force(tmp_path):
-    write(tmp_path / "out", "old")
+def test_a_release_is_replaced_only_by_force(copy: Copy, tmp_path):
+    out = copy()
     with pytest.raises(InputError, match="--force"):
-        write(tmp_path / "out")
-    write(tmp_path / "out", "new", force=True)
-    assert left(tmp_path) == ["out"]
-    assert (tmp_path / "out" / "mark").read_text() == "new"
+        write(out)
+    write(out, force=True)
+    assert left(out) == ["mark"]
+    assert left(tmp_path) == [out.name]
 
 
-def test_force_replaces_nothing_but_a_release(tmp_path):
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "letter").write_text("dear")
-    with pytest.raises(InputError, match="does not hold a release"):
-        write(tmp_path / "home", force=True)
+@pytest.mark.parametrize("private", [True, False])
+def test_a_release_without_its_private_part_and_an_empty_folder_are_replaced(
+    copy: Copy, tmp_path, private
+):
+    refuse_existing(copy(private=private), force=True)
+    (tmp_path / "empty").mkdir()
+    refuse_existing(tmp_path / "empty", force=True)
+
+
+def test_force_replaces_nothing_but_a_folder(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="not a folder"):
-        write(tmp_path / "file", force=True)
+    (tmp_path / "home").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "home")
-    with pytest.raises(InputError, match="not a folder"):
-        write(tmp_path / "link", force=True)
-    assert (tmp_path / "home" / "letter").read_text() == "dear"
+    for name in ("file", "link"):
+        with pytest.raises(InputError, match="not a folder"):
+            refuse_existing(tmp_path / name, force=True)
     with pytest.raises(InputError, match="make it first"):
-        write(tmp_path / "none" / "out")
+        refuse_existing(tmp_path / "none" / "out", force=True)
+
+
+STRANGE: dict[str, Callable[[Path], object]] = {
+    "letter.txt": lambda out: (out / "letter.txt").write_text("dear"),
+    "photos": lambda out: (out / "photos").mkdir(),
+    "private/notes": lambda out: (out / "private" / "notes").write_text("mine"),
+    "private/old": lambda out: (out / "private" / "old").mkdir(),
+    "private/people.csv": lambda out: (out / "private" / "people.csv").symlink_to("/dev/null"),
+    "pipe": lambda out: os.mkfifo(out / "pipe"),
+    "release.parquet": lambda out: (out / "release.parquet").symlink_to("release.csv"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_what_is_in_the_way_is_named(copy: Copy, name):
+    out = copy()
+    STRANGE[name](out)
+    with pytest.raises(InputError, match=f"holds '{name}', which is no part of a release"):
+        refuse_existing(out, force=True)
+
+
+def test_a_manifest_of_something_else_is_no_release(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "manifest.json").write_text(json.dumps({"name": "a web app"}))
+    with pytest.raises(InputError, match=r"not a release as tamis wrote it.*move it away"):
+        refuse_existing(home, force=True)
+    (home / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        write(home, force=True)
+    assert left(home) == ["manifest.json", "thesis.tex"]
+
+
+def test_a_release_that_was_changed_is_not_replaced(copy: Copy):
+    out = copy()
+    (out / "release.csv").write_text("x\n1\n")
+    with pytest.raises(InputError, match="move it away") as error:
+        refuse_existing(out, force=True)
+    assert "release.csv is not the file that was published" in str(error.value)
 
 
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path):
     def race() -> None:
-        with written_folder(tmp_path / "out", force=False, mark="mark") as draft:
+        with written_folder(tmp_path / "out", force=False) as draft:
             (draft / "mark").write_text("late")
             write(tmp_path / "out", "early")
 
@@ -79,19 +116,3 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path):
         race()
     assert (tmp_path / "out" / "mark").read_text() == "early"
     assert left(tmp_path) == ["out"]
-
-
-def test_a_failing_rename_brings_the_old_one_back(tmp_path, monkeypatch):
-    write(tmp_path / "out", "old")
-    rename = Path.rename
-
-    def failing(self: Path, target: Path) -> Path:
-        if Path(target) == tmp_path / "out" and "old" not in self.parent.name:
-            raise KeyboardInterrupt
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "out", "new", force=True)
-    assert left(tmp_path) == ["out"]
-    assert (tmp_path / "out" / "mark").read_text() == "old"

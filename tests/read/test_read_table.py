@@ -299,3 +299,36 @@ def test_a_damaged_typed_file_is_refused_quietly(file, kind, capfd):
             refused += 1
     assert refused > 20
     assert capfd.readouterr().err == ""
+
+
+def test_nothing_in_a_duckdb_file_is_run(tmp_path):
+    secret, base = tmp_path / "secret.csv", tmp_path / "t.duckdb"
+    secret.write_text("a,b\n1,2\n")
+    with duckdb.connect(str(base)) as database:
+        database.execute("CREATE TABLE \"o'dd\" AS SELECT 1 AS a, 'u'::ENUM('u', 'v') AS b")
+        database.execute(f"CREATE VIEW looks AS SELECT * FROM '{secret}'")
+        database.execute("CREATE SCHEMA other")
+        database.execute("CREATE TABLE other.rows AS SELECT range % 2 AS a FROM range(4)")
+    with pytest.raises(InputError, match=r"no table 'looks'.*views are not read"):
+        read_table(f"{base}::looks")
+    assert read_table(f"{base}::o'dd").frame.rows() == [(1, "u")]
+    assert read_table(f"{base}::other.rows").rows == 4
+
+
+def test_a_table_of_a_duckdb_file_reaches_no_other_file(tmp_path):
+    from tamis.read.frames import _shut_in
+
+    inside, outside = tmp_path / "inside", tmp_path / "outside.csv"
+    inside.mkdir()
+    outside.write_text("a\n1\n")
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
+        _shut_in(database, str(inside))
+        database.execute(f"COPY (SELECT 1 AS a) TO '{inside}/x.csv'")
+        for asked in (
+            f"SELECT * FROM '{outside}'",
+            f"COPY (SELECT 1 AS a) TO '{tmp_path}/y.csv'",
+            "SET enable_external_access = true",
+            "LOAD httpfs",
+        ):
+            with pytest.raises(duckdb.Error):
+                database.execute(asked)

@@ -5,9 +5,14 @@ This module is the one place where errors become exit codes.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -60,7 +65,7 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> int:
     try:
-        with warnings.catch_warnings():
+        with _stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", TamisWarning)
             warnings.showwarning = _note  # type: ignore[assignment]
@@ -71,21 +76,62 @@ def _run(args: list[str] | None) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
-        return _say("stopped; nothing was written", 130)
+        return _say("stopped; no file or folder was left half-written", 130)
     except TamisError as error:
         return _say(f"error: {error}", error.exit_code)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _unforeseen(error)
+        return _say("error: the disk is full, or a quota is reached; make room and run again", 1)
     except (Exception, _panic()) as error:
-        if os.environ.get("TAMIS_DEBUG"):
-            raise
-        # The text of an unforeseen error may quote a cell, so only its kind is shown.
-        return _say(
-            f"error: unforeseen {type(error).__name__}; run again with TAMIS_DEBUG=1 set to see "
-            "where, and please report it",
-            2,
-        )
+        return _unforeseen(error)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let a request to terminate, or a terminal that is closed, clean up as Ctrl-C does."""
+    asked = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    # What is ignored stays so: nohup asks for it.
+    heard = [s for s in asked if s is not None and signal.getsignal(s) is not signal.SIG_IGN]
+
+    def stop(*_: object) -> None:
+        for each in heard:  # both may come; the second must not cut the cleaning short
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    try:
+        before = {each: signal.signal(each, stop) for each in heard}
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _unforeseen(error: BaseException) -> int:
+    if os.environ.get("TAMIS_DEBUG"):
+        raise error
+    # The text of an unforeseen error may quote a cell, so only its kind is shown.
+    return _say(
+        f"error: unforeseen {type(error).__name__}; run again with TAMIS_DEBUG=1 set to see "
+        "where, and please report it",
+        2,
+    )
+
+
+def printable(text: str) -> str:
+    r"""A text for a terminal: whatever would steer it is spelled out.
+
+    >>> printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else repr(c[0])[1:-1], text)
 
 
 def _panic() -> type[BaseException]:
@@ -99,5 +145,5 @@ def _note(message: Warning | str, *_: object) -> None:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"tamis: {message}", err=True)
+    click.echo(f"tamis: {printable(message)}", err=True)
     return code

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import speaking
+from tamis.cli.options import OutputFile, speaking
 from tamis.cli.show import console, nearness, print_json, rich_table
 from tamis.errors import InputError
 
@@ -29,7 +29,12 @@ _SHOWN = 40
 )
 @click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all the same].")
 @click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
-@click.option("--plot", metavar="FILE.svg", help="Draw who wins under which three weights.")
+@click.option(
+    "--plot",
+    type=OutputFile(),
+    metavar="FILE.svg",
+    help="Draw who wins under which three weights.",
+)
 @click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
 @speaking
 def choose(

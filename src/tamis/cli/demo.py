@@ -36,10 +36,9 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     from tamis.datasets import patients
     from tamis.flow import Settings
     from tamis.publishing.folder import refuse_existing
-    from tamis.publishing.manifest import NAME
 
     folder = fresh() if out is None else Path(out)
-    refuse_existing(folder, force, NAME)
+    refuse_existing(folder, force)
     table = patients(rows, random_state=seed)
     watched = not (quiet or as_json)
     if watched:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import Source, table_options
+from tamis.cli.options import OutputFile, Source, table_options
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option(
-    "--output", "-o", metavar="FILE.toml", default="tamis.toml", help="Where to [tamis.toml]."
+    "--output",
+    "-o",
+    type=OutputFile(),
+    metavar="FILE.toml",
+    default="tamis.toml",
+    help="Where to [tamis.toml].",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:

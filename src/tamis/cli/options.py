@@ -6,9 +6,10 @@ Nothing heavy is imported here: `tamis --help` must stay light.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 Command = Callable[..., Any]
+PROGRAM = "python"
+"""The option that names a program to run."""
 MOST_CELLS = 50_000_000
 """Cells up to which sparse records are made a table."""
 
@@ -37,6 +40,18 @@ class Names(click.ParamType[tuple[str, ...]]):
         if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
             raise InputError(f"--{param.name.replace('_', '-')} takes names separated by commas")
         return tuple(value)
+
+
+class OutputFile(click.ParamType[str]):
+    """A file to write; where that cannot be, it is said before any work is done."""
+
+    name = "FILE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        from tamis.files import check_place
+
+        check_place(Path(value))
+        return str(value)
 
 
 @dataclass(frozen=True)
@@ -165,11 +180,22 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
     content = load_toml(value, "--config")
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
     known = _known_options()
+    _refuse_programs(value, given)
     if unknown := [key for key in given if key not in known]:
         raise InputError(
             f"{value}: no option {listed(unknown)}; known are {', '.join(sorted(known))}"
         )
     ctx.default_map = {**(ctx.default_map or {}), **given}
+
+
+def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
+    """A file may come from anybody: what runs a program is said at the command line only."""
+    tables = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
+    if any(PROGRAM in {str(key).replace("-", "_") for key in table} for table in tables):
+        raise InputError(
+            f"{file}: {PROGRAM} names a program to run, which a file must not; pass "
+            f"--{PROGRAM} FILE at the command line"
+        )
 
 
 def _known_options() -> set[str]:

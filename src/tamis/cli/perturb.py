@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import Names, Source, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -21,7 +21,12 @@ POSITIVE = click.FloatRange(0, min_open=True)
     help="How to alter the table.",
 )
 @click.option(
-    "--output", "-o", metavar="FILE", required=True, help="Where to write (csv, parquet)."
+    "--output",
+    "-o",
+    type=OutputFile(),
+    metavar="FILE",
+    required=True,
+    help="Where to write (csv, parquet).",
 )
 @click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: of a cell.")
 @click.option("--columns", type=Names(), default=(), help="uniform, gaussian: to alter [features].")

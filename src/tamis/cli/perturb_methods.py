@@ -179,21 +179,21 @@ def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
 def _write(altered: Altered, path: Path) -> None:
     """Write the table; where anonymity was promised, read it again and measure it first."""
     from tamis.files import written
+    from tamis.table_file import write_table
 
-    frame = altered.frame
     with written(path) as draft:
-        (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(draft)
+        write_table(altered.frame, draft)
         if altered.k:
             _check_written(draft, altered)
 
 
 def _check_written(draft: Path, altered: Altered) -> None:
-    reader: Callable[..., pl.DataFrame] = pl.read_csv if draft.suffix == ".csv" else pl.read_parquet
-    again = reader(draft).select(altered.known)
-    who = np.arange(again.height) if altered.people is None else altered.people
-    cells = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(again.get_columns())])
-    crowds = cells.with_columns(pl.Series("who", who)).group_by(cells.columns)
-    reached = int(crowds.agg(pl.col("who").n_unique())["who"].to_numpy().min())
+    from tamis.publishing.checks import equals_by_grouping
+    from tamis.table_file import format_named, read_written
+
+    again = read_written(draft, format_named(draft))
+    cells = pl.DataFrame([again.get_column(name) for name in altered.known])
+    reached = equals_by_grouping(cells, altered.people)
     if reached < altered.k:
         raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
 

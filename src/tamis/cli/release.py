@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from tamis.cli.bounds import public_bounds
-from tamis.cli.options import Names, Source, seed_option, table_options
+from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def method_options(command: Any) -> Any:
     help="The format of the released rows.",
 )
 @method_options
+@click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
 @seed_option
@@ -170,8 +171,10 @@ def _settings(options: dict[str, Any]) -> Settings:
     tables = {name: options.pop(name) for name in METHODS}
     chosen = _methods(options.pop("methods"), tables)
     public = public_bounds(options.pop("bounds"))
+    python = options.pop(PROGRAM)
     if options["epsilon"] is not None:
         known = {"bounds": public.bounds, "missing": public.missing}
+        known |= {PROGRAM: python}
         chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
     elif public.bounds:
         raise InputError("--bounds tells what rows are drawn within; name the cost with --epsilon")

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import Source
+from tamis.cli.options import PROGRAM, Source
 from tamis.cli.release_run import FILES, absolute, digest_of, make, read
 from tamis.cli.show import console, print_json
 from tamis.errors import CannotMeet, InputError
@@ -21,9 +21,13 @@ def again_from(
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
     from tamis.flow import Settings
+    from tamis.publishing.folder import refuse_existing
     from tamis.publishing.recipe import differing, read_recipe
 
+    if out is not None:
+        refuse_existing(Path(out), force)
     known = read_recipe(folder)
+    _refuse_programs(folder, known)
     settings = Settings(**known["settings"])
     if settings.epsilon is not None:
         raise CannotMeet(
@@ -54,6 +58,16 @@ def again_from(
     else:
         where = f" in {out}" if out is not None else ""
         console().print(f"The same bytes again{where}: {', '.join(known['sha256'])}.")
+
+
+def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
+    """A recipe may come from anybody: it never names a program to run."""
+    methods = (known["settings"].get("methods") or {}).values()
+    if any(PROGRAM in options for options in methods):
+        raise InputError(
+            f"the recipe in {folder} names a program to run ({PROGRAM}), which --again never "
+            "does; hand on the folder as it is"
+        )
 
 
 def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:

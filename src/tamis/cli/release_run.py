@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +25,8 @@ def run(
 ) -> None:
     """Read, consider, publish, tell."""
     from tamis.publishing.folder import refuse_existing
-    from tamis.publishing.manifest import NAME
 
-    refuse_existing(out, force, NAME)
+    refuse_existing(out, force)
     table = read(source)
     if not (quiet or as_json):
         print_understood(table)
@@ -59,33 +56,15 @@ def make(
     binary: Any = None,
     date: str | None = None,
 ) -> Outcome:
-    """Consider and publish, saying what is being done; a stop leaves nothing behind."""
+    """Consider and publish, saying what is being done."""
     from tamis.flow import consider
     from tamis.publishing.bundle import publish
 
-    with stoppable(), paced(watched) as say:
+    with paced(watched) as say:
         outcome = consider(table, settings, binary=binary, tell=say)
         say("writing and verifying", 0, 1)
         publish(outcome, out, force=force, origin=origin, date=date)
     return outcome
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """Let a request to terminate clean up as Ctrl-C does."""
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _origin(source: Source) -> dict[str, Any]:
@@ -111,6 +90,5 @@ def absolute(path: str) -> str:
 
 def digest_of(path: str) -> str:
     """The SHA-256 of the file behind a path."""
-    from tamis.publishing.release_file import digest
-
-    return digest(Path(path.partition("::")[0]))
+    with open(path.partition("::")[0], "rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
     """What was released, what holds, and where the report is."""
     if as_json:
-        from tamis.publishing.manifest import NAME, read_json
+        from tamis.publishing.layout import NAME, read_json
 
         summary = read_json(out / "private" / "summary.json")
         print_json(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, Source, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
 from tamis.cli.show import console, percent, print_json, rich_table
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 @click.option("--min-support", type=float, default=0.0, help="Only rules met by such a share.")
 @click.option("--min-confidence", type=float, default=0.0, help="Only rules right so often.")
 @click.option("--only", type=Names(), default=(), help="Only the rules with these ids.")
-@click.option("--plot", metavar="FILE.svg", help="A picture of what became of each rule.")
+@click.option(
+    "--plot", type=OutputFile(), metavar="FILE.svg", help="A picture of what became of each rule."
+)
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
 @seed_option
 def retain(source: Source, released: str, as_json: bool, quiet: bool, **options: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tamis.cli.options import Source, seed_option, table_options
+from tamis.cli.options import OutputFile, Source, seed_option, table_options
 from tamis.cli.show import console, print_json, print_understood
 
 
@@ -25,7 +25,13 @@ from tamis.cli.show import console, print_json, print_understood
     help="The least share of the rows that meet a rule.",
 )
 @click.option("--shares", is_flag=True, help="The share of every label, not the likeliest alone.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write them; .json gives JSON.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Where to write them; .json gives JSON.",
+)
 @seed_option
 def rules(
     source: Source,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import Names, Source, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
 from tamis.errors import InputError
 
 CHOICE = click.Choice
@@ -125,8 +125,19 @@ def _options(groups: list[Any]) -> Any:
 )
 @_options(CONTAINMENT)
 @_options(BREACH)
-@click.option("--output", "-o", metavar="FILE", help="Write the projected table (csv or parquet).")
-@click.option("--plot", metavar="FILE.svg", help="Draw the path by containment, regions by breach.")
+@click.option(
+    "--output",
+    "-o",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Write the projected table (csv or parquet).",
+)
+@click.option(
+    "--plot",
+    type=OutputFile(),
+    metavar="FILE.svg",
+    help="Draw the path by containment, regions by breach.",
+)
 @seed_option
 def select(source: Source, by: str, **options: Any) -> None:
     """Choose the columns of TABLE that may leave.

@@ -141,10 +141,10 @@ def _print_json(
 def _write(table: Table, best: Candidate, output: Path) -> None:
     """The chosen columns and the target; the sensitive column stays, unless it is the target."""
     from tamis.files import written
+    from tamis.table_file import write_table
 
-    frame = table.frame.select([*best.features, table.target])
     with written(output) as draft:
-        (frame.write_csv if output.suffix == ".csv" else frame.write_parquet)(draft)
+        write_table(table.only([*best.features, table.target]), draft)
 
 
 def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:

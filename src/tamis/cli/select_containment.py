@@ -165,17 +165,15 @@ def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
 def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output: Path) -> None:
     """Write the projected table, read it again and measure it before it gets its name."""
     from tamis.files import written
-    from tamis.read import read_table
-    from tamis.risk.classes import k_anonymity
-    from tamis.risk.containment import containment_anonymity
+    from tamis.publishing.checks import containment_by_bitmaps, equals_by_grouping
+    from tamis.table_file import format_named, read_written, write_table
 
     table = records.select(sorted(chosen.features)).frame()
     with written(output) as draft:
-        (table.write_csv if output.suffix == ".csv" else table.write_parquet)(draft)
-        again = read_table(draft, target=records.target)
-        features = again.frame.select(again.features)
-        measure = containment_anonymity if privacy == "containment" else k_anonymity
-        reached = measure(features, people=records.people)  # the rows are in the same order
+        write_table(table, draft)
+        features = read_written(draft, format_named(draft)).drop(records.target)
+        measure = containment_by_bitmaps if privacy == "containment" else equals_by_grouping
+        reached = measure(features, records.people)  # the rows are in the same order
         if reached < k:
             raise CannotMeet(f"the written table has anonymity {reached}, below k = {k}")
 

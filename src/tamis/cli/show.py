@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -55,8 +56,16 @@ def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """One JSON document on stdout; what is infinite or undefined is null."""
-    click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+    """One JSON document on stdout; what is infinite or undefined is null.
+
+    Only text that a terminal shows as it is stands unescaped.
+    """
+    text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo(re.sub(r"[^ -~\n]", _shown, text))
+
+
+def _shown(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from tamis.cli.options import speaking
 @speaking
 def verify(folder: str, as_json: bool, quiet: bool) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise."""
+    from tamis.cli import printable
     from tamis.cli.show import console, print_json
     from tamis.publishing.people import uncounted
     from tamis.publishing.verify import verify as check
@@ -20,18 +21,16 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     if as_json:
         checks = [c.name for c in found.checks]
         told = {name: found.manifest.get(name) for name in ("promises", "exposure")}
-        print_json({"verified": True, "checks": checks, **told})
+        print_json({"verified": True, "checks": checks, "claims": found.claims, **told})
         return
     if quiet:
         return
     out = console()
-    out.print(f"{folder} holds what it says: {', '.join(c.name for c in found.checks)}.")
-    for promise in found.manifest["promises"]:
-        line = f"{promise['claim']} Measured: {promise['measured']:,}."
-        out.print(line, markup=False)
+    checked = ", ".join(c.name for c in found.checks)
+    out.print(printable(f"{folder} holds what it says: {checked}."), markup=False)
+    for words in (*found.claims, *found.alone):
+        out.print(printable(words), markup=False)
     if uncounted(found.manifest, found.private):
         out.print("Rows were counted again; people cannot be counted from the file alone.")
-    for line in found.alone:
-        out.print(line, markup=False)
     if not found.private:
         out.print("The private part is not here; columns were checked by their values only.")

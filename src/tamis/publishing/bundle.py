@@ -26,18 +26,26 @@ from tamis.flow import Outcome
 from tamis.publishing.checks import measure
 from tamis.publishing.exposure import exposure
 from tamis.publishing.folder import written_folder
-from tamis.publishing.manifest import NAME, manifest, write_json
-from tamis.publishing.people import NAME as PEOPLE
+from tamis.publishing.layout import (
+    NAME,
+    PEOPLE,
+    PRIVATE,
+    RECIPE,
+    RELEASE,
+    REPORT,
+    digest,
+    write_json,
+)
+from tamis.publishing.manifest import manifest
 from tamis.publishing.people import arranged_people, counted, write_people
 from tamis.publishing.promises import not_promised, not_promised_of_drawn
 from tamis.publishing.recipe import recipe
-from tamis.publishing.release_file import arranged, digest, read_release, write_release
+from tamis.publishing.release_file import arranged
 from tamis.publishing.report import render
 from tamis.publishing.summarise import summarise
 from tamis.publishing.summary import Exposure
 from tamis.publishing.verify import verify
-
-PRIVATE = "private"
+from tamis.table_file import read_written, write_table
 
 
 def publish(
@@ -81,7 +89,7 @@ def publish(
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
-    with written_folder(out, force=force, mark=NAME) as draft:
+    with written_folder(out, force=force) as draft:
         _write(outcome, draft, date, dict(origin or {}))
         verify(draft)
     return out
@@ -89,9 +97,9 @@ def publish(
 
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
     chosen, settings = outcome.decision.chosen, outcome.settings
-    file = draft / f"release.{settings.format}"
+    file = draft / RELEASE[settings.format]
     frame = arranged(chosen.release.table, settings.seed)
-    write_release(frame, file, settings.format)
+    write_table(frame, file, settings.format)
     alone = exposure(outcome)
     content = manifest(
         chosen,
@@ -108,21 +116,21 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     people = arranged_people(chosen.release, settings.seed)
     content["promises"] = counted(
         content["promises"],
-        read_release(file, settings.format),
+        read_written(file, settings.format),
         people,
         chosen.release.unit,
     )
     summary = summarise(outcome, content, origin)
-    report = draft / "report.html"
+    report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
     write_json(draft / NAME, content)
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
-    (private / "report.html").write_text(render(summary, "holder"), encoding="utf-8")
+    (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary)
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
-    write_json(private / "recipe.json", recipe(outcome, draft, origin, date))
+    write_json(private / RECIPE, recipe(outcome, draft, origin, date))
     if people is not None:
         write_people(private / PEOPLE, people)
     for path in private.iterdir():
@@ -155,7 +163,7 @@ def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
 
 def _measured(outcome: Outcome, file: Path) -> list[int]:
     """What the written file reaches for each promise; an error where one does not hold."""
-    read = read_release(file, outcome.settings.format)
+    read = read_written(file, outcome.settings.format)
     values = []
     for promise in outcome.decision.chosen.release.promises:
         value = measure(promise, read)

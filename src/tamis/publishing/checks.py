@@ -1,10 +1,14 @@
 """Measures that check a written release, by other ways than those that chose it.
 
 The selection counts patterns of rows and codes of values; here anonymity by containment is read
-off one bitmap a column by its definition, and k-anonymity off a plain grouping of the cells.
+off one bitmap a column by its definition, and k-anonymity off a grouping of the cells as they are
+stored: two cells are equal where their bits are.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,33 +17,97 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet, listed
 from tamis.release import Promise
 
+People = NDArray[np.int64]
+"""The person of each row, by number."""
+FEW = 20
+"""Rows below which a column may well have no value twice."""
 
-def measure(promise: Promise, frame: pl.DataFrame) -> int:
-    """The value that a written table reaches for a promise."""
+
+def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None) -> int:
+    """The rows that a written table reaches for a promise, or the people where these are known."""
     if missing := [c for c in promise.columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
-        return frame.height
-    cells = frame[list(promise.columns)]
+        return frame.height if people is None else len(np.unique(people))
+    cells = pl.DataFrame([frame.get_column(c) for c in promise.columns])
     if promise.name == "containment_anonymity":
-        return containment_by_bitmaps(cells)
-    return equals_by_grouping(cells)
+        return containment_by_bitmaps(cells, people)
+    return equals_by_grouping(cells, people)
 
 
-def equals_by_grouping(cells: pl.DataFrame) -> int:
-    """The number of rows of the rarest row of cells; a missing cell is a value.
+def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int:
+    """The number of rows, or of people, of the rarest row of cells; a missing cell is a value.
 
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
     1
+    >>> equals_by_grouping(pl.DataFrame({"x": [0.0, -0.0]}))
+    1
+    >>> equals_by_grouping(pl.DataFrame({"job": ["cook"] * 3}), np.array([4, 4, 7]))
+    2
     """
-    # Numbered, for the name of a column could be that of the counts.
-    cells = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells.get_columns())])
-    counts = cells.group_by(pl.all()).agg(pl.len().alias("rows"))
-    return int(counts["rows"].min())  # type: ignore[arg-type]
+    stored = as_stored(cells)
+    whose = np.arange(cells.height) if people is None else people
+    crowds = stored.with_columns(whose=pl.Series(whose)).group_by(stored.columns)
+    return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
 
 
-def containment_by_bitmaps(cells: pl.DataFrame) -> int:
-    """The least number of rows that have all the ones of some row.
+def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
+    """Cells that are equal only where what is stored is; numbered, for names may be patterns."""
+    return pl.DataFrame([_stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+
+
+_BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
+
+
+def _stored(cells: pl.Series) -> pl.Series:
+    """Cells as whole numbers or bytes: equal where what is stored is, bit by bit.
+
+    polars takes 0.0 and -0.0 for one value, and all that are not a number for another.
+    """
+    if cells.dtype == pl.String:
+        return cells.cast(pl.Binary)
+    if not cells.dtype.is_float():
+        return cells.to_physical()
+    bits = cells.fill_null(0).to_numpy().view(_BITS[cells.dtype.base_type()]).astype(np.uint64)
+    return pl.Series(bits).zip_with(cells.is_not_null(), pl.Series([None], dtype=pl.UInt64))
+
+
+def unlike_a_table(frame: pl.DataFrame) -> str:
+    """What is wrong with the types of a parquet file, in words; nothing where all are plain."""
+    plain = (pl.Boolean, pl.String, pl.Date, pl.Time, pl.Datetime, pl.Duration)
+    odd = [c for c, t in frame.schema.items() if not (t.is_numeric() or isinstance(t, plain))]
+    if odd:
+        return f"column {listed(odd)} holds neither numbers nor texts, truth values or dates"
+    return ""
+
+
+def hidden_in_parquet(path: Path) -> str:
+    """What a parquet file tells beside its rows and the types of its columns, in words."""
+    told = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
+    return f"the file tells more than its rows, in {listed(sorted(told))}" if told else ""
+
+
+def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
+    """Columns with another value in every row, as names and numbers of people have.
+
+    Those that hold numbers, which may be written as text, count where all are whole.
+
+    >>> without_repeats(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
+    ['who']
+    """
+    if frame.height < FEW:
+        return []
+    every = [s for s in frame.get_columns() if not s.null_count() and s.n_unique() == s.len()]
+    return [s.name for s in every if s.name not in numbers or _whole(s)]
+
+
+def _whole(cells: pl.Series) -> bool:
+    numbers = cells.cast(pl.Float64, strict=False).drop_nulls()
+    return bool((numbers == numbers.floor()).all())
+
+
+def containment_by_bitmaps(cells: pl.DataFrame, people: People | None = None) -> int:
+    """The least number of rows that have all the ones of some row, or of people who have such.
 
     Notes
     -----
@@ -52,15 +120,21 @@ def containment_by_bitmaps(cells: pl.DataFrame) -> int:
     bitmaps = np.packbits(ones, axis=0).T.copy()
     bits = np.bitwise_count(bitmaps)
     rows = np.unique(np.packbits(ones, axis=1), axis=0)
-    least = len(ones)
+    least = len(ones) if people is None else len(np.unique(people))
     for packed in rows:
         held = np.flatnonzero(np.unpackbits(packed, count=ones.shape[1]))
         if len(held) == 0:
             continue
         rarest_first = held[np.argsort(bits[held].sum(axis=1), kind="stable")]
         who = np.bitwise_and.reduce(bitmaps[rarest_first], axis=0)
-        least = min(least, int(np.bitwise_count(who).sum()))
+        least = min(least, _members(who, people))
     return least
+
+
+def _members(bitmap: NDArray[np.uint8], people: People | None) -> int:
+    if people is None:
+        return int(np.bitwise_count(bitmap).sum())
+    return len(np.unique(people[np.unpackbits(bitmap, count=len(people)).astype(np.bool_)]))
 
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:

@@ -68,9 +68,7 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
     if not contained:
         return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
     wide = outcome.binary is None and is_binary(table)
-    matrix = (
-        from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
-    ).matrix
+    records = from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
     return entity_anonymity(records.matrix, people=table.people)
 
 

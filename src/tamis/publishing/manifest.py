@@ -7,7 +7,6 @@ that compares with the original, and columns by their names.
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -16,17 +15,13 @@ from typing import Any
 import polars as pl
 
 from tamis import __version__
-from tamis.errors import CannotMeet
 from tamis.evaluate.scorecard import Row
-from tamis.publishing.cells import RULE, safe_names
+from tamis.publishing.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publishing.promises import claim
-from tamis.publishing.release_file import Format, digest
 from tamis.publishing.summary import Exposure, Unit
 from tamis.table import Table
+from tamis.table_file import HOW, Format, safe_names
 
-SCHEMA = "tamis-release"
-SCHEMA_VERSION = 1
-NAME = "manifest.json"
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 _TOLD = ("performance", "auc", "f_measure")
 
@@ -62,8 +57,7 @@ def manifest(
             "format": format,
             "sha256": digest(file),
             "rows": frame.height,
-            "missing": "an empty cell" if format == "csv" else "null",
-            "texts": RULE if format == "csv" else "as they are",
+            **HOW[format],
         },
         "columns": _columns(release.table, frame, format),
         "held_back": held_back,
@@ -91,21 +85,6 @@ def versions() -> dict[str, str]:
     """What made the release."""
     found = {"tamis": __version__, "python": platform.python_version()}
     return found | {name: version(name) for name in _PACKAGES}
-
-
-def write_json(path: Path, content: Any) -> None:
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def read_json(path: Path) -> Any:
-    """A JSON document of a release; an error where it is none."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise CannotMeet(f"there is no {path.name} in {path.parent}") from None
-    except (ValueError, RecursionError):
-        raise CannotMeet(f"{path.name} is not a JSON document") from None
 
 
 def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from tamis.errors import InputError
 from tamis.flow import Outcome
-from tamis.publishing.manifest import read_json, versions
-from tamis.publishing.release_file import digest
+from tamis.publishing.layout import PRIVATE, RECIPE, digest, read_json
+from tamis.publishing.manifest import versions
 
 RECIPE_VERSION = 1
 
@@ -36,7 +36,7 @@ def recipe(outcome: Outcome, draft: Path, origin: dict[str, Any], date: str) -> 
 
 def read_recipe(folder: str | Path) -> dict[str, Any]:
     """The private recipe of a published folder."""
-    path = Path(folder) / "private" / "recipe.json"
+    path = Path(folder) / PRIVATE / RECIPE
     if not path.is_file():
         raise InputError(
             f"{folder} has no private/recipe.json; only the holder's own folder can be made again"

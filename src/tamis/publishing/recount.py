@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
-from tamis.publishing.checks import zeros_and_ones
+from tamis.publishing.checks import as_stored, zeros_and_ones
 
 
 def wrong_exposure(frame: pl.DataFrame, content: dict[str, Any]) -> str:
@@ -86,16 +86,14 @@ def _smallest(kinds: pl.DataFrame) -> dict[str, int]:
 def _of_equals(cells: list[pl.Series], label: pl.Series) -> pl.DataFrame:
     """A row for each kind of row: its equals, its crowd, and whether all of that share the label.
 
-    Columns are numbered, for a name of theirs could be that of a count. Fractions are compared as
-    they are written: polars would take 0.0 and -0.0 for one.
+    Where no cells are given, all rows are of one kind.
     """
-    keys = [pl.repeat(0, len(label), eager=True).alias("k")]
-    keys += [
-        (s.cast(pl.String) if s.dtype.is_float() else s).alias(f"k{i}") for i, s in enumerate(cells)
-    ]
-    numbered = pl.DataFrame([*keys, label.alias("label")])
-    return numbered.group_by([s.name for s in keys]).agg(
-        equals=pl.len(), crowd=pl.len(), same=pl.col("label").n_unique() == 1
+    every = pl.repeat(0, len(label), eager=True).alias("every")
+    stored = as_stored(pl.DataFrame([*cells, every]))
+    return (
+        stored.with_columns(label=label)
+        .group_by(stored.columns)
+        .agg(equals=pl.len(), crowd=pl.len(), same=pl.col("label").n_unique() == 1)
     )
 
 

@@ -5,24 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import fsum
+from math import fsum, isfinite
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.publishing.checks import measure
+from tamis.publishing.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
 from tamis.publishing.exposure_words import exposure_words
-from tamis.publishing.manifest import NAME, SCHEMA, SCHEMA_VERSION, read_json
+from tamis.publishing.layout import (
+    NAME,
+    PRIVATE,
+    RECIPE,
+    RELEASE,
+    REPORT,
+    SCHEMA,
+    SCHEMA_VERSION,
+    digest,
+    is_folder,
+    read_json,
+    strangers,
+)
 from tamis.publishing.people import rows_said, wrong_people
+from tamis.publishing.promises import budget_claim, claim
 from tamis.publishing.recount import wrong_exposure
-from tamis.publishing.release_file import digest, read_release
-from tamis.read.guess import identifier_like
 from tamis.release import Promise
+from tamis.table_file import HOW, read_raw, runs, safe_names, undone
 
-FORMATS = ("csv", "parquet")
 ROUNDING = 1e-9
+MOST_EPSILON = 500.0
+"""Beyond this the factor that is promised has no words: every table would do."""
 RANGED = ("number", "feature")
 """Columns whose public bounds are a range; of others, every possible value is listed."""
 
@@ -43,12 +56,14 @@ class Check:
 class Verified:
     """A published folder whose every check holds.
 
-    `private` tells whether the holder's part was there to be checked too.
+    `claims` are the promises in words made from the figures that were checked; `private` tells
+    whether the holder's part was there to be checked too.
     """
 
     checks: tuple[Check, ...]
     manifest: dict[str, Any]
     private: bool
+    claims: tuple[str, ...] = ()
 
     @property
     def alone(self) -> list[str]:
@@ -86,27 +101,34 @@ def verify(folder: str | Path) -> Verified:
         raise CannotMeet(
             f"{folder} does not hold what it says: " + "; ".join(c.wrong for c in failed)
         )
-    return Verified(tuple(checks), content, (folder / "private").is_dir())
+    return Verified(tuple(checks), content, is_folder(folder / PRIVATE), tuple(_claims(content)))
 
 
 def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
-    yield _checked("files", lambda: _strange_files(folder, content))
-    yield _checked("hash", lambda: _wrong_hashes(folder, content))
-    path = folder / content["file"]["name"]
+    files = _checked("files", lambda: _strange_files(folder, content))
+    hashes = _checked("hash", lambda: _wrong_hashes(folder, content))
+    yield from (files, hashes)
+    if not (files.holds and hashes.holds):  # what was put there by others is not read
+        return
+    path, format = folder / content["file"]["name"], content["file"]["format"]
     try:
-        frame = read_release(path, content["file"]["format"])
+        raw = read_raw(path, format)
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
-    yield _checked("schema", lambda: _wrong_columns(frame, content))
+    schema = _checked("schema", lambda: _wrong_columns(raw, path, content))
+    yield schema
+    if not schema.holds:
+        return
+    frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
     yield _checked("exposure", lambda: wrong_exposure(frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
-    if (folder / "private").is_dir():
-        yield _checked("private", lambda: _wrong_private(folder))
+    if is_folder(folder / PRIVATE):
+        yield _checked("private", lambda: _wrong_private(folder, content))
 
 
 def _checked(name: str, look: Callable[[], str]) -> Check:
@@ -115,8 +137,15 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
         return Check(name, look())
     except CannotMeet as error:
         return Check(name, str(error))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        return Check(name, f"the manifest is malformed ({type(error).__name__} at {name})")
+    except (Exception, pl.exceptions.PanicException) as error:
+        return Check(name, f"the manifest is malformed ({type(error).__name__} at {name!r})")
+
+
+def _claims(content: dict[str, Any]) -> Iterator[str]:
+    for entry in content["promises"]:
+        yield f"{claim(_promise(entry), entry['unit'])} Measured: {entry['measured']:,}."
+    if content.get("budget") is not None:
+        yield budget_claim(content["budget"])
 
 
 def _wrong_shape(content: Any) -> str:
@@ -124,46 +153,104 @@ def _wrong_shape(content: Any) -> str:
         return f"{NAME} is not the manifest of a release"
     if content.get("schema_version") != SCHEMA_VERSION:
         return f"{NAME} is of another version than this tamis reads ({SCHEMA_VERSION})"
-    parts = {"file": dict, "columns": list, "promises": list, "method": dict, "report": dict}
+    parts = {
+        "file": dict, "columns": list, "promises": list, "method": dict, "report": dict,
+        "not_promised": list,
+    }  # fmt: skip
     if odd := [name for name, kind in parts.items() if not isinstance(content.get(name), kind)]:
         return f"{NAME} lacks {listed(odd)}"
-    name = content["file"].get("name")
-    if content["file"].get("format") not in FORMATS or name != Path(str(name)).name:
-        return f"{NAME} does not name a csv or parquet file of its own folder"
+    file, report = content["file"], content["report"]
+    if file.get("name") != RELEASE.get(str(file.get("format"))):
+        return f"{NAME} does not name {' or '.join(RELEASE.values())}"
+    if report.get("name") != REPORT:
+        return f"{NAME} does not name {REPORT}"
+    if not _is_count(file.get("rows")):
+        return f"{NAME} does not say how many rows there are"
+    if {key: file.get(key) for key in HOW[file["format"]]} != HOW[file["format"]]:
+        return f"{NAME} tells of missing cells and texts what is not so"
+    return _wrong_entries(content["columns"], "columns", _COLUMN) or _wrong_entries(
+        content["promises"], "promises", _PROMISE
+    )
+
+
+def _wrong_entries(entries: list[Any], name: str, shape: dict[str, Callable[[Any], bool]]) -> str:
+    for entry in entries:
+        if not isinstance(entry, dict):
+            return f"{NAME} has something other than records among its {name}"
+        if odd := [key for key, fits in shape.items() if not fits(entry.get(key))]:
+            return f"{NAME} has none or no proper {listed(odd)} in an entry of its {name}"
     return ""
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+_COLUMN: dict[str, Callable[[Any], bool]] = {
+    "name": _is_text,
+    "header": _is_text,
+    "kind": lambda value: value in ("number", "nominal"),
+    "role": lambda value: value in ("target", "feature"),
+}
+_PROMISE: dict[str, Callable[[Any], bool]] = {
+    "key": _is_text,
+    "claim": _is_text,
+    "columns": _are_texts,
+    "at_least": _is_count,
+    "measured": _is_count,
+}
+
+
 def _strange_files(folder: Path, content: dict[str, Any]) -> str:
-    known = {NAME, content["file"]["name"], content["report"]["name"], "private"}
+    known = {NAME, content["file"]["name"], REPORT, PRIVATE}
     here = {path.name for path in folder.iterdir()}
-    if strange := sorted(here - known):
+    if strange := sorted({*(here - known), *strangers(folder)}):
         return f"the folder holds {listed(strange)}, which the manifest does not know"
-    if lacking := sorted(known - here - {"private"}):
+    if lacking := sorted(known - here - {PRIVATE}):
         return f"the folder lacks {listed(lacking)}"
     return ""
 
 
 def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
     for entry in (content["file"], content["report"]):
-        path = folder / entry["name"]
-        if path.is_symlink() or not path.is_file() or digest(path) != entry["sha256"]:
+        if digest(folder / entry["name"]) != entry["sha256"]:
             return f"{entry['name']} is not the file that was published (its SHA-256 differs)"
     return ""
 
 
-def _wrong_columns(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    said = [column["name"] for column in content["columns"]]
-    if frame.columns != said:
+def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> str:
+    said, format = [column["name"] for column in content["columns"]], content["file"]["format"]
+    headers = safe_names(said) if format == "csv" else said
+    if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
         return f"the columns of the file are not those of the manifest ({len(said)} in it)"
-    if frame.height != content["file"]["rows"]:
-        return f"the file has {frame.height} rows, the manifest says {content['file']['rows']}"
+    if raw.height != content["file"]["rows"]:
+        return f"the file has {raw.height} rows, the manifest says {content['file']['rows']}"
     if [c["role"] for c in content["columns"]].count("target") != 1:
         return "the manifest does not name one target"
-    for column in content["columns"]:
-        cells = frame[column["name"]]
+    for column, cells in zip(content["columns"], raw.get_columns()):
         if column["kind"] == "number" and not _numbers(cells):
             return f"column {column['name']!r} is said to hold numbers and does not"
-    return ""
+        if format == "csv" and _unguarded(cells):
+            return f"column {column['name']!r} holds a text that a spreadsheet would run"
+    if format == "csv":
+        return ""
+    return unlike_a_table(raw) or hidden_in_parquet(path)
+
+
+def _unguarded(cells: pl.Series) -> bool:
+    return bool((runs(cells) & ~cells.str.starts_with("'")).any())
 
 
 def _numbers(cells: pl.Series) -> bool:
@@ -171,15 +258,21 @@ def _numbers(cells: pl.Series) -> bool:
     return cells.null_count() == read.null_count()
 
 
+def _promise(entry: dict[str, Any]) -> Promise:
+    return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
+
+
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is none that can be checked"
-    promise = Promise(entry["key"], int(entry["at_least"]), tuple(entry["columns"]))
+    promise = _promise(entry)
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_said(entry)):
         return f"{promise.name} is {value}, the manifest says {said}"
+    if entry["claim"] != claim(promise, entry["unit"]):
+        return f"the words of the promise {promise.name} are not those of its figures"
     return ""
 
 
@@ -187,9 +280,19 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     budget = content.get("budget")
     if budget is None:
         return ""
-    spent = fsum(float(part["epsilon"]) for part in budget["spent"])
-    if spent > float(budget["epsilon"]) + ROUNDING:
-        return f"the parts of the privacy budget add up to {spent:g}, above {budget['epsilon']:g}"
+    whole, parts = budget["epsilon"], [part["epsilon"] for part in budget["spent"]]
+    delta = budget.get("delta", 0.0)
+    if not _is_number(whole) or not 0 < whole <= MOST_EPSILON:
+        return f"epsilon of the privacy budget is no number above 0 and up to {MOST_EPSILON:g}"
+    if not parts or not all(_is_number(part) and part > 0 for part in parts):
+        return "a part of the privacy budget is no number above 0"
+    if not _is_number(delta) or not 0 <= delta < 1:
+        return "delta of the privacy budget is no number from 0 to below 1"
+    if fsum(parts) > whole + ROUNDING:
+        return f"the parts of the privacy budget add up to {fsum(parts):g}, above {whole:g}"
+    if budget.get("guarantee", True) is not True:
+        return "the manifest itself says that differential privacy does not hold"
+    budget_claim(budget)  # fails where something is lacking that its words need
     ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
     for name, bound in budget.get("bounds", {}).items():
         if not _within(frame[name].drop_nulls(), bound, name in ranged):
@@ -200,6 +303,8 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
 def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
     if ranged:
         low, high = bound
+        if not (_is_number(low) and _is_number(high) and low <= high):
+            raise ValueError("no range")
         return bool(cells.cast(pl.Float64).is_between(low, high).all())
     # Truth values are true and false in JSON and in csv alike.
     allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
@@ -209,9 +314,8 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
     if like := _unstated(frame, content):
         return f"column {listed(like)} has another value in every row, as identifiers have"
-    path = folder / "private" / "recipe.json"
-    if path.is_file():
-        known = read_json(path)
+    if is_folder(folder / PRIVATE):
+        known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
         if shown := sorted(kept & set(frame.columns)):
             return f"column {listed(shown)} must never be released"
@@ -227,15 +331,14 @@ def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
     stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
     if content["method"]["name"] in ("dp", "noise"):
         stated |= numbers
-    return [c for c in identifier_like(frame, numbers) if c not in stated]
+    return [c for c in without_repeats(frame, numbers) if c not in stated]
 
 
-def _wrong_private(folder: Path) -> str:
-    private = folder / "private"
-    if private.is_symlink() or private.stat().st_mode & 0o077:
+def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
+    if (folder / PRIVATE).lstat().st_mode & 0o077:
         return "others may read private/; run chmod 700 on it"
-    for name, said in read_json(private / "recipe.json")["sha256"].items():
-        path = folder / name
-        if not path.is_file() or digest(path) != said:
+    said = read_json(folder / PRIVATE / RECIPE)["sha256"]
+    for name in (content["file"]["name"], NAME, REPORT):
+        if digest(folder / name) != said[name]:
             return f"{name} is not the file that was published, says private/recipe.json"
     return ""

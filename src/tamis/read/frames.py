@@ -103,35 +103,63 @@ def _hushed() -> Iterator[None]:
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:
-    """A table of a DuckDB file, named `file.duckdb::table`."""
+    """A table of a DuckDB file, named `file.duckdb::table`.
+
+    The file may come from anybody: it is opened for reading, nothing in it reaches other files,
+    the network or an extension, and views, which are programs, are not run.
+    """
     import duckdb
 
     file, _, name = source.partition("::")
     path = file_at(file)
     try:
-        with duckdb.connect(str(path), read_only=True) as database:
-            names = [row[0] for row in database.execute(_TABLES).fetchall()]
-            if name not in names:
-                raise InputError(f"no table {name!r} in {path}; it has {listed(names) or 'none'}")
-            quoted = ".".join(f'"{part}"' for part in name.replace('"', '""').split("."))
-            frame = _through_parquet(database, quoted)
+        with (
+            TemporaryDirectory() as folder,
+            duckdb.connect(str(path), read_only=True, config=_NO_EXTENSIONS) as database,
+        ):
+            _shut_in(database, folder)
+            tables = {_named(*row): row for row in database.execute(_TABLES).fetchall()}
+            if name not in tables:
+                raise InputError(
+                    f"no table {name!r} in {path}; it has {listed(tables) or 'none'} (views are "
+                    "not read: make a table of what they show)"
+                )
+            return plain(_through_parquet(database, tables[name], Path(folder)))
     except duckdb.Error:
         raise InputError(
             f"{path} is not a DuckDB file that can be opened for reading; close the program that "
             "writes to it, or check the name"
         ) from None
-    return plain(frame)
 
 
-def _through_parquet(database: Any, table: str) -> pl.DataFrame:
+def _shut_in(database: Any, folder: str) -> None:
+    """Let DuckDB reach no file but its own and those of one folder, for good."""
+    database.execute(f"SET allowed_directories = [{_quoted(folder)}]")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+
+
+def _through_parquet(database: Any, table: tuple[str, str], folder: Path) -> pl.DataFrame:
     """DuckDB hands over frames through pyarrow only, which tamis does not need otherwise."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "table.parquet"
-        database.execute(f"COPY (SELECT * FROM {table}) TO '{file}' (FORMAT parquet)")
-        return pl.read_parquet(file.read_bytes())
+    file = folder / "table.parquet"
+    source = ".".join('"' + part.replace('"', '""') + '"' for part in table)
+    database.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(str(file))} (FORMAT parquet)")
+    return pl.read_parquet(file.read_bytes())
 
 
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _named(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"
+
+
+_NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+}
 _TABLES = """
-SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END
-FROM information_schema.tables ORDER BY 1
+SELECT table_schema, table_name FROM information_schema.tables
+WHERE table_type = 'BASE TABLE' AND table_catalog = current_database() ORDER BY 1, 2
 """

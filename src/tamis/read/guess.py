@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
-from tamis.read.keys import LEAST, ORDER, is_whole, telling
+from tamis.read.keys import ORDER, telling
 from tamis.table import Table
 
 TARGETS = ("class", "target", "label", "outcome", "y")
@@ -60,22 +58,3 @@ def _column(table: Table, name: str, target: str | None) -> Seen:
     elif name not in (*table.roles.named(), *table.roles.plain) and (why := telling(column)):
         looks = "order" if why == ORDER else "identifier"
     return Seen(name, table.kind(name), distinct, column.null_count(), looks)
-
-
-def identifier_like(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns with another value in every row, as names and numbers of people have.
-
-    Those that hold numbers, which may be written as text, count where all are whole.
-
-    >>> identifier_like(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
-    ['who']
-    """
-    if frame.height < LEAST:
-        return []
-    return [s.name for s in frame if _names_rows(s.alias(""), s.name in numbers)]
-
-
-def _names_rows(column: pl.Series, number: bool) -> bool:
-    if column.null_count() or column.n_unique() < column.len():
-        return False
-    return not number or is_whole(column.cast(pl.Float64, strict=False).drop_nulls())

@@ -1,0 +1,129 @@
+"""What a published folder holds, by name, and how its files are opened to be read again.
+
+Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a
+device, and of documents only as much as a release of any size needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tamis.errors import CannotMeet
+
+NAME = "manifest.json"
+REPORT = "report.html"
+RELEASE = {"csv": "release.csv", "parquet": "release.parquet"}
+"""The file of rows, by its format."""
+PRIVATE = "private"
+RECIPE = "recipe.json"
+PEOPLE = "people.csv"
+PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE)
+"""What `private/` may hold; nothing else is taken for a part of a release."""
+SCHEMA = "tamis-release"
+SCHEMA_VERSION = 1
+MOST_BYTES = 16 << 20
+"""How long a JSON document of a release may be."""
+
+
+def strangers(folder: Path) -> list[str]:
+    """What a folder holds that no release has: other names, and what is no plain file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "manifest.json").write_text("{}")
+    ...     _ = (Path(folder) / "letter.txt").write_text("dear")
+    ...     strangers(Path(folder))
+    ['letter.txt']
+    """
+    known = {NAME, REPORT, *RELEASE.values()}
+    odd = [p.name for p in folder.iterdir() if p.name != PRIVATE and _odd(p, known)]
+    private = folder / PRIVATE
+    if is_folder(private):
+        kept = [p for p in private.iterdir() if _odd(p, set(PRIVATE_FILES))]
+        odd += [f"{PRIVATE}/{path.name}" for path in kept]
+    elif os.path.lexists(private):
+        odd.append(PRIVATE)
+    return sorted(odd)
+
+
+def _odd(path: Path, known: set[str]) -> bool:
+    return path.name not in known or not stat.S_ISREG(path.lstat().st_mode)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A plain file to read; an error, without opening it, where it is anything else."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise CannotMeet(f"{path.name} is no plain file")
+        # It may be exchanged after it was looked at: a link is not followed, a pipe not waited for.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise CannotMeet(f"{path.name} is no plain file")
+            yield file
+    except FileNotFoundError:
+        raise CannotMeet(f"there is no {path.name} in {path.parent}") from None
+    except OSError as error:
+        raise CannotMeet(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a plain file."""
+    found = sha256()
+    with opened(path) as file:
+        while block := file.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
+
+
+def write_json(path: Path, content: Any) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document of a release, in which no key stands twice and every number is finite."""
+    with opened(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise CannotMeet(f"{path.name} is longer than {MOST_BYTES >> 20} MiB")
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+    except (ValueError, RecursionError):
+        raise CannotMeet(
+            f"{path.name} is not a JSON document whose keys are given once and whose numbers are "
+            "finite"
+        ) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError("not finite")
+    return number

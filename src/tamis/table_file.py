@@ -1,0 +1,168 @@
+"""The one way in which rows are written to a file that may leave: csv or parquet.
+
+Whatever is handed on goes through `write_table`, so that a file holds the values of its rows and
+nothing else: equal values are equal bits, categories are texts, and no text of a csv file is run
+as a formula by a spreadsheet. The rule for such texts can be undone: one that begins with ``=``,
+``+``, ``-`` or ``@``, their wide forms, a tab, a carriage return or a line feed, blanks before it
+not counted, gets an apostrophe in front, unless it is a plain number; so does a text that begins
+with an apostrophe. To undo it, take one apostrophe off every text that begins with one.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from tamis.errors import CannotMeet, InputError
+
+Format = Literal["csv", "parquet"]
+
+RULE = (
+    "A text that begins with = + - @ (also in wide form), a tab or a line break, blanks before it "
+    "not counted, and is not a plain number, and every text that begins with an apostrophe, has "
+    "one apostrophe in front. Take one apostrophe off every text that begins with one to undo it."
+)
+HOW: dict[str, dict[str, str]] = {
+    "csv": {"missing": "an empty cell", "texts": RULE},
+    "parquet": {"missing": "null", "texts": "as they are"},
+}
+"""How each format holds missing cells and texts, in words."""
+
+_RUNS = r"^(?:\s*[=+\-@＝＋－＠]|[\t\r\n]|')"  # noqa: RUF001
+_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+
+def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -> None:
+    """Write rows in one form; the format is told by the name of the file where none is given."""
+    frame = one_form(frame)
+    if (format or format_named(path)) == "parquet":
+        # Statistics would say nothing new; a file without them has the rows alone.
+        frame.write_parquet(path, statistics=False)
+        return
+    if any(not name.strip() for name in frame.columns):
+        raise InputError("a column without a name cannot be released; name it, or --drop it")
+    safe(frame).write_csv(path, line_terminator="\n")
+
+
+def format_named(path: str | Path) -> Format:
+    """The format that a file to write is named for.
+
+    >>> format_named("out/rows.parquet")
+    'parquet'
+    """
+    suffix = Path(path).suffix
+    if suffix == ".csv":
+        return "csv"
+    if suffix == ".parquet":
+        return "parquet"
+    raise InputError(f"--output writes .csv or .parquet, got {Path(path).name}")
+
+
+def one_form(frame: pl.DataFrame) -> pl.DataFrame:
+    """Each value in one form only: no negative zero, NaN is missing, categories are texts.
+
+    >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
+    [0.0, 0.0, None]
+    """
+    return pl.DataFrame([_one_form(column) for column in frame.get_columns()])
+
+
+def _one_form(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Categorical | pl.Enum):
+        return column.cast(pl.String)
+    if not column.dtype.is_float():
+        return column
+    zero = pl.Series(column.name, [0.0], dtype=column.dtype)
+    return zero.zip_with(column == 0, column).fill_nan(None)
+
+
+def read_raw(path: Path, format: Format) -> pl.DataFrame:
+    """What stands in a written file: in csv every cell is a text, with the apostrophes."""
+    try:
+        data = path.read_bytes()
+        with _panics_unheard():
+            if format == "parquet":
+                return pl.read_parquet(data)
+            # polars leaves doubled quotes in the names of columns.
+            return pl.read_csv(data, infer_schema=False, new_columns=_headers(data))
+    except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
+        raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
+
+
+_PANIC = pl.exceptions.PanicException
+"""What polars raises at some damaged files; it is no `Exception`."""
+
+
+@contextmanager
+def _panics_unheard() -> Iterator[None]:
+    """Keep polars from telling where it panicked: it writes to the terminal past Python."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # nobody listens
+        yield
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
+
+
+def read_written(path: Path, format: Format) -> pl.DataFrame:
+    """What a recipient finds: every cell of csv as text, the rule for texts undone."""
+    frame = read_raw(path, format)
+    return undone(frame) if format == "csv" else frame
+
+
+def _headers(data: bytes) -> list[str]:
+    names = next(csv.reader(TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")), [])
+    if len(set(names)) < len(names):
+        raise ValueError("two columns of one name")
+    return names
+
+
+# Columns are taken one by one: a name such as "^a.*$" or "*" is a pattern to polars' expressions.
+
+
+def runs(texts: pl.Series) -> pl.Series:
+    """Which texts the rule changes."""
+    return texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)
+
+
+def safe(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same frame, its texts and the names of its columns by the rule.
+
+    >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
+    {"'=a": ["'=1+1", '-1', "''x", 'b']}
+    """
+    cells = [_safe(s) if s.dtype == pl.String else s for s in frame.get_columns()]
+    return pl.DataFrame([s.alias(name) for s, name in zip(cells, safe_names(frame.columns))])
+
+
+def safe_names(names: list[str]) -> list[str]:
+    """Names of columns by the rule."""
+    return _safe(pl.Series("names", names, dtype=pl.String)).to_list()
+
+
+def undone(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame as it was before `safe`.
+
+    >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
+    {'=a': ['=1+1', '-1', "'x"]}
+    """
+    cells = [s.str.strip_prefix("'") if s.dtype == pl.String else s for s in frame.get_columns()]
+    return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
+
+
+def _safe(texts: pl.Series) -> pl.Series:
+    return ("'" + texts).zip_with(runs(texts).fill_null(False), texts)

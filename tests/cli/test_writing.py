@@ -1,0 +1,252 @@
+"""Whatever a command writes: safe cells, in a place that is there, and no trace of a stop."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tamis.table_file import HOW
+
+ROWS = 120
+TABLE = pl.DataFrame(
+    {
+        "=cmd": [("=1+1", "@x", "c")[i % 3] for i in range(ROWS)],
+        "age": [20.0 + i % 7 for i in range(ROWS)],
+        "s": [("a", "b")[i % 5 < 2] for i in range(ROWS)],
+        "y": [("=no", "yes")[i % 3 == 0] for i in range(ROWS)],
+    }
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    TABLE.write_csv(tmp_path / "rows.csv")
+    return tmp_path / "rows.csv"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def cells(path: Path) -> set[str]:
+    return {cell for line in path.read_text().splitlines() for cell in line.split(",")}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("select", "--by", "breach", "--classifier", "nb", "--search", "forward", "--folds", "3"),
+        ("perturb", "--method", "uniform", "--columns", "age"),
+    ],
+)
+def test_no_command_writes_a_formula(run, table, tmp_path, command):
+    out = tmp_path / "out.csv"
+    name, *options = command
+    code, _, err = run(name, table, "--target", "y", *options, "-o", out, "--quiet")
+    assert code == 0, err
+    assert "'=no" in cells(out)
+    assert not [cell for cell in cells(out) if cell.startswith(("=", "@"))]
+
+
+def test_selected_columns_of_nought_and_one_are_written_safely(run, tmp_path):
+    frame = pl.DataFrame({"=a": [1, 0] * 30, "b": [1, 1, 0] * 20, "=y": ["=u", "v"] * 30})
+    frame.write_csv(tmp_path / "bits.csv")
+    for privacy in ("containment", "equality"):
+        for name in ("out.csv", "out.parquet"):
+            asked = ("--by", "containment", "--k", 2, "--privacy", privacy, "-o", tmp_path / name)
+            code, _, err = run("select", tmp_path / "bits.csv", "--target", "=y", *asked)
+            assert code == 0, err
+    assert "'=a" in (tmp_path / "out.csv").read_text()
+    assert {"=a", "=y"} <= set(pl.read_parquet(tmp_path / "out.parquet").columns)
+
+
+NOWHERE = [
+    ("select", "--by", "breach", "-o", "none/x.csv"),
+    ("select", "--by", "containment", "--plot", "none/x.svg"),
+    ("perturb", "--method", "uniform", "-o", "none/x.csv"),
+    ("rules", "-o", "none/x.txt"),
+    ("init", "-o", "none/x.toml"),
+    ("release", "--out", "none/out"),
+    ("release", "--again", "somewhere", "--out", "none/out"),
+]
+
+
+@pytest.mark.parametrize("command", NOWHERE, ids=lambda c: " ".join(c[:1] + c[-2:]))
+def test_a_place_that_is_not_there_is_said_before_the_work(
+    run, table, tmp_path, monkeypatch, command
+):
+    """Before the table is even read: it is not there."""
+    monkeypatch.chdir(tmp_path)
+    table.unlink()
+    name, *options = command
+    code, _, err = run(name, table, "--target", "y", *options)
+    assert code == 2
+    assert "no folder none to write" in err
+
+
+def test_plots_of_other_commands_too(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in (("choose", "none.csv", "--factor", "a:max"), ("retain", "a.csv", "b.csv")):
+        code, _, err = run(*command, "--plot", "none/x.svg")
+        assert code == 2
+        assert "no folder none to write" in err
+    assert "no folder none to write" in run("demo", "--out", "none/out").err
+
+
+def marked(folder: Path) -> Path:
+    """A program that leaves a mark where it is run."""
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\ntouch {folder}/was-run\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("text", ["python = {}", "[dp]\nkinds = ['synthesiser']\npython = {}"])
+def test_a_file_never_names_a_program_to_run(run, table, tmp_path, text):
+    config = tmp_path / "c.toml"
+    config.write_text(text.format(json.dumps(str(marked(tmp_path)))))
+    common = ("--target", "y", "--config", config, "--epsilon", "1")
+    for command in (
+        ("release", table, *common, "--out", tmp_path / "out"),
+        ("perturb", table, *common, "--method", "dp-synthesiser", "-o", tmp_path / "x.csv"),
+    ):
+        code, _, err = run(*command)
+        assert code == 2
+        assert "names a program to run, which a file must not" in err
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_a_recipe_never_names_a_program_to_run(run, tmp_path):
+    private = tmp_path / "out" / "private"
+    private.mkdir(parents=True)
+    methods = {"dp": {"kinds": ["synthesiser"], "python": str(marked(tmp_path))}}
+    recipe = {
+        "recipe_version": 1,
+        "settings": {"methods": methods},
+        "origin": {"made": {"rows": 200, "random_state": 0}},
+        "date": "2026-11-15",
+        "sha256": {},
+        "versions": {},
+    }
+    (private / "recipe.json").write_text(json.dumps(recipe))
+    code, _, err = run("release", "--again", tmp_path / "out")
+    assert code == 2
+    assert "names a program to run" in err
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_a_flag_names_the_program(run, table, tmp_path):
+    pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
+    (tmp_path / "bounds.toml").write_text('[bounds]\nage = [0, 90]\ny = ["=no", "yes"]\n')
+    asked = ("--target", "y", "--epsilon", 1, "--bounds", tmp_path / "bounds.toml")
+    program = marked(tmp_path)
+    run("release", table, *asked, "--python", program, "--out", tmp_path / "out", "--quiet")
+    assert (tmp_path / "was-run").exists()
+
+
+STOPPED = """
+import os, signal, sys, time
+import tamis.publishing.bundle as bundle
+step, how = sys.argv[1], getattr(signal, sys.argv[2])
+def stopped(*args, **options):
+    os.kill(os.getpid(), how)
+    time.sleep(60)
+setattr(bundle, step, stopped)
+from tamis.cli import main
+main(sys.argv[3:])
+"""
+
+
+def stopped(folder: Path, step: str, how: str) -> int:
+    command = [sys.executable, "-c", STOPPED, step, how, "demo", "--rows", "200", "--out", "out"]
+    done = subprocess.run(
+        [*command, "--force", "--quiet"], cwd=folder, capture_output=True, check=False, timeout=120
+    )
+    return done.returncode
+
+
+def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", "--rows", 200, "--out", "out", "--quiet").code == 0
+    before = (tmp_path / "out" / "manifest.json").read_bytes()
+    assert stopped(tmp_path, "verify", "SIGKILL") == -signal.SIGKILL
+    draft, _ = names(tmp_path)
+    assert draft.startswith(".tamis-draft-")
+    assert (tmp_path / draft / "new" / "out" / "private" / "recipe.json").exists()
+    assert (tmp_path / "out" / "manifest.json").read_bytes() == before
+    assert run("verify", "out").code == 0
+    code, _, err = run("release", "nothing.csv", "--target", "y", "--out", "other")
+    assert code == 2
+    assert f"removed {draft}, left by a run that was stopped, a draft of 'out'" in err
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(tmp_path):
+    assert stopped(tmp_path, "summarise", "SIGHUP") == 130
+    assert names(tmp_path) == []
+
+
+def test_what_nohup_asks_for_is_kept(run, monkeypatch):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    heard = []
+
+    def look(*_: object, **__: object) -> None:
+        heard.append(signal.getsignal(signal.SIGHUP))
+
+    try:
+        monkeypatch.setattr("tamis.cli.cli.main", look)
+        run("verify", "x")
+        assert heard == [signal.SIG_IGN]
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path):
+    script = (
+        "import resource, sys\n"
+        "import tamis.flow, tamis.publishing.bundle\n"
+        "from tamis.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))\n"
+        "main(sys.argv[1:])\n"
+    )
+    command = [sys.executable, "-c", script, "demo", "--rows", "200", "--out", "out", "--quiet"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1, done.stderr
+    assert "there is no room to write out" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_control_characters_are_spelled_out(run, tmp_path):
+    steering = "\x1b]0;title\x07\x9b31m\u202e"
+    folder = tmp_path / steering
+    folder.mkdir()
+    manifest = {
+        "schema": "tamis-release",
+        "schema_version": 1,
+        "file": {"name": "release.parquet", "format": "parquet", "rows": 0, **HOW["parquet"]},
+        "report": {"name": "report.html"},
+        **{"columns": [], "promises": [], "method": {}, "not_promised": []},
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / steering).write_text("x")
+    code, out, err = run("verify", folder)
+    assert code == 1
+    assert "title" in err.partition("holds")[2]
+    assert all(c.isprintable() or c == "\n" for c in out + err)
+
+
+def test_json_has_no_control_characters(capsys):
+    from tamis.cli.show import print_json
+
+    content = {"a\x1b\x7f\x9b\u202e\u2028": "é 🙂\n"}
+    print_json(content)
+    text = capsys.readouterr().out
+    assert json.loads(text) == content
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert "é 🙂" in text

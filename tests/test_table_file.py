@@ -1,0 +1,147 @@
+"""Texts that a spreadsheet would run: made safe, and back again."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tamis
+from tamis import Roles, Table
+from tamis.errors import CannotMeet, InputError
+from tamis.publishing.release_file import arranged
+from tamis.table_file import one_form, read_written, safe, undone, write_table
+
+nasty = st.text(alphabet="=+-@'\t\r\n 1.eaé\"，＝,", max_size=8) | st.text(max_size=8)  # noqa: RUF001
+
+
+@given(st.lists(nasty | st.none(), min_size=1, max_size=8))
+def test_the_rule_can_be_undone(values):
+    frame = pl.DataFrame({"t": pl.Series(values, dtype=pl.String)})
+    assert undone(safe(frame)).equals(frame)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1", "-", "+a"],  # noqa: RUF001
+)
+def test_formulas_get_an_apostrophe(text):
+    assert safe(pl.DataFrame({"t": [text]}))["t"].to_list() == ["'" + text]
+
+
+@pytest.mark.parametrize("text", ["-1", "+1", "-1.5e-3", "<=50K", "a=b", "", " x", "1-2", ".5"])
+def test_numbers_and_plain_texts_stay(text):
+    assert safe(pl.DataFrame({"t": [text]}))["t"].to_list() == [text]
+
+
+def test_numbers_missing_cells_and_names_of_columns():
+    frame = pl.DataFrame({"=a": [-1, 2], "b": [None, "=1"], "^.*$": ["x", "y"]})
+    made = safe(frame)
+    assert made.columns == ["'=a", "b", "^.*$"]
+    assert made["'=a"].to_list() == [-1, 2]
+    assert made["b"].to_list() == [None, "'=1"]
+
+
+hostile = ["=cmd()", "a,b", 'q"uote', "line\nbreak", "<script>alert(1)</script>", "*", "^.*$", "'"]
+
+
+def test_hostile_names_and_cells_survive_the_file(tmp_path):
+    columns = {name: [name, "plain", None] for name in hostile}
+    frame = pl.DataFrame(columns)
+    for kind in ("csv", "parquet"):
+        path = tmp_path / f"release.{kind}"
+        write_table(frame, path, kind)
+        assert read_written(path, kind).equals(frame)
+    first = (tmp_path / "release.csv").read_text(encoding="utf-8")
+    assert first.startswith("'=cmd(),")
+
+
+odd_floats = st.lists(
+    st.sampled_from([0.0, -0.0, float("nan"), None, 1.5, -1.5]), min_size=1, max_size=12
+)
+
+
+@given(odd_floats, st.sampled_from([pl.Float32, pl.Float64]))
+def test_a_value_has_one_form(values, kind):
+    column = one_form(pl.DataFrame({"x": pl.Series(values, dtype=kind)}))["x"]
+    expected = [None if v is None or v != v else v for v in values]
+    assert column.to_list() == expected
+    assert column.dtype == kind
+    assert not np.signbit(column.filter(column == 0).to_numpy()).any()
+
+
+@given(st.permutations([0.0, -0.0, float("nan"), None] * 3), st.integers(0, 3))
+def test_the_order_of_the_rows_does_not_tell_forms_apart(values, seed):
+    roles = Roles(target="y")
+
+    def made(cells: list[float | None]) -> pl.DataFrame:
+        frame = pl.DataFrame({"x": pl.Series(cells, dtype=pl.Float64), "y": ["u"] * 12})
+        return arranged(Table(frame, roles), seed)
+
+    one, other = made(values), made(values[::-1])
+    assert one.equals(other)
+    assert not np.signbit(one["x"].drop_nulls().to_numpy()).any()
+
+
+@pytest.mark.parametrize("kind", [pl.Enum(["u", "v", "SECRET"]), pl.Categorical()])
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_file_holds_the_values_of_its_rows_only(tmp_path, kind, format):
+    whole = pl.DataFrame(
+        {"x": pl.Series(["u", "v", "SECRET"], dtype=kind), "n": [1.25, 2.5, 7_777_777.125]}
+    )
+    path = tmp_path / f"rows.{format}"
+    write_table(whole.head(2), path)
+    data = path.read_bytes()
+    assert b"SECRET" not in data
+    assert b"7777777" not in data
+    assert np.float64(7_777_777.125).tobytes() not in data
+    assert b"pandas" not in data
+    assert read_written(path, format)["x"].to_list() == ["u", "v"]
+
+
+def test_parquet_tells_the_types_of_its_columns_and_nothing_else(tmp_path):
+    write_table(pl.DataFrame({"x": ["u"]}), tmp_path / "rows.parquet")
+    assert set(pl.read_parquet_metadata(tmp_path / "rows.parquet")) == {"ARROW:schema"}
+
+
+def test_other_formats_and_columns_without_a_name_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"writes \.csv or \.parquet"):
+        write_table(pl.DataFrame({"x": ["u"]}), tmp_path / "rows.xlsx")
+    with pytest.raises(InputError, match="without a name"):
+        write_table(pl.DataFrame({" ": ["u"]}), tmp_path / "rows.csv")
+
+
+def test_a_damaged_file_is_named_and_polars_says_nothing_of_it(tmp_path, capfd):
+    path = tmp_path / "rows.parquet"
+    write_table(pl.DataFrame({"x": ["u", "v"] * 50, "n": [1.5, None] * 50}), path)
+    whole, draw, failed = path.read_bytes(), np.random.default_rng(1), 0
+    for _ in range(200):
+        data = bytearray(whole)
+        data[draw.integers(len(data))] = draw.integers(256)
+        path.write_bytes(data)
+        try:
+            read_written(path, "parquet")
+        except CannotMeet:
+            failed += 1
+    assert failed > 50
+    os.write(2, b"heard")
+    assert capfd.readouterr().err == "heard"
+
+
+def test_no_other_module_writes_rows():
+    """The synthesiser's files of codes never leave: they are read back and removed."""
+    writer = re.compile(
+        r"\b(?:write|sink|to)_(?:csv|parquet|ipc|excel|ndjson|avro|delta|feather)\b"
+    )
+    folder = Path(tamis.__file__).parent
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if writer.search(path.read_text(encoding="utf-8"))
+    }
+    allowed = {"perturb/synthesiser.py", "perturb/synthesiser_script.py"}
+    assert found - allowed == {"table_file.py"}
