@@ -85,6 +85,17 @@ def test_a_finer_identifier_and_a_constant_one_are_not_counted() -> None:
     assert people({"ssn": ["a", "a", "b"], "patient": [7, 7, 9]}) == [0, 0, 1]
 
 
+def test_rows_that_all_name_one_person_are_one_persons() -> None:
+    assert people({"ssn": ["a"] * 3}) == [0, 0, 0]
+    assert people({"ssn": ["a"] * 3, "name": ["x"] * 3}) == [0, 0, 0]
+
+
+def test_numbers_and_texts_tell_apart_alike() -> None:
+    for values in ([9, 10, 9], [9.5, 10.0, 9.5], ["9", "10", "9"], [True, False, True]):
+        assert people({"id": values}) in ([0, 1, 0], [1, 0, 1])
+    assert people({"id": [1.0, float("nan"), None]}) == [1, 0, 0]
+
+
 def test_it_can_be_said_who_is_a_person() -> None:
     named = {"name": ["x", "x", "y", "y"], "ssn": [1, 2, 3, 3]}
     assert people(named) == [0, 0, 1, 1]

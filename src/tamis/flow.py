@@ -34,7 +34,8 @@ class Settings:
     Parameters
     ----------
     k : int
-        Everybody must hide among at least k people. Of rows that are drawn anew it is not asked:
+        Everybody must hide among at least k people, whom the table's identifiers tell apart; where
+        nothing does, each row counts as a person. Of rows that are drawn anew it is not asked:
         they are no people.
     epsilon : float, optional
         Release only rows that were drawn with differential privacy at this cost; the method `dp`

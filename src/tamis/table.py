@@ -165,8 +165,8 @@ class Table:
 
         People are told apart by `Roles.person`, else by the identifiers together; one whose every
         value goes with a single value of another (a stay of a patient) is finer than a person and
-        not counted, nor is one that is the same everywhere. Rows without identifiers count as
-        one person's: nobody can tell that they are not.
+        not counted, nor is one that is the same everywhere, unless all are. Rows without
+        identifiers count as one person's: nobody can tell that they are not.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
@@ -265,22 +265,29 @@ def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
     """Numbers from 0 that are equal where the cells are; missing cells are equal."""
-    ranks = column.cast(pl.String).rank("dense").fill_null(0)
-    return np.unique(ranks.to_numpy(), return_inverse=True)[1].astype(np.int64)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    elif not column.dtype.is_integer():
+        column = column.cast(pl.String)
+    ranks = column.rank("dense")  # from 1 on
+    codes: NDArray[np.int64] = ranks.fill_null(0).to_numpy().astype(np.int64)
+    return codes if ranks.null_count() else codes - 1
 
 
 def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Numbers from 0 that are equal where all the codes are."""
-    each = list(codes)
-    if len(each) == 1:
-        return each[0]
-    rows = np.column_stack(each)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    joined, *others = codes
+    for each in others:
+        pairs = joined * (each.max(initial=0) + 1) + each
+        joined = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return joined
 
 
 def _coarsest(codes: dict[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
     """The codes without constants and without those that are finer than others."""
     kept = {name: each for name, each in codes.items() if each.max(initial=0) > 0}
+    if not kept:  # all identifiers name one person
+        return codes
     for name in list(kept):
         if any(_determines(kept[name], other) for key, other in kept.items() if key != name):
             del kept[name]
@@ -288,4 +295,5 @@ def _coarsest(codes: dict[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64
 
 
 def _determines(fine: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
-    return int(_joined([fine, coarse]).max()) == int(fine.max())
+    alone = int(fine.max()) + 1 == len(fine)
+    return alone or int(_joined([fine, coarse]).max()) == int(fine.max())

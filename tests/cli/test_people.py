@@ -127,3 +127,23 @@ def test_a_source_says_who_people_are():
     assert Source(**given, **lists, **rest).who is None
     assert Source(**given, **lists, **rest, row_is_person=True).who == ()
     assert Source(**given, **lists, **rest, person=("a",)).who == ("a",)
+
+
+def test_a_release_is_made_again_with_the_same_people(run, stays, tmp_path):
+    out = tmp_path / "out"
+    config = tmp_path / "c.toml"
+    config.write_text(
+        'person = ["patient"]\ndrop = ["stay"]\ntarget = "ill"\nk = 4\nattackers = ["nb"]\n'
+        'methods = ["containment"]\n[containment]\nks = [4]\nutilities = ["difference"]\n'
+    )
+    code, _, err = run("release", stays, "--config", config, "--out", out, "--quiet")
+    assert (code, err) == (0, "")
+    (entry,) = json.loads((out / "manifest.json").read_text())["promises"]
+    assert (entry["unit"], entry["recount"]) == ("people", "private")
+    assert entry["rows_measured"] >= STAYS * entry["measured"]
+    again = tmp_path / "again"
+    code, said, _ = run("release", "--again", out, "--out", again)
+    assert code == 0
+    assert "The same bytes again" in said
+    kept = [(d / "private" / "people.csv").read_text() for d in (out, again)]
+    assert kept[0] == kept[1]

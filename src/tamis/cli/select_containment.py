@@ -186,6 +186,6 @@ def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path:
         picture = several_picture(found, utility)
     else:
         ((k, chosen),) = found.items()
-        picture = path_picture(chosen, records.features, k, utility)
+        picture = path_picture(chosen, records.features, k, utility, records.unit)
     with written(path) as draft:
         picture.write(draft)

@@ -11,7 +11,15 @@ _WIDTH, _HEIGHT = 720.0, 420.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 70.0, 60.0, 60.0
 
 
-def path_picture(chosen: Selection, names: Sequence[str], k: int, utility: str) -> Picture:
+HOLDERS = {
+    "people": "people who have all that some person has",
+    "rows": "rows that have all that some row has",
+}
+
+
+def path_picture(
+    chosen: Selection, names: Sequence[str], k: int, utility: str, unit: str = "rows"
+) -> Picture:
     """Utility and anonymity after each feature chosen.
 
     Parameters
@@ -24,6 +32,8 @@ def path_picture(chosen: Selection, names: Sequence[str], k: int, utility: str) 
         The anonymity that was asked for, drawn as a line.
     utility : str
         The name of the utility.
+    unit : {"people", "rows"}
+        What the anonymity counts.
     """
     steps = chosen.steps
     picture = Picture(
@@ -40,7 +50,7 @@ def path_picture(chosen: Selection, names: Sequence[str], k: int, utility: str) 
     _frame(picture, across, up, "features chosen", utility)
     for tick in fall.ticks():
         picture.text(_WIDTH - _RIGHT + 8, fall(tick) + 4, f"{tick:,.0f}", fill=ORANGE, size=12)
-    _axis_words(picture, _WIDTH - 14, "people who have all that some person has", ORANGE, 90)
+    _axis_words(picture, _WIDTH - 14, HOLDERS[unit], ORANGE, 90)
     picture.line(_LEFT, fall(k), _WIDTH - _RIGHT, fall(k), stroke=ORANGE, stroke_dasharray="5 4")
     picture.text(_LEFT + 6, fall(k) - 5, f"k = {k}", fill=ORANGE, size=12)
     for values, scale, colour in (
@@ -50,7 +60,7 @@ def path_picture(chosen: Selection, names: Sequence[str], k: int, utility: str) 
         points = [(across(i + 1), scale(v)) for i, v in enumerate(values)]
         picture.steps(points, fill="none", stroke=colour, stroke_width=2)
         for (x, y), step in zip(points, steps):
-            tip = f"{names[step.feature]}: {utility} {step.utility:.4g}, {step.anonymity:,} people"
+            tip = f"{names[step.feature]}: {utility} {step.utility:.4g}, {step.anonymity:,} {unit}"
             picture.circle(x, y, 3.5 if len(steps) < 60 else 2, tip, fill=colour)
     if len(steps) <= 12:
         for i, step in enumerate(steps):
