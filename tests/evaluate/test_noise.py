@@ -28,7 +28,7 @@ def chosen() -> list[Row]:
         "attackers": ("nb", "c45"),
         "methods": {"breach": {"search": "walk", "folds": 3, "most": 5}},
     }
-    return [consider(noise(s), Settings(**settings, seed=s)).decision.chosen for s in range(RUNS)]  # type: ignore[arg-type]
+    return [consider(noise(s), Settings(**settings, seed=s)).decision.chosen for s in range(RUNS)]
 
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:
@@ -57,3 +57,27 @@ def test_the_strongest_attacker_is_not_flattered_either(chosen):
     heard = [(row.trial.strongest, row.trial.reporting.attacked) for row in chosen]
     mean, error = mean_and_error([said[name].right.mean() for name, said in heard])
     assert abs(mean - 0.5) < 3 * error
+
+
+def test_nobody_is_searched_and_asked_about():
+    """By heart a model knows whom it has met; of others it can only guess."""
+    draw = np.random.default_rng(3)
+    who = np.repeat(np.arange(120), 4)
+    frame = pl.DataFrame({"person": who, "code": draw.permutation(120)[who]}).with_columns(
+        coin=pl.Series(draw.integers(0, 2, 120)[who]), label=pl.Series((np.arange(120) % 2)[who])
+    )
+    table = Table(frame, Roles(target="label", quasi=(), identifiers=("person",)))
+    asked = Settings(
+        k=1,
+        methods={"breach": {"search": "walk", "folds": 3}},
+        classifier="tree",
+        attackers=("nb",),
+    )
+    outcome = consider(table, asked)
+    split = outcome.court.split
+    parts = [set(who[rows]) for rows in (split.seen, split.choosing, split.reporting)]
+    assert sum(map(len, parts)) == 120
+    card = outcome.decision.scorecard
+    assert card.baseline.value("performance") < 0.75
+    wide = card.baseline.figures["performance"]
+    assert wide.high - wide.low > 0.2, "four rows of a person count as one, as they are alike"
