@@ -21,6 +21,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.folds import Folds
 from tamis.learn.subset_fits import SubsetFits
 from tamis.learn.subset_scores import SubsetScores
+from tamis.table import Roles, Table
 
 
 class Refitted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -203,3 +204,18 @@ def test_a_bar_is_drawn_on_a_terminal_only(monkeypatch, capsys):
         found = scores.many(SUBSETS)
         assert [s.features for s in found] == SUBSETS
         assert ("fitting subsets" in capsys.readouterr().err) is terminal
+
+
+def test_no_fold_knows_the_other_rows_of_those_it_tests():
+    """A tree knows by heart whom it has met; a label by lot can be told of nobody else."""
+    draw = np.random.default_rng(1)
+    who = np.repeat(np.arange(80), 5)
+    frame = pl.DataFrame({"person": who, "code": draw.permutation(80)[who]})
+    frame = frame.with_columns(ill=pl.Series((np.arange(80) % 2)[who]))
+    table = Table(frame, Roles(target="ill", identifiers=("person",)))
+    tree = DecisionTreeClassifier(random_state=0)
+    assert abs(SubsetScores(table, tree, cv=5).of(["code"]).mean - 0.5) < 0.2
+    known = SubsetScores(frame, tree, target="ill", features=["code"], cv=5, groups=table.people)
+    assert known.of(["code"]) == SubsetScores(table, tree, cv=5).of(["code"])
+    parted = SubsetScores(table.with_roles(person=()), tree, cv=5)
+    assert parted.of(["code"]).mean > 0.95

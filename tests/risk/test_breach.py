@@ -199,3 +199,15 @@ def test_other_ways_to_make_classes():
 def test_cuts_that_are_refused(column, rule, said):
     with pytest.raises(InputError, match=said):
         cut_sensitive(column, np.zeros(len(column)), rule)
+
+
+def test_an_attacker_is_asked_about_people_whom_it_has_not_met():
+    draw = np.random.default_rng(2)
+    who = np.repeat(np.arange(80), 5)
+    frame = pl.DataFrame({"person": who, "code": draw.permutation(80)[who]})
+    frame = frame.with_columns(ill=pl.Series((np.arange(80) % 2)[who]))
+    table = Table(frame, Roles(target="ill", identifiers=("person",)))
+    found = breach_increase(table, ["code"], attackers="tree", cv=5)
+    assert abs(found.accuracy - 0.5) < 0.2
+    each_row = breach_increase(table.with_roles(person=()), ["code"], attackers="tree", cv=5)
+    assert each_row.accuracy > 0.95

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.classifiers import classifier
 from tamis.learn.folds import Folds
 from tamis.learn.significance import fold_p_value
 from tamis.learn.subset_scores import SubsetScores
@@ -342,3 +343,61 @@ def test_stability_counts_over_seeds(people):
     fixed = BreachSelector(AdditiveNaiveBayes(), cv=Folds.stratified(y, 3))
     with pytest.raises(InputError, match="number of folds"):
         breach_stability(fixed, X, y, sensitive)
+
+
+@pytest.fixture(scope="module")
+def stays():
+    """Several rows a person, whose target and sensitive column are theirs."""
+    draw = np.random.default_rng(4)
+    who = np.repeat(np.arange(70), draw.integers(1, 7, 70))
+    ill, smokes = (np.arange(70) % 2)[who], (np.arange(70) % 3 == 0)[who]
+    frame = pl.DataFrame({"person": who, "age": ill * 2 + draw.normal(size=len(who))})
+    frame = frame.with_columns(
+        dose=pl.Series(draw.normal(size=len(who))), smokes=smokes, ill=pl.Series(ill)
+    )
+    return Table(frame, Roles(target="ill", sensitive="smokes", identifiers=("person",)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cv", [None, 3])
+def test_a_person_is_on_one_side_of_every_fold(stays, cv):
+    X, y = stays.frame.select("age", "dose"), stays.frame["ill"].to_numpy()
+    selector = BreachSelector(AdditiveNaiveBayes(), cv=cv)
+    fitted = selector.fit(X, y, stays.frame["smokes"], stays.people)
+    for fold, test in enumerate(fitted.folds_.tests):
+        trained = stays.people[fitted.folds_.train(fold)]
+        assert not set(stays.people[test]) & set(trained)
+    parted = clone(selector).set_params(cv=StratifiedKFold(3))
+    with pytest.raises(InputError, match="some rows of a person"):
+        parted.fit(X, y, groups=stays.people)
+    assert breach_stability(selector.set_params(cv=3), X, y, seeds=[1], groups=stays.people)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_person_is_kept_aside_with_all_rows_or_with_none(stays):
+    y, people = stays.frame["ill"].to_numpy(), stays.people
+    held = held_rows(y, 0.25, 1, people)
+    seen = np.setdiff1d(np.arange(len(y)), held)
+    assert not set(people[held]) & set(people[seen])
+    assert len(set(people[held])) == 18
+    fitted, aside = fit_held_out(BreachSelector(AdditiveNaiveBayes(), cv=3), stays, 0.25, 1)
+    assert aside.rows == len(held)
+    assert fitted.folds_.rows == len(seen)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_rows_kept_aside_pick_no_attacker(people):
+    X, y, hidden = people
+    frame = X.with_columns(ill=pl.Series(y), smokes=pl.Series(hidden))
+    table = Table(frame, Roles(target="ill", sensitive="smokes"))
+    selector = BreachSelector(AdditiveNaiveBayes(), cv=3, attackers=["nb", "c45", "neighbours"])
+    fitted, aside = fit_held_out(selector, table, 0.25, 3)
+    assert aside.attacker == fitted.best_.attacker
+    held = held_rows(y, 0.25, 3)
+    guessed = X.with_columns(smokes=pl.Series(hidden))
+    once = Folds((held,), len(y))
+    now, before = (
+        SubsetScores(guessed, classifier(one.attacker), target="smokes", cv=once).of(one.features)
+        for one in (fitted.best_, fitted.baseline_)
+    )
+    assert aside.pbi == pytest.approx(now.mean / before.mean - 1)

@@ -114,7 +114,7 @@ _SETTINGS = [
     "# What attackers would learn; the strongest counts.",
     'attackers = ["c45", "nb", "boosting", "logistic"]',
     "",
-    "# The share of rows that no search sees.",
+    "# The share of rows to choose by, and again to report from; no search sees either.",
     "holdout = 0.25",
     "",
     "# What proposes releases.",

@@ -1,0 +1,83 @@
+"""Tables of pure noise: whatever is chosen, half of the labels is all that can be predicted."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom
+
+from tamis import Roles, Settings, Table, consider
+from tamis.evaluate.scorecard import Row
+
+RUNS = 30
+ROWS = 320
+
+
+def noise(seed: int) -> Table:
+    draw = np.random.default_rng(seed)
+    columns = {f"c{i}": draw.integers(0, 4, ROWS) for i in range(6)}
+    halves = {name: draw.permutation(["a", "b"] * (ROWS // 2)) for name in ("label", "secret")}
+    return Table(pl.DataFrame(columns | halves), Roles(target="label", sensitive="secret"))
+
+
+@pytest.fixture(scope="module")
+def chosen() -> list[Row]:
+    """What is chosen of each of many tables."""
+    settings = {
+        "k": 1,
+        "weights": {"performance": 1.0},
+        "attackers": ("nb", "c45"),
+        "methods": {"breach": {"search": "walk", "folds": 3, "most": 5}},
+    }
+    return [consider(noise(s), Settings(**settings, seed=s)).decision.chosen for s in range(RUNS)]
+
+
+def mean_and_error(values: list[float]) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values) / np.sqrt(len(values)))
+
+
+def test_the_rows_that_report_do_not_flatter_what_was_chosen(chosen):
+    mean, error = mean_and_error([row.value("performance") for row in chosen])
+    assert abs(mean - 0.5) < 3 * error
+    assert error < 0.015
+
+
+def test_the_rows_that_choose_do(chosen):
+    """Otherwise the test above would hold whichever rows reported."""
+    mean, error = mean_and_error([row.value_for_choice("performance") for row in chosen])
+    assert mean - 0.5 > 3 * error
+
+
+def test_intervals_lie_wholly_on_one_side_as_often_as_they_say(chosen):
+    above = sum(row.figures["performance"].low > 0.5 for row in chosen)
+    below = sum(row.figures["performance"].high < 0.5 for row in chosen)
+    assert max(above, below) <= binom.ppf(0.999, RUNS, 0.025)
+
+
+def test_the_strongest_attacker_is_not_flattered_either(chosen):
+    heard = [(row.trial.strongest, row.trial.reporting.attacked) for row in chosen]
+    mean, error = mean_and_error([said[name].right.mean() for name, said in heard])
+    assert abs(mean - 0.5) < 3 * error
+
+
+def test_nobody_is_searched_and_asked_about():
+    """By heart a model knows whom it has met; of others it can only guess."""
+    draw = np.random.default_rng(3)
+    who = np.repeat(np.arange(120), 4)
+    frame = pl.DataFrame({"person": who, "code": draw.permutation(120)[who]}).with_columns(
+        coin=pl.Series(draw.integers(0, 2, 120)[who]), label=pl.Series((np.arange(120) % 2)[who])
+    )
+    table = Table(frame, Roles(target="label", quasi=(), identifiers=("person",)))
+    asked = Settings(
+        k=1,
+        methods={"breach": {"search": "walk", "folds": 3}},
+        classifier="tree",
+        attackers=("nb",),
+    )
+    outcome = consider(table, asked)
+    split = outcome.court.split
+    parts = [set(who[rows]) for rows in (split.seen, split.choosing, split.reporting)]
+    assert sum(map(len, parts)) == 120
+    card = outcome.decision.scorecard
+    assert card.baseline.value("performance") < 0.75
+    wide = card.baseline.figures["performance"]
+    assert wide.high - wide.low > 0.2, "four rows of a person count as one, as they are alike"
