@@ -56,8 +56,7 @@ class Verified:
         if exposure is None:
             return []
         target = next(c["name"] for c in self.manifest["columns"] if c["role"] == "target")
-        k = max((p["at_least"] for p in self.manifest["promises"]), default=1)
-        return exposure_words(exposure, target, k)
+        return exposure_words(exposure, target)
 
 
 def verify(folder: str | Path) -> Verified:
