@@ -145,6 +145,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
         ],
         "exposure": {
             "unit": "people",
+            "asked": 5,
             "total": 768,
             "known": {"columns": ["mass", "plasma"], "kind": "equal", "k": 7, "unique": 0},
             "everything": {"k": 1, "unique": 312},

@@ -75,6 +75,40 @@ def test_the_manifest_says_what_holds(published: Path, outcome: Outcome):
     assert any("In all released columns together" in words for words in content["not_promised"])
 
 
+def test_the_manifest_says_who_stands_alone(published: Path, outcome: Outcome):
+    content = json.loads((published / "manifest.json").read_text())
+    found = content["exposure"]
+    rows = read_written(published / "release.csv", "csv").rows()
+    assert found["unit"] == content["promises"][0]["unit"] == "people"
+    assert found["total"] == 500
+    assert found["everything"] == {
+        "k": min(rows.count(row) for row in rows),
+        "unique": sum(rows.count(row) == 1 for row in rows),
+    }
+    assert found["known"]["columns"] == sorted(content["promises"][0]["columns"])
+    page = (published / "report.html").read_text()
+    assert f"{found['everything']['unique']} alone" in page
+    private = json.loads((published / "private" / "summary.json").read_text())
+    assert private["same_sensitive"] is not None
+    assert "same_sensitive" not in content["exposure"]
+
+
+def test_people_with_several_rows_are_counted_as_people(tmp_path: Path):
+    whole = patients(rows=300)
+    several = [f"P{i // 3}" for i in range(300)]
+    frame = whole.frame.with_columns(patient=pl.Series(several)).drop("zip", "birth_year")
+    roles = replace(whole.roles, quasi=("sex",))
+    found = consider(Table(frame, roles), replace(FAST, methods={"breach": {"folds": 3}}))
+    out = publish(found, tmp_path / "out")
+    exposure = verify(out).manifest["exposure"]
+    assert (exposure["unit"], exposure["total"]) == ("people", 100)
+    assert (exposure["rows"]["unit"], exposure["rows"]["total"]) == ("rows", 300)
+    assert (exposure["everything"]["unique"] or 0) <= 100
+    page = (out / "report.html").read_text()
+    assert "of 100 people" in page
+    assert "rows are predicted rightly" in page
+
+
 def test_the_recipe_holds_the_seed_and_the_scorecard_every_release(
     published: Path, outcome: Outcome
 ):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tamis import Roles, Table
 from tamis.errors import CannotMeet
 from tamis.publishing.exposure import _alike, _counted, _known, told_from
+from tamis.publishing.exposure_words import exposure_words
 from tamis.publishing.recount import recounted, wrong_exposure
 from tamis.release import Promise, Recipe, Release
 
@@ -74,22 +75,23 @@ def test_figures_are_those_of_the_definition(kind: str, data: st.DataObject):
     release, people = made(rows, width, kind)
     numbered = np.unique(people, return_inverse=True)[1]
     for who in (None, numbered):
-        found: Any = _counted(release, who, "rows", lambda count: count)
+        found: Any = _counted(release, who, "rows", 1)
         expected = by_definition(rows, width, kind, who is not None)
         assert {name: found["known"][name] for name in ("k", "unique")} == expected["known"]
         assert found["everything"] == expected["everything"]
         assert found["same_target"] == expected["same_target"]
     cells = release.table.frame.with_columns(pl.col(pl.Int64).cast(pl.String))
-    known = list(release.promises[0].columns)
-    assert recounted(cells, known, kind, "label") == by_definition(rows, width, kind, False)
+    seen = (cells, list(release.promises[0].columns), kind, "label")
+    assert recounted(*seen) == by_definition(rows, width, kind, False)
+    assert recounted(*seen, people) == by_definition(rows, width, kind, True)
 
 
 def content(release: Release, people: Any = None) -> dict[str, Any]:
     """As much of a manifest as is looked at."""
-    in_rows = _counted(release, None, "rows", lambda count: count)
+    in_rows = _counted(release, None, "rows", 3)
     said: Any = in_rows
     if people is not None:
-        said = {**_counted(release, people, "people", told_from(3)), "rows": in_rows}
+        said = {**_counted(release, people, "people", 3), "rows": in_rows}
     names = [*release.features, release.table.target]
     return {
         "exposure": said,
@@ -106,6 +108,7 @@ def test_what_is_so_is_not_wrong_and_what_is_not_is_named():
     frame = release.table.frame
     assert wrong_exposure(frame, content(release)) == ""
     assert wrong_exposure(frame, content(release, people)) == ""
+    assert wrong_exposure(frame, content(release, people), people) == ""
     for part, name in (("known", "k"), ("everything", "unique"), ("same_target", "members")):
         for value in (77, None, 1.0, "1"):
             said = content(release)
@@ -125,6 +128,9 @@ def test_a_manifest_cannot_keep_silent_or_count_elsewhere():
     said = content(release, people)
     said["exposure"]["known"]["k"] = 9
     assert "more of people than of rows" in wrong_exposure(frame, said)
+    said["exposure"]["known"]["k"] = 0
+    assert wrong_exposure(frame, said) == ""
+    assert "is None, the manifest says 0" in wrong_exposure(frame, said, people)
     said = content(release)
     said["exposure"]["known"]["columns"] = ["zip"]
     with pytest.raises(CannotMeet, match="'zip' is said to be known"):
@@ -133,9 +139,52 @@ def test_a_manifest_cannot_keep_silent_or_count_elsewhere():
 
 def test_few_people_are_counted_only_where_the_file_tells_them():
     release, people = made(ROWS, 2, "equal")
-    found = _counted(release, people, "people", told_from(3))
+    found = _counted(release, people, "people", 3)
     assert found["known"]["k"] is None
     assert found["known"]["unique"] is None
     assert found["same_target"] == {"groups": None, "of": 2, "members": None}
     secrets = pl.Series("s", ["u", "v", "u"])
     assert _alike(_known(release), secrets, None, told_from(3))["members"] is None
+
+
+def figures(unit: str = "rows", **changes: Any) -> Any:
+    known = {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0}
+    whole = {"k": 3, "unique": 0}
+    same = {"groups": 0, "of": 9, "members": 0}
+    found = {"unit": unit, "asked": 5, "total": 90, "known": known, "everything": whole}
+    return {**found, "same_target": same, **changes}
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (figures(), "every row is like at least 6 other rows."),
+        (figures("people"), "everybody is like at least 6 others."),
+        (figures(), "In everything released together, every row is like at least 2 other rows."),
+        (figures(everything={"k": 1, "unique": 1}), "1 of 90 rows is like no other (k = 1)."),
+        (figures("people", everything={"k": 1, "unique": 20}), "20 of 90 people are like nobody"),
+        (figures("people", everything={"k": None, "unique": None}), "1 to 4 of 90 people are like"),
+        (figures("people", everything={"k": None, "unique": 0}), "are like fewer than 4 others."),
+        (
+            figures(same_target={"groups": 1, "of": 9, "members": 7}),
+            "1 (7 rows) is alike in ill too",
+        ),
+        (figures(), "Of the 9 groups that are alike in what attackers know, none is alike in ill"),
+        (figures(same_target={"groups": None, "of": 9, "members": None}), "fewer than 5 rows"),
+        (
+            figures(known={"columns": ["a"], "kind": "containment", "k": 8, "unique": 0}),
+            "All that a row has of the released columns, at least 8 rows have.",
+        ),
+    ],
+)
+def test_figures_have_their_words(found: Any, words: str):
+    assert words in "\n".join(exposure_words(found, "ill"))
+
+
+def test_where_nothing_known_is_released_no_crowd_is_claimed():
+    known = {"columns": [], "kind": "equal", "k": 90, "unique": 0}
+    lines = exposure_words(figures(known=known, everything={"k": 1, "unique": 80}), "ill")
+    assert lines == [
+        "None of the released columns is one that attackers are assumed to know.",
+        "In everything released together, 80 of 90 rows are like no other (k = 1).",
+    ]

@@ -180,10 +180,60 @@ def test_parts_without_figures_are_left_out():
 
 def test_a_release_below_k_says_so():
     summary = example()
-    classes = summary["classes"]
-    assert classes is not None
-    page = render({**summary, "classes": {**classes, "smallest_after": None}})
-    assert "can be singled out" in page
+    assert "can be singled out" not in render(summary)
+    assert summary["exposure"] is not None
+    summary["exposure"]["known"]["k"] = 2
+    assert "can be singled out" in render(summary)
+
+
+def test_a_page_counts_rows_unless_people_are_known():
+    summary = example()
+    assert "people look alike in the released columns" in render(summary)
+    assert summary["exposure"] is not None
+    summary["unit"] = summary["exposure"]["unit"] = "rows"
+    page = render(summary, "recipient")
+    assert "rows look alike in the released columns" in page
+    assert "How well rows hide" in page
+    assert "rows are predicted rightly" in page
+    assert "3 (52 rows) are alike in diabetes too" in page
+
+
+def test_people_who_have_several_rows_are_not_what_a_model_predicts():
+    summary = example()
+    summary["table"]["people"] = summary["table"]["people_released"] = 200
+    page = render(summary)
+    assert "rows are predicted rightly" in page
+    assert "people look alike" in page
+
+
+def test_the_holder_alone_reads_which_groups_share_the_secret():
+    summary = example()
+    summary["table"]["sensitive"] = "hiv"
+    summary["same_sensitive"] = {"groups": 2, "of": 40, "members": 31}
+    words = "2 (31 people) are alike in hiv too"
+    assert words in render(summary)
+    assert words not in render(summary, "recipient")
+
+
+def test_a_crowd_of_everybody_is_not_claimed_where_nothing_known_is_released():
+    summary = example()
+    assert summary["exposure"] is not None
+    summary["exposure"]["known"] = {"columns": [], "kind": "equal", "k": 768, "unique": 0}
+    for page in (render(summary), render(summary, "recipient")):
+        assert "None of the columns that attackers are assumed to know is released." in page
+        assert "312 alone" in page
+        assert "all 768" not in page
+        assert "768 or more" not in page
+
+
+def test_a_recipient_reads_neither_the_name_of_the_file_nor_the_order_of_its_columns():
+    summary = example()
+    page = render(summary, "recipient")
+    assert "<title>About this release</title>" in page
+    assert "pima" not in page
+    assert page.index(">mass<") < page.index(">plasma<")
+    summary["columns"].reverse()
+    assert render(summary, "recipient") == page
 
 
 def test_many_lost_rules_are_folded_together():

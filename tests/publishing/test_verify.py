@@ -134,6 +134,24 @@ def test_a_promise_that_does_not_hold(copy: Copy):
         verify(folder)
 
 
+@pytest.mark.parametrize(
+    ("part", "name"), [("known", "k"), ("everything", "unique"), ("same_target", "members")]
+)
+def test_who_stands_alone_is_counted_again(copy: Copy, part: str, name: str):
+    folder = copy(private=False)
+    assert "exposure" in {c.name for c in verify(folder).checks}
+    edited(folder, lambda m: m["exposure"][part].update({name: 123}))
+    with pytest.raises(CannotMeet, match="the manifest says 123"):
+        verify(folder)
+
+
+def test_who_stands_alone_cannot_be_kept_silent(copy: Copy):
+    folder = copy(private=False)
+    edited(folder, lambda m: m.pop("exposure"))
+    with pytest.raises(CannotMeet, match="does not say who stands alone"):
+        verify(folder)
+
+
 def test_a_budget_must_add_up(copy: Copy):
     folder = copy(private=False)
     edited(folder, lambda m: m.update(budget=budget()))

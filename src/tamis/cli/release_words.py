@@ -76,12 +76,12 @@ def _alone(outcome: Outcome) -> list[str]:
     from tamis.publishing.exposure import exposure, same_sensitive
     from tamis.publishing.exposure_words import alike_words, exposure_words
 
-    found, secret, k = exposure(outcome), same_sensitive(outcome), outcome.settings.k
+    found, secret = exposure(outcome), same_sensitive(outcome)
     if found is None:
         return []
-    lines = exposure_words(found, outcome.table.target, k)
+    lines = exposure_words(found, outcome.table.target)
     if secret is not None:
-        lines.append(alike_words(secret, str(outcome.table.sensitive), found, k))
+        lines.append(alike_words(secret, str(outcome.table.sensitive), found))
     return [line for line in lines if line]
 
 

@@ -29,12 +29,11 @@ def exposure(outcome: Outcome) -> Exposure | None:
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn:
         return None
-    people = table.people
-    in_rows = _counted(release, None, table.unit, lambda count: count)
+    k, people = outcome.settings.k, table.people
     if people is None:
-        return in_rows
-    found = _counted(release, people, table.unit, told_from(outcome.settings.k))
-    return {**found, "rows": {**in_rows, "unit": "rows"}}
+        return _counted(release, None, table.unit, k)
+    found = _counted(release, people, table.unit, k)
+    return {**found, "rows": _counted(release, None, "rows", k)}
 
 
 def same_sensitive(outcome: Outcome) -> Alike | None:
@@ -126,13 +125,13 @@ class _Crowds:
         return np.asarray(within == entity_anonymity(matrix))
 
 
-def _counted(
-    release: Release, people: Ints | None, unit: Unit, told: Callable[[int], int | None]
-) -> Exposure:
+def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Exposure:
     table, known, whole = release.table, _known(release), _whole(release)
+    told = told_from(1 if people is None else k)
     target = table.frame.get_column(table.target)
     return {
         "unit": unit,
+        "asked": k,
         "total": table.rows if people is None else len(np.unique(people)),
         "known": {
             "columns": sorted(known.columns),

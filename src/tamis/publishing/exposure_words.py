@@ -7,7 +7,7 @@ from tamis.publishing.promises import others
 from tamis.publishing.summary import Alike, Crowd, Exposure, Unit
 
 
-def exposure_words(exposure: Exposure, target: str, k: int) -> list[str]:
+def exposure_words(exposure: Exposure, target: str) -> list[str]:
     """Both figures, and what whole groups share.
 
     Parameters
@@ -15,55 +15,58 @@ def exposure_words(exposure: Exposure, target: str, k: int) -> list[str]:
     exposure : Exposure
     target : str
         What all in a group may share.
-    k : int
-        What was asked for: counts below it may be left out.
 
     Examples
     --------
-    >>> found = {"unit": "people", "total": 90, "everything": {"k": 1, "unique": 20},
+    >>> found = {"unit": "people", "asked": 5, "total": 90, "everything": {"k": 1, "unique": 20},
     ...     "known": {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0},
     ...     "same_target": {"groups": 2, "of": 9, "members": 15}}
-    >>> for words in exposure_words(found, "ill", 5):
+    >>> for words in exposure_words(found, "ill"):
     ...     print(words)
     In what attackers are assumed to know, everybody is like at least 6 others.
     In everything released together, 20 of 90 people are like nobody else (k = 1).
-    In 2 of 9 groups that are alike in what attackers know, 15 people, all have the same ill.
+    Of the 9 groups that are alike in what attackers know, 2 (15 people) are alike in ill too.
     """
-    lines = [known_words(exposure, k), everything_words(exposure, k)]
-    same = alike_words(exposure["same_target"], target, exposure, k)
+    lines = [known_words(exposure), everything_words(exposure)]
+    same = alike_words(exposure["same_target"], target, exposure)
     return [*lines, same] if same else lines
 
 
-def known_words(exposure: Exposure, k: int) -> str:
+def known_words(exposure: Exposure) -> str:
     """How many are alike in what attackers are assumed to know."""
     known, unit = exposure["known"], exposure["unit"]
     if not known["columns"]:
         return "None of the released columns is one that attackers are assumed to know."
     if known["kind"] == "equal":
-        return f"In what attackers are assumed to know, {_crowd(known, exposure, k)}."
+        return f"In what attackers are assumed to know, {_crowd(known, exposure)}."
     whose = "somebody" if unit == "people" else "a row"
-    least = f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {k}"
+    least = (
+        f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {exposure['asked']}"
+    )
     return f"All that {whose} has of the released columns, {least} {unit} have."
 
 
-def everything_words(exposure: Exposure, k: int) -> str:
+def everything_words(exposure: Exposure) -> str:
     """How many are alike in all released columns, the target too."""
-    return f"In everything released together, {_crowd(exposure['everything'], exposure, k)}."
+    return f"In everything released together, {_crowd(exposure['everything'], exposure)}."
 
 
-def alike_words(alike: Alike, column: str, exposure: Exposure, k: int) -> str:
+def alike_words(alike: Alike, column: str, exposure: Exposure) -> str:
     """In how many groups all share a value; nothing where there are no groups to speak of."""
     if not exposure["known"]["columns"]:
         return ""
     groups, unit = "groups that are alike in what attackers know", exposure["unit"]
     if exposure["known"]["kind"] == "containment":
         groups = "crowds that have all that some row has"
+    some = f"Of the {alike['of']:,} {groups}"
     if alike["members"] is None:
-        return f"Fewer than {k} {unit} are in {groups} and all have the same {column}."
+        few = f"some with fewer than {exposure['asked']} {unit} in all"
+        return f"{some}, {few} are alike in {column} too."
     if not alike["groups"]:
-        return f"In none of the {alike['of']:,} {groups} all have the same {column}."
-    some = f"{alike['groups']:,} of {alike['of']:,} {groups}"
-    return f"In {some}, {counted(alike['members'], unit)}, all have the same {column}."
+        return f"{some}, none is alike in {column} too."
+    are = "is" if alike["groups"] == 1 else "are"
+    members = counted(alike["members"], unit)
+    return f"{some}, {alike['groups']:,} ({members}) {are} alike in {column} too."
 
 
 def counted(amount: int, unit: Unit) -> str:
@@ -75,8 +78,8 @@ def counted(amount: int, unit: Unit) -> str:
     return plural(amount, "person", "people") if unit == "people" else plural(amount, "row")
 
 
-def _crowd(crowd: Crowd, exposure: Exposure, k: int) -> str:
-    unit, total = exposure["unit"], exposure["total"]
+def _crowd(crowd: Crowd, exposure: Exposure) -> str:
+    unit, total, k = exposure["unit"], exposure["total"], exposure["asked"]
     alone, whom = crowd["unique"], "nobody else" if unit == "people" else "no other"
     if alone is None:
         return f"1 to {k - 1} of {total:,} {unit} are like {whom}"

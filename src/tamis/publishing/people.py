@@ -15,7 +15,7 @@ import polars as pl
 
 from tamis.errors import CannotMeet
 from tamis.publishing.checks import People, measure
-from tamis.publishing.layout import PEOPLE, PRIVATE, opened
+from tamis.publishing.layout import PEOPLE, PRIVATE, is_folder, opened
 from tamis.publishing.release_file import order_of
 from tamis.release import Promise, Release
 
@@ -90,12 +90,20 @@ def counted(
     return found
 
 
+def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
+    """Whose the rows of a published file are, where the holder's part is there to tell."""
+    told = any(entry.get("recount") == "private" for entry in content["promises"])
+    if not told or not is_folder(folder / PRIVATE):
+        return None
+    return read_people(folder / PRIVATE / PEOPLE, frame.height)
+
+
 def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
     """What does not hold of the people that a manifest counts; nothing where all does.
 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
-    private = (folder / PRIVATE).is_dir()
+    people = kept_people(folder, frame, content)
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:
@@ -103,8 +111,7 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
         if entry.get("recount", "file") != "private":
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
-        elif private:
-            people = read_people(folder / PRIVATE / PEOPLE, frame.height)
+        elif people is not None:
             value = measure(_promise(entry), frame, people)
             if value != said:
                 return f"{entry['key']} is {value} in people, the manifest says {said}"

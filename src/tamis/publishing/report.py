@@ -67,16 +67,16 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         data=_json_block(_explored(shown)),
         kept=story.kept(shown["columns"]),
         held=story.held(shown["columns"]),
+        held_back=len(story.held(summary["columns"])),
+        useful=story.usefulness(shown),
+        strongest=story.strongest(shown["attackers"]),
+        tracks=list(zip(shown["attackers"], marks)),
+        ticks=ticks,
         unit=shown["unit"],
         judged=story.judged(shown),
         bins=(bins := story.class_bins(shown)),
         most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
         alike=story.alike(shown),
-        held_back=None if summary["budget"] else len(story.held(summary["columns"])),
-        useful=story.usefulness(shown),
-        strongest=story.strongest(shown["attackers"]),
-        tracks=list(zip(shown["attackers"], marks)),
-        ticks=ticks,
     )  # fmt: skip
 
 

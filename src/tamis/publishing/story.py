@@ -76,12 +76,12 @@ def counts(bin: ClassBin, summary: Summary) -> list[int]:
 
 def alike(summary: Summary) -> list[str]:
     """Of which groups all share the target, and for the holder the sensitive value, in words."""
-    exposure, table, k = summary["exposure"], summary["table"], summary["k"]
+    exposure, table = summary["exposure"], summary["table"]
     if exposure is None:
         return []
-    found = [alike_words(exposure["same_target"], table["target"], exposure, k)]
+    found = [alike_words(exposure["same_target"], table["target"], exposure)]
     if summary["same_sensitive"] is not None and table["sensitive"] is not None:
-        found.append(alike_words(summary["same_sensitive"], table["sensitive"], exposure, k))
+        found.append(alike_words(summary["same_sensitive"], table["sensitive"], exposure))
     return [words for words in found if words]
 
 

@@ -237,6 +237,8 @@ class Exposure(TypedDict):
     """Who stands alone in the release."""
 
     unit: Unit
+    asked: int
+    """The k that was asked for: counts of people below it that no file tells are `None`."""
     total: int
     """How many are in the release."""
     known: KnownCrowd

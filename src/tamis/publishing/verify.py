@@ -27,7 +27,7 @@ from tamis.publishing.layout import (
     read_json,
     strangers,
 )
-from tamis.publishing.people import rows_said, wrong_people
+from tamis.publishing.people import kept_people, rows_said, wrong_people
 from tamis.publishing.promises import budget_claim, claim
 from tamis.publishing.recount import wrong_exposure
 from tamis.release import Promise
@@ -72,8 +72,7 @@ class Verified:
         if exposure is None:
             return []
         target = next(c["name"] for c in self.manifest["columns"] if c["role"] == "target")
-        k = max((p["at_least"] for p in self.manifest["promises"]), default=1)
-        return exposure_words(exposure, target, k)
+        return exposure_words(exposure, target)
 
 
 def verify(folder: str | Path) -> Verified:
@@ -124,7 +123,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
-    yield _checked("exposure", lambda: wrong_exposure(frame, content))
+    yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
     if is_folder(folder / PRIVATE):
@@ -298,6 +297,10 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         if not _within(frame[name].drop_nulls(), bound, name in ranged):
             return f"column {name!r} has values beyond the public bounds that rows are drawn within"
     return ""
+
+
+def _wrong_exposure(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    return wrong_exposure(frame, content, kept_people(folder, frame, content))
 
 
 def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
