@@ -142,7 +142,7 @@ def _write(table: Table, best: Candidate, output: Path) -> None:
     """The chosen columns and the target; the sensitive column stays, unless it is the target."""
     from tamis.files import written
 
-    frame = table.frame.select([*best.features, table.target])
+    frame = table.only([*best.features, table.target])
     with written(output) as draft:
         (frame.write_csv if output.suffix == ".csv" else frame.write_parquet)(draft)
 

@@ -166,7 +166,7 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
     with written(output) as draft:
         (table.write_csv if output.suffix == ".csv" else table.write_parquet)(draft)
         again = read_table(draft, target=records.target)
-        features = again.frame.select(again.features)
+        features = again.only(again.features)
         measure = containment_anonymity if privacy == "containment" else k_anonymity
         reached = measure(features)
         if reached < k:

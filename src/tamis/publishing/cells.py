@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from tamis.table import bare
+
 RULE = (
     "A text that begins with = + - @ (also in wide form), a tab or a line break, blanks before it "
     "not counted, and is not a plain number, and every text that begins with an apostrophe, has "
@@ -49,9 +51,14 @@ def undone(frame: pl.DataFrame) -> pl.DataFrame:
     >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
     {'=a': ['=1+1', '-1', "'x"]}
     """
-    cells = [s.str.strip_prefix("'") if s.dtype == pl.String else s for s in frame.get_columns()]
+    cells = [_undone(s) if s.dtype == pl.String else s for s in frame.get_columns()]
     return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
 
 
 def _safe(texts: pl.Series) -> pl.Series:
-    return ("'" + texts).zip_with(runs(texts).fill_null(False), texts)
+    cells = bare(texts)
+    return ("'" + cells).zip_with(runs(cells).fill_null(False), cells).alias(texts.name)
+
+
+def _undone(texts: pl.Series) -> pl.Series:
+    return bare(texts).str.strip_prefix("'").alias(texts.name)

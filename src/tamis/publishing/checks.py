@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
 from tamis.release import Promise
+from tamis.table import only
 
 
 def measure(promise: Promise, frame: pl.DataFrame) -> int:
@@ -20,7 +21,7 @@ def measure(promise: Promise, frame: pl.DataFrame) -> int:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
         return frame.height
-    cells = frame[list(promise.columns)]
+    cells = only(frame, promise.columns)
     if promise.name == "containment_anonymity":
         return containment_by_bitmaps(cells)
     return equals_by_grouping(cells)

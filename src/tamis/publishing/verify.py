@@ -17,6 +17,7 @@ from tamis.publishing.manifest import NAME, SCHEMA, SCHEMA_VERSION, read_json
 from tamis.publishing.release_file import digest, read_release
 from tamis.read.guess import identifier_like
 from tamis.release import Promise
+from tamis.table import bare
 
 FORMATS = ("csv", "parquet")
 ROUNDING = 1e-9
@@ -145,7 +146,7 @@ def _wrong_columns(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     if [c["role"] for c in content["columns"]].count("target") != 1:
         return "the manifest does not name one target"
     for column in content["columns"]:
-        cells = frame[column["name"]]
+        cells = bare(frame[column["name"]])
         if column["kind"] == "number" and not _numbers(cells):
             return f"column {column['name']!r} is said to hold numbers and does not"
     return ""
@@ -177,7 +178,7 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         return f"the parts of the privacy budget add up to {spent:g}, above {budget['epsilon']:g}"
     ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
     for name, bound in budget.get("bounds", {}).items():
-        if not _within(frame[name].drop_nulls(), bound, name in ranged):
+        if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
             return f"column {name!r} has values beyond the public bounds that rows are drawn within"
     return ""
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from tamis.risk.coding import Coded, Ints, coded, counted, dense, joined
+from tamis.table import only
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,6 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str]) -> Grouping:
     [2, 1, 1]
     """
     with ThreadPoolExecutor() as pool:
-        columns_coded = tuple(pool.map(coded, frame.select(columns).get_columns()))
+        columns_coded = tuple(pool.map(coded, only(frame, columns).get_columns()))
     keys = reduce(joined, columns_coded)
     return Grouping(tuple(columns), columns_coded, keys, counted(keys)[1])
