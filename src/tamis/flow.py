@@ -19,6 +19,7 @@ from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.perturb.budget import ROUNDING, check_epsilon
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.asked import Asked
+from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released
 from tamis.table import Table
@@ -163,6 +164,7 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    check_numbers(table)
     refuse_unsaid(table)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed)
