@@ -19,7 +19,7 @@ from scipy import sparse
 
 from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed
-from tamis.table import Table
+from tamis.table import Table, bare
 from tamis.zero_one import sparse_rows
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def is_binary(table: Table) -> bool:
 
 
 def _is_zero_one(column: pl.Series) -> bool:
+    column = bare(column)
     if column.null_count():
         return False
     if column.dtype == pl.Boolean:
@@ -188,9 +189,9 @@ def _encoded(
         )
     if cut.cuts is not None:
         return _intervals(column, list(cut.cuts))
-    if number and (cut.quantiles or column.drop_nulls().n_unique() > QUANTILES):
+    if number and (cut.quantiles or bare(column).drop_nulls().n_unique() > QUANTILES):
         return _intervals(column, _quantiles(column, cut, k, people))
-    values = column.drop_nulls().unique().sort()
+    values = bare(column).drop_nulls().unique().sort()
     return [(f"{column.name} = {_shown(v)}", column == v) for v in values]
 
 
@@ -208,9 +209,9 @@ def _against_rest(column: pl.Series, value: Any) -> tuple[str, pl.Series]:
 def _quantiles(
     column: pl.Series, cut: Cut, k: int, people: NDArray[np.int64] | None
 ) -> list[float]:
-    present = column.is_not_null().to_numpy()
+    present = bare(column).is_not_null().to_numpy()
     whose = None if people is None else people[present]
-    cells = column.drop_nulls().to_numpy()
+    cells = bare(column).drop_nulls().to_numpy()
     return quantile_cuts(cells, cut.quantiles or QUANTILES, k=k, people=whose)
 
 
@@ -232,7 +233,7 @@ def _shown(value: Any) -> str:
 
 
 def _column(ones: pl.Series) -> NDArray[np.bool_]:
-    return ones.fill_null(False).to_numpy().astype(bool)
+    return bare(ones).fill_null(False).to_numpy().astype(bool)
 
 
 def _assemble(columns: list[NDArray[np.bool_]], names: list[str], table: Table) -> BinaryTable:

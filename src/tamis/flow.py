@@ -11,7 +11,7 @@ from tamis.binary import Cut
 from tamis.choose.decision import WEIGHTS, Decision, decide
 from tamis.choose.factors import read_weights
 from tamis.choose.limits import Limit
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
 from tamis.evaluate.trial import Court
@@ -19,6 +19,7 @@ from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.perturb.budget import ROUNDING, check_epsilon
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.asked import Asked
+from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released
 from tamis.table import Table
@@ -167,7 +168,8 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
-    _check(table)
+    check_numbers(table)
+    refuse_unsaid(table)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
@@ -190,14 +192,6 @@ def _check_weights(weights: Mapping[str, float]) -> None:
     with warnings.catch_warnings():  # that they do not sum to one is said when they are used
         warnings.simplefilter("ignore", TamisWarning)
         read_weights(weights, known)
-
-
-def _check(table: Table) -> None:
-    """Refuse names that polars would not take for names, and features that tell people apart."""
-    patterns = [c for c in table.frame.columns if c == "*" or (c[:1] == "^" and c[-1:] == "$")]
-    if patterns:
-        raise InputError(f"the name {listed(patterns)} would be taken for a pattern; rename it")
-    refuse_unsaid(table)
 
 
 def _warn(table: Table, settings: Settings) -> None:

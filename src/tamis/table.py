@@ -212,7 +212,7 @@ class Table:
         >>> Table(pl.DataFrame({"*": [1], "b": [2]})).only(["*"]).columns
         ['*']
         """
-        return pl.DataFrame([self.frame.get_column(name) for name in columns])
+        return only(self.frame, columns)
 
     def kind(self, column: str) -> Kind:
         """`"number"` or `"nominal"`."""
@@ -240,7 +240,18 @@ class Table:
         gone = [c for c in self.features if c not in keep]
         quasi = self.roles.quasi
         roles = replace(self.roles, quasi=None if quasi is None else _without(quasi, gone))
-        return replace(self, frame=self.frame.drop(gone), roles=roles)
+        held = [c for c in self.frame.columns if c not in set(gone)]
+        return replace(self, frame=self.only(held), roles=roles)
+
+
+def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+    """Some columns of a frame by their exact names."""
+    return pl.DataFrame([frame.get_column(name) for name in columns])
+
+
+def bare(column: pl.Series) -> pl.Series:
+    """The cells without their name: most methods of a series take ``"^a.*$"`` for a pattern."""
+    return column.alias("")
 
 
 def _one_form(frame: pl.DataFrame) -> pl.DataFrame:
@@ -254,7 +265,7 @@ def _one_form(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _only_used(column: pl.Series) -> pl.Series:
     texts = column.cast(pl.String)
-    used = set(texts.to_frame("").to_series().unique())
+    used = set(bare(texts).unique())
     categories = [c for c in column.dtype.categories if c in used]  # type: ignore[attr-defined]
     return texts.cast(pl.Enum(categories))
 
@@ -265,6 +276,7 @@ def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
     """Numbers from 0 that are equal where the cells are; missing cells are equal."""
+    column = bare(column)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     elif not column.dtype.is_integer():

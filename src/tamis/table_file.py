@@ -21,6 +21,7 @@ from typing import Literal
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError
+from tamis.table import bare
 
 Format = Literal["csv", "parquet"]
 
@@ -79,8 +80,8 @@ def _one_form(column: pl.Series) -> pl.Series:
         return column.cast(pl.String)
     if not column.dtype.is_float():
         return column
-    zero = pl.Series(column.name, [0.0], dtype=column.dtype)
-    return zero.zip_with(column == 0, column).fill_nan(None)
+    cells, zero = bare(column), pl.Series("", [0.0], dtype=column.dtype)
+    return zero.zip_with(cells == 0, cells).fill_nan(None).alias(column.name)
 
 
 def read_raw(path: Path, format: Format) -> pl.DataFrame:
@@ -160,9 +161,14 @@ def undone(frame: pl.DataFrame) -> pl.DataFrame:
     >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
     {'=a': ['=1+1', '-1', "'x"]}
     """
-    cells = [s.str.strip_prefix("'") if s.dtype == pl.String else s for s in frame.get_columns()]
+    cells = [_undone(s) if s.dtype == pl.String else s for s in frame.get_columns()]
     return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
 
 
 def _safe(texts: pl.Series) -> pl.Series:
-    return ("'" + texts).zip_with(runs(texts).fill_null(False), texts)
+    cells = bare(texts)
+    return ("'" + cells).zip_with(runs(cells).fill_null(False), cells).alias(texts.name)
+
+
+def _undone(texts: pl.Series) -> pl.Series:
+    return bare(texts).str.strip_prefix("'").alias(texts.name)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis import read_table
+from tamis import Roles, Table, consider, read_table
 from tamis.errors import InputError, TamisWarning
 from tamis.read.columns import typed
 from tamis.read.delimited import _text_frame
@@ -332,3 +332,16 @@ def test_a_table_of_a_duckdb_file_reaches_no_other_file(tmp_path):
         ):
             with pytest.raises(duckdb.Error):
                 database.execute(asked)
+
+
+@pytest.mark.parametrize("huge", [1e300, -1e300, 1.1e30])
+def test_numbers_too_large_to_learn_from_are_refused(file, huge):
+    rows = "".join(f"{i},{i % 2},{i % 3}\n" for i in range(30))
+    path = file(f"x,y,^z$\n{rows}1,0,{huge}\n".encode())
+    with pytest.raises(InputError, match=r"'\^z\$' holds numbers beyond 1e\+30 in 1 rows.*--drop"):
+        read_table(path, target="y")
+    assert read_table(path, target="y", drop=["^z$"]).features == ("x",)
+    assert read_table(path, target="y", identifier=["^z$"]).features == ("x",)
+    table = Table(pl.DataFrame({"x": [1.0, huge] * 20, "y": ["a", "b"] * 20}), Roles(target="y"))
+    with pytest.raises(InputError, match="too large to learn from"):
+        consider(table)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tamis.cli.bounds import Public, public_bounds
 from tamis.cli.show import console, percent, print_json
 from tamis.errors import CannotMeet, InputError
+from tamis.table import bare, only
 
 if TYPE_CHECKING:
     from tamis.cli.options import Source
@@ -62,9 +63,9 @@ def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bo
     )
     frame = noise.fit_transform(table).frame
     columns = list(noise.columns_)
-    same = [(frame[c].eq_missing(table.frame[c])).sum() for c in columns]
+    same = [int(bare(frame[c]).eq_missing(bare(table.frame[c])).sum()) for c in columns]
     share = 1 - sum(same) / (table.rows * len(columns))
-    kept = frame.drop(table.roles.identifiers)
+    kept = only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
     words = (
         f"{percent(share)} of the cells of {len(columns)} columns differ now. "
         "Noise gives no guarantee: the cells that stayed, stayed as they were."

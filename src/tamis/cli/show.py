@@ -120,7 +120,7 @@ def understood(table: Table) -> list[dict[str, Any]]:
             "name": name,
             "role": roles.get(name) or ("quasi-identifier" if name in table.quasi else "feature"),
             "kind": table.kind(name),
-            "distinct": table.frame[name].drop_nulls().n_unique(),
+            "distinct": table.frame[name].alias("").drop_nulls().n_unique(),
             "missing": table.frame[name].null_count(),
         }
         for name in table.frame.columns

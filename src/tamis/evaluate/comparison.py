@@ -19,7 +19,7 @@ from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfi
 from tamis.rules.count import MEMORY, Counts, Matrix, count, table_labels
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
-from tamis.table import Table
+from tamis.table import Table, only
 
 Weights = Literal["equal", "support"] | Sequence[float]
 
@@ -121,7 +121,7 @@ def baseline(
     counts = count(rules, frame, target, labels=labels, memory=memory, first_match=first_match)
     used = [target, *(c for c in rules.columns if c != target)]
     shares = _weights(weights, counts.support)
-    return Baseline(rules, target, frame.select(used), counts, shares, memory)
+    return Baseline(rules, target, only(frame, used), counts, shares, memory)
 
 
 def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:

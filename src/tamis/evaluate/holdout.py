@@ -16,7 +16,7 @@ from tamis.errors import InputError
 from tamis.learn.columns import Coding
 from tamis.learn.encoding import EncodedColumns, handles_nominal, ready_for_missing
 from tamis.learn.folds import People
-from tamis.table import Table
+from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]
 
@@ -175,7 +175,7 @@ def told(
 
 def column_labels(table: Table, name: str) -> NDArray[Any]:
     """A column as texts to predict; a missing value is a value of its own."""
-    return table.frame[name].cast(pl.String).fill_null("").to_numpy().astype(np.str_)
+    return bare(table.frame[name]).cast(pl.String).fill_null("").to_numpy().astype(np.str_)
 
 
 def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Said:

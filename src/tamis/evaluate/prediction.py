@@ -15,7 +15,7 @@ from tamis.evaluate.comparison import frame_of
 from tamis.evaluate.measure import Measure
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.onehot import OneHot
-from tamis.table import Table
+from tamis.table import Table, bare, only
 
 FIGURES = ("accuracy", "auc", "f_measure")
 
@@ -106,7 +106,7 @@ def prediction(
         )
         for frame in frames.values()
     ]
-    majority = texts(frames["original"][target]).drop_nulls().mode().sort()[0]
+    majority = bare(texts(frames["original"][target])).drop_nulls().mode().sort()[0]
     share = float((truth == majority).mean())
     return Prediction(scores[0], scores[1], share, held_out.height, positive)
 
@@ -154,11 +154,12 @@ def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> Non
     """Testing on the rows of the training measures memory, not learning."""
     if set(frame.columns) != set(test.columns):
         return
-    test = test.select(frame.columns)
+    test = only(test, frame.columns)
     if frame.schema == test.schema and frame.height == test.height and frame.equals(test):
         raise InputError(f"the test rows are the rows of the {name}; give rows that were held out")
     try:
-        new = test.join(frame.unique(), on=frame.columns, how="anti", nulls_equal=True).height
+        old, held = _numbered(frame).unique(), _numbered(test)
+        new = held.join(old, on=old.columns, how="anti", nulls_equal=True).height
     except pl.exceptions.PolarsError:  # other types, so other rows
         return
     if new == 0:
@@ -168,6 +169,11 @@ def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> Non
             TamisWarning,
             stacklevel=3,
         )
+
+
+def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns named by number, for a name may be a pattern to polars."""
+    return pl.DataFrame([s.alias(str(i)) for i, s in enumerate(frame)])
 
 
 def _predicted(

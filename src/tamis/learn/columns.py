@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
+from tamis.table import bare
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +154,9 @@ def _categories(
     if series.dtype.is_numeric() and not forced:
         return None
     if series.dtype.is_numeric():
-        return tuple(_text(series.drop_nulls().unique().sort()).unique(maintain_order=True))
-    return tuple(_text(series).drop_nulls().unique().sort())
+        present = bare(series).drop_nulls().unique().sort()
+        return tuple(_text(present).unique(maintain_order=True))
+    return tuple(_text(bare(series)).drop_nulls().unique().sort())
 
 
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
@@ -165,14 +167,14 @@ def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
             f"column {series.name!r} held text when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
-    codes = _enum(series, known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    codes = _enum(bare(series), known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     return Column(codes, len(known))
 
 
 def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
     if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == known:
         return series
-    return _text(series).cast(pl.Enum(known), strict=False)
+    return _text(bare(series)).cast(pl.Enum(known), strict=False).alias(series.name)
 
 
 def _numbers(series: pl.Series) -> NDArray[np.float64]:
@@ -181,7 +183,7 @@ def _numbers(series: pl.Series) -> NDArray[np.float64]:
             f"column {series.name!r} held numbers when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
-    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    numbers = bare(series).cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if np.isinf(numbers).any():
         raise InputError(
             f"column {series.name!r} holds infinite numbers; cap them or make them missing"

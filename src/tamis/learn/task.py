@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tamis.errors import InputError, listed
 from tamis.learn.columns import Coding, frame_of, nominal_names
-from tamis.table import Table
+from tamis.table import Table, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Task:
     ) -> Task:
         """Open a `Table` or a frame; `nominal` are features of numbers that are nominal."""
         frame, declared, target = _opened(table, target)
-        chosen = frame.select(_features(table, frame, target, features))
+        chosen = only(frame, _features(table, frame, target, features))
         known = {name: values for name, values in declared.items() if name in chosen.columns}
         coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
         return cls(coding.declare(chosen), _labels(frame[target]))

@@ -18,7 +18,7 @@ from tamis.perturb.frames import given
 from tamis.risk.scope import numbered
 from tamis.select.crowd import equal_people, keeping
 from tamis.select.projection import check_k
-from tamis.table import Table
+from tamis.table import Table, only
 from tamis.zero_one import sparse_rows, zero_one
 
 ORDERS = 8
@@ -265,7 +265,7 @@ def _opened(X: Any) -> tuple[Any, Callable[[sparse.csr_array], Any]]:
         return values, lambda new: new.toarray().astype(values.dtype)
     data = given(X)
     names = list(data.features)
-    cells = zero_one(data.frame.select(names).to_numpy(), names)
+    cells = zero_one(only(data.frame, names).to_numpy(), names)
 
     def back(new: sparse.csr_array) -> Any:
         dense = new.toarray()

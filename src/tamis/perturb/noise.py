@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import InputError, listed
 from tamis.perturb.frames import Given, given
+from tamis.table import bare, only
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
@@ -50,8 +51,8 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         data = given(X)
         columns = self._altered(data)
         _check_bounds(self.bounds, data.frame, columns)
-        frame = data.frame.select(columns)
-        if all(frame[c].drop_nulls().n_unique() < 2 for c in columns):
+        frame = only(data.frame, columns)
+        if all(bare(frame[c]).drop_nulls().n_unique() < 2 for c in columns):
             raise InputError(
                 f"every column to alter is constant ({listed(columns)}), so noise has nothing to "
                 "draw from; choose columns that vary"
@@ -83,7 +84,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         return zip(self.columns_, rng.spawn(len(self.columns_)))
 
     def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
-        hit = pl.Series(rng.random(len(column)) < self.probability) & column.is_not_null()
+        hit = pl.Series(rng.random(len(column)) < self.probability) & bare(column).is_not_null()
         new = self._draw(column, self.learnt_[column.name], rng)
         return new.zip_with(hit, column).alias(column.name)
 
@@ -167,7 +168,7 @@ class UniformNoise(_Noise):
     def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
         if column.dtype.is_numeric():
             return limits or _observed(column)
-        return column.drop_nulls().unique(maintain_order=True).sort()
+        return bare(column).drop_nulls().unique(maintain_order=True).sort()
 
     def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
         if isinstance(learnt, pl.Series):
@@ -222,15 +223,15 @@ class GaussianNoise(_Noise):
 
     def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
         if not column.dtype.is_numeric():
-            return column.drop_nulls()
-        spread = column.drop_nulls().cast(pl.Float64).std(ddof=0)
+            return bare(column).drop_nulls()
+        spread = bare(column).drop_nulls().cast(pl.Float64).std(ddof=0)
         return float(spread or 0.0), limits  # type: ignore[arg-type]
 
     def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
         if isinstance(learnt, pl.Series):
             return _picked(learnt, column, rng)
         spread, limits = learnt
-        values = column.cast(pl.Float64).fill_null(0.0).to_numpy()
+        values = bare(column).cast(pl.Float64).fill_null(0.0).to_numpy()
         values = values + rng.normal(0.0, spread, len(column))
         low, high = limits or (-np.inf, np.inf)
         if column.dtype.is_integer():

@@ -12,7 +12,7 @@ from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
 from tamis.propose.asked import Asked
 from tamis.release import Promise, Recipe, Release, released
-from tamis.table import Table
+from tamis.table import Table, bare, only
 
 TIMES = (1, 2)
 """How many times the asked k is tried."""
@@ -89,7 +89,7 @@ class Noise:
 
     def applies(self, asked: Asked) -> str | None:
         columns = asked.table.features
-        if all(asked.table.frame[c].drop_nulls().n_unique() < 2 for c in columns):
+        if all(bare(asked.table.frame[c]).drop_nulls().n_unique() < 2 for c in columns):
             return "Every column is constant, so noise has nothing to draw from."
         return None
 
@@ -110,5 +110,5 @@ class Noise:
 def _wide(asked: Asked, records: BinaryTable) -> Table:
     """0/1 columns beside the target as it is."""
     target = asked.table.target
-    frame = records.frame()[list(records.features)].with_columns(asked.table.frame[target])
+    frame = only(records.frame(), records.features).with_columns(asked.table.frame[target])
     return Table(frame).with_roles(target=target)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
 from tamis.release import Promise
+from tamis.table import bare, only
 
 People = NDArray[np.int64]
 """The person of each row, by number."""
@@ -29,7 +30,7 @@ def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None)
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
         return frame.height if people is None else len(np.unique(people))
-    cells = pl.DataFrame([frame.get_column(c) for c in promise.columns])
+    cells = only(frame, promise.columns)
     if promise.name == "containment_anonymity":
         return containment_by_bitmaps(cells, people)
     return equals_by_grouping(cells, people)
@@ -53,7 +54,7 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
     """Cells that are equal only where what is stored is; numbered, for names may be patterns."""
-    return pl.DataFrame([_stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    return pl.DataFrame([_stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
 
 
 _BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
@@ -97,8 +98,9 @@ def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
     """
     if frame.height < FEW:
         return []
-    every = [s for s in frame.get_columns() if not s.null_count() and s.n_unique() == s.len()]
-    return [s.name for s in every if s.name not in numbers or _whole(s)]
+    every = {s.name: bare(s) for s in frame.get_columns() if not s.null_count()}
+    alone = {name: cells for name, cells in every.items() if cells.n_unique() == cells.len()}
+    return [name for name, cells in alone.items() if name not in numbers or _whole(cells)]
 
 
 def _whole(cells: pl.Series) -> bool:

@@ -31,6 +31,7 @@ from tamis.publishing.people import kept_people, rows_said, wrong_people
 from tamis.publishing.promises import budget_claim, claim
 from tamis.publishing.recount import wrong_exposure
 from tamis.release import Promise
+from tamis.table import bare
 from tamis.table_file import HOW, read_raw, runs, safe_names, undone
 
 ROUNDING = 1e-9
@@ -238,7 +239,7 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
         return f"the file has {raw.height} rows, the manifest says {content['file']['rows']}"
     if [c["role"] for c in content["columns"]].count("target") != 1:
         return "the manifest does not name one target"
-    for column, cells in zip(content["columns"], raw.get_columns()):
+    for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
         if column["kind"] == "number" and not _numbers(cells):
             return f"column {column['name']!r} is said to hold numbers and does not"
         if format == "csv" and _unguarded(cells):
@@ -294,7 +295,7 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     budget_claim(budget)  # fails where something is lacking that its words need
     ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
     for name, bound in budget.get("bounds", {}).items():
-        if not _within(frame[name].drop_nulls(), bound, name in ranged):
+        if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
             return f"column {name!r} has values beyond the public bounds that rows are drawn within"
     return ""
 

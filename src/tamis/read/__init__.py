@@ -22,7 +22,7 @@ from tamis.read.frames import (
 from tamis.read.schema import Schema, load_schema
 from tamis.read.sparse import basket_table, long_table, svm_table
 from tamis.read.text import file_at
-from tamis.table import Roles, Table
+from tamis.table import Roles, Table, only
 
 __all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]
 
@@ -191,14 +191,32 @@ def check_table(table: Table) -> None:
             f"column {listed(empty)} has no value in any row; leave it out with --drop "
             f"{','.join(empty)}"
         )
-    infinite = frame.select(pl.selectors.float().is_infinite().sum())
+    check_numbers(table)
+    if table.roles.target is not None:
+        check_target(frame[table.roles.target])
+
+
+LARGEST = 1e30
+"""What trees can hold, which keep numbers in 32 bits, and what variances do not overflow with."""
+
+
+def check_numbers(table: Table) -> None:
+    """Refuse infinite numbers, and numbers too large to reckon with."""
+    floats = only(table.frame, (c for c, t in table.frame.schema.items() if t.is_float()))
+    infinite = floats.select(pl.all().is_infinite().sum())
     if bad := [c for c in infinite.columns if infinite[c].item()]:
         raise InputError(
             f"column {listed(bad)} holds infinite numbers in {infinite[bad[0]].item()} rows; "
             "replace them or make them missing"
         )
-    if table.roles.target is not None:
-        check_target(frame[table.roles.target])
+    large = floats.select((pl.all().abs() > LARGEST).sum())
+    named = table.roles.identifiers
+    if bad := [c for c in large.columns if large[c].item() and c not in named]:
+        raise InputError(
+            f"column {listed(bad)} holds numbers beyond {LARGEST:g} in {large[bad[0]].item()} "
+            "rows, too large to learn from; use a larger unit or logarithms, make them missing, or "
+            "leave the column out with --drop"
+        )
 
 
 def check_target(target: pl.Series) -> None:

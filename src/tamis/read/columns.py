@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning
+from tamis.table import bare
 
 _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
@@ -54,25 +55,32 @@ def typed(
     """
     declared = dict(declared or {})
     texts = [c for c in frame.columns if frame.schema[c] == pl.String]
-    frame = frame.with_columns(_without_markers(pl.col(c), missing) for c in texts)
-    with ThreadPoolExecutor() as pool:
-        columns = [frame[c] for c in texts if c not in untouched and declared.get(c) != "text"]
-        numbers = pool.map(lambda c: _number(c, declared.get(c.name), infer), columns)
-        return frame.with_columns(n for n in numbers if n is not None)
-
-
-def _number(column: pl.Series, declared: str | None, infer: bool) -> pl.Series | None:
-    if declared == "number":
-        return _declared_number(column)
-    return _as_number(column) if infer else None
-
-
-def _without_markers(column: pl.Expr, missing: Collection[str]) -> pl.Expr:
     markers = [marker.strip() for marker in missing]
-    return pl.when(~column.str.strip_chars().is_in(markers)).then(column) if markers else column
+
+    def read(name: str) -> pl.Series:
+        cells = _without_markers(bare(frame.get_column(name)), markers)
+        if name in untouched or declared.get(name) == "text":
+            return cells.alias(name)
+        number = _number(cells, name, declared.get(name), infer)
+        return (cells if number is None else number).alias(name)
+
+    with ThreadPoolExecutor() as pool:
+        return frame.with_columns(pool.map(read, texts))
 
 
-def _as_number(column: pl.Series) -> pl.Series | None:
+def _number(column: pl.Series, name: str, declared: str | None, infer: bool) -> pl.Series | None:
+    if declared == "number":
+        return _declared_number(column, name)
+    return _as_number(column, name) if infer else None
+
+
+def _without_markers(column: pl.Series, markers: list[str]) -> pl.Series:
+    if not markers:
+        return column
+    return column.set(column.str.strip_chars().is_in(markers).fill_null(True), None)
+
+
+def _as_number(column: pl.Series, name: str) -> pl.Series | None:
     """The column as numbers, or `None` where the rule leaves it text."""
     if not looks_numeric(column):
         return None
@@ -85,10 +93,10 @@ def _as_number(column: pl.Series) -> pl.Series | None:
         present = column.drop_nulls()
         strange = present.filter(~present.str.contains(_NUMBER))
         if strange.len():
-            _refuse_infinite(column, strange)
-            _tell_almost(column, strange)
+            _refuse_infinite(name, strange)
+            _tell_almost(column, name, strange)
             return None
-    return _finite(column, numbers)
+    return _finite(column, name, numbers)
 
 
 def looks_numeric(column: pl.Series) -> bool:
@@ -96,6 +104,7 @@ def looks_numeric(column: pl.Series) -> bool:
     a zero or a plus; so too a column that has no value yet."""
     if column.dtype != pl.String:
         return False
+    column = bare(column)
     if column.str.contains(_ZERO_OR_PLUS).any():
         return False
     sample = column.drop_nulls().head(_SAMPLE).str.strip_chars()
@@ -115,18 +124,17 @@ def _whole(column: pl.Series) -> pl.Series | None:
     return whole
 
 
-def _finite(column: pl.Series, numbers: pl.Series) -> pl.Series:
+def _finite(column: pl.Series, name: str, numbers: pl.Series) -> pl.Series:
     if count := int(numbers.is_infinite().sum()):
         raise InputError(
-            f"column {column.name!r} holds numbers too large to be kept in {count} rows; "
-            f"{_or_text(column.name)}"
+            f"column {name!r} holds numbers too large to be kept in {count} rows; {_or_text(name)}"
         )
     large = column.filter(numbers.abs() >= EXACT)
     large = large.filter(~large.str.contains("[eE]"))
     if large.len():
         raise InputError(
-            f"column {column.name!r} holds numbers too long to be kept exactly in {large.len()} "
-            f"rows (more than 15 digits before the point); {_or_text(column.name)}"
+            f"column {name!r} holds numbers too long to be kept exactly in {large.len()} "
+            f"rows (more than 15 digits before the point); {_or_text(name)}"
         )
     return numbers
 
@@ -138,7 +146,7 @@ def _or_text(name: str) -> str:
     )
 
 
-def _declared_number(column: pl.Series) -> pl.Series:
+def _declared_number(column: pl.Series, name: str) -> pl.Series:
     column = column.str.strip_chars()
     whole = column.cast(pl.Int64, strict=False)
     if whole.null_count() == column.null_count():
@@ -146,27 +154,27 @@ def _declared_number(column: pl.Series) -> pl.Series:
     numbers = column.cast(pl.Float64, strict=False).fill_nan(None)
     if bad := numbers.null_count() - column.null_count():
         raise InputError(
-            f"column {column.name!r} is declared a number, but {bad} rows hold something else; "
+            f"column {name!r} is declared a number, but {bad} rows hold something else; "
             "declare it as text, or pass --missing TEXT if a text marks missing values"
         )
-    return _finite(column, numbers)
+    return _finite(column, name, numbers)
 
 
-def _refuse_infinite(column: pl.Series, strange: pl.Series) -> None:
+def _refuse_infinite(name: str, strange: pl.Series) -> None:
     """Infinite values among numbers: neither numbers to learn from nor text to keep."""
     if strange.str.contains(_INFINITE).all():
         raise InputError(
-            f"column {column.name!r} holds infinite numbers in {strange.len()} rows; replace "
+            f"column {name!r} holds infinite numbers in {strange.len()} rows; replace "
             "them, or pass --missing with that text to read them as missing"
         )
 
 
-def _tell_almost(column: pl.Series, strange: pl.Series) -> None:
+def _tell_almost(column: pl.Series, name: str, strange: pl.Series) -> None:
     """Tell the user of a column that a marker of missing values has turned into text."""
     present = column.len() - column.null_count()
     if strange.len() <= 0.2 * present and strange.n_unique() <= 3:
         warnings.warn(
-            f"column {column.name!r} is read as text: {strange.len()} of its {present} values "
+            f"column {name!r} is read as text: {strange.len()} of its {present} values "
             "are not numbers; if a text marks missing values, pass it with --missing",
             TamisWarning,
             stacklevel=2,

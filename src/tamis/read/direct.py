@@ -18,6 +18,7 @@ import polars as pl
 
 from tamis.errors import TamisWarning
 from tamis.read.columns import EXACT, looks_numeric, typed
+from tamis.table import bare
 
 _SAMPLE = 1000
 _CHUNK = 1 << 18
@@ -56,7 +57,7 @@ def direct_frame(
 
 
 def _exact(frame: pl.DataFrame) -> bool:
-    return all(bool((column.abs() < EXACT).all()) for column in frame.select(pl.selectors.float()))
+    return all(bool((bare(c).abs() < EXACT).all()) for c in frame.select(pl.selectors.float()))
 
 
 def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:

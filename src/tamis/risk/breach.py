@@ -17,7 +17,7 @@ from tamis.learn.intervals import Interval
 from tamis.learn.subset_scores import SubsetScores
 from tamis.risk.attack import TRIED, Attack, Attackers, named_attackers
 from tamis.risk.cut import Cut, Rule, cut_sensitive
-from tamis.table import Table
+from tamis.table import Table, bare, only
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def breach_increase(
     people = table.people if isinstance(table, Table) else None
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
-    coded = frame.select(names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
+    coded = only(frame, names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
     who = named_attackers(attackers)
     folds = Folds.of(cv, coded[sensitive].to_numpy(), random_state, people)
     attack = Attack(
@@ -166,4 +166,4 @@ def _labels(frame: pl.DataFrame, target: str | None) -> NDArray[Any]:
     """What the cut looks at; without a target there is nothing to see."""
     if target is None:
         return np.zeros(frame.height, dtype=np.int64)
-    return frame[target].cast(pl.String).fill_null("").to_numpy()
+    return bare(frame[target]).cast(pl.String).fill_null("").to_numpy()

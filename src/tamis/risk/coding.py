@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.table import bare
+
 Ints = NDArray[Any]
 
 NARROW = 1 << 20
@@ -37,7 +39,7 @@ def coded(column: pl.Series) -> Coded:
     >>> coded(pl.Series([7.5, None, 3.0, 7.5])).codes.tolist()
     [1, 2, 0, 1]
     """
-    present, width = _present(column)
+    present, width = _present(bare(column))
     codes = present.cast(pl.UInt32).fill_null(width).to_numpy()
     return Coded(codes.astype(np.min_scalar_type(width)), width + 1)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tamis.cuts import K, People, quantile_cuts, rounded_cuts
 from tamis.errors import InputError
 from tamis.risk.mdl import mdl_cuts
+from tamis.table import bare
 
 Codes = NDArray[np.int64]
 Rule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
@@ -46,6 +47,7 @@ class Cut:
 
         A value that was not known when the classes were made has the last number.
         """
+        column = bare(column)
         missing = column.is_null().to_numpy()
         if self.points:
             numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy()
@@ -96,6 +98,7 @@ def cut_sensitive(
     >>> cut.codes(ages).tolist()
     [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     """
+    column = bare(column)
     distinct = column.drop_nulls().unique().sort()
     numeric = column.dtype.is_numeric()
     if rule == "none" or (rule == "auto" and not (numeric and len(distinct) > MANY)):

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tamis.risk.coding import Coded, Ints, coded, counted, dense, joined, people_in, people_of
+from tamis.table import only
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
     [2, 1, 1]
     """
     with ThreadPoolExecutor() as pool:
-        columns_coded = tuple(pool.map(coded, frame.select(columns).get_columns()))
+        columns_coded = tuple(pool.map(coded, only(frame, columns).get_columns()))
     keys = reduce(joined, columns_coded)
     if people is None:
         return Grouping(tuple(columns), columns_coded, keys, counted(keys)[1])

@@ -14,7 +14,7 @@ from tamis.read import polars_frame
 from tamis.risk.coding import Ints
 from tamis.risk.grouping import Grouping, grouped
 from tamis.risk.scope import Scope, scope
-from tamis.table import Table
+from tamis.table import Table, only
 
 THRESHOLD = 0.2
 """A row in a class of fewer than five."""
@@ -144,7 +144,7 @@ def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
         raise InputError(
             f"the population has no column {listed(unknown)}; it needs every quasi-identifier"
         )
-    parts = [asked.frame.select(quasi), everyone.select(quasi)]
+    parts = [only(asked.frame, quasi), only(everyone, quasi)]
     try:
         both = grouped(pl.concat(parts, how="vertical_relaxed"), quasi).class_of
     except pl.exceptions.PolarsError:

@@ -15,6 +15,7 @@ from tamis.errors import InputError
 from tamis.rules.condition import Between, Condition, refuse_unknown
 from tamis.rules.ruleset import RuleSet
 from tamis.rules.text import number_text
+from tamis.table import bare
 
 Holds = Literal["numbers", "truths", "texts", "nothing"]
 
@@ -53,8 +54,9 @@ def texts(column: pl.Series) -> pl.Series:
     """
     if holds(column.dtype) != "numbers" or column.dtype.is_integer():
         return column.cast(pl.String)
-    names = {value: value_text(value) for value in column.unique().drop_nulls().to_list()}
-    return column.replace_strict(names, default=None, return_dtype=pl.String)
+    cells = bare(column)
+    names = {value: value_text(value) for value in cells.unique().drop_nulls().to_list()}
+    return cells.replace_strict(names, default=None, return_dtype=pl.String).alias(column.name)
 
 
 def known_value(text: str, held: Holds) -> str | None:

@@ -21,6 +21,7 @@ from tamis.rules.block import Block, first_only
 from tamis.rules.condition import Condition
 from tamis.rules.pack import Bits, PackedColumn, Places
 from tamis.rules.ruleset import RuleSet
+from tamis.table import bare
 
 Matrix = NDArray[np.int64]
 
@@ -106,7 +107,8 @@ def count(
     labels = table_labels(frame, target) if labels is None else list(labels)
     _warn_of_missing(frame[target])
     counter = _Counter(rules, frame, len(labels), first_match)
-    column = frame[target].cast(pl.String) if _is_text(frame[target]) else frame[target]
+    column = bare(frame[target])
+    column = column.cast(pl.String) if _is_text(column) else column
     position = _positions(column, labels)
     size = counter.chunk_rows(memory)
     for start in range(0, frame.height, size):
@@ -198,7 +200,7 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     >>> table_labels(pl.DataFrame({"ill": [1.0, 0.0, None]}), "ill")
     ['0', '1']
     """
-    return sorted(texts(frame[target].unique()).drop_nulls().unique().to_list())
+    return sorted(texts(bare(frame[target]).unique()).drop_nulls().unique().to_list())
 
 
 def _is_text(column: pl.Series) -> bool:

@@ -15,7 +15,7 @@ from tamis.rules.onehot import OneHot
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
 from tamis.rules.tree import ANY_NUMBER
-from tamis.table import Table
+from tamis.table import Table, bare
 
 
 def mine_rules(
@@ -64,7 +64,7 @@ def mine_rules(
         raise InputError(f"min_support is a share above 0 and at most 0.5, got {min_support:g}")
     if max_depth < 1:
         raise InputError(f"max_depth is at least 1, got {max_depth}")
-    frame = table.frame.filter(pl.col(table.target).is_not_null())
+    frame = table.frame.filter(bare(table.frame[table.target]).is_not_null())
     # A value in fewer rows than a leaf must hold can never be split off, so it needs no feature.
     least_rows = math.ceil(min_support * frame.height)
     coded = OneHot.of(frame, table.features, least_rows)

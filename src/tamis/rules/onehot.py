@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed
 from tamis.rules.bind import holds, texts
 from tamis.rules.coding import Coding, Indicator
+from tamis.table import bare
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class OneHot:
             if held == "numbers":
                 features.append(column)
             elif held != "nothing":
-                found = texts(frame[column]).drop_nulls().value_counts()
-                common = found.filter(pl.col("count") >= least_rows)[column].sort().to_list()
+                found = bare(texts(frame[column])).drop_nulls().value_counts()
+                common = found.filter(pl.col("count") >= least_rows)[""].sort().to_list()
                 features += [Indicator(column, value) for value in common]
         return cls(tuple(features))
 
@@ -65,7 +66,7 @@ class OneHot:
         out = np.empty((frame.height, len(self.features)), dtype=np.float32)
         for i, feature in enumerate(self.features):
             if isinstance(feature, Indicator):
-                out[:, i] = (cells[feature.column] == feature.value).fill_null(False).to_numpy()
+                out[:, i] = bare(cells[feature.column] == feature.value).fill_null(False).to_numpy()
             else:
                 out[:, i] = cells[feature].cast(pl.Float64).to_numpy()
         return out

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.rules.bind import Holds, holds, known_value, texts
 from tamis.rules.condition import Between, Condition, OneOf
+from tamis.table import bare
 
 Bits = NDArray[np.uint64]
 
@@ -93,7 +94,7 @@ class PackedColumn:
         codes = _codes(column, self._values, self._held)
         # A value that no rule asks for is a group of its own: `!=` wants it.
         groups = np.where(codes < 0, len(self._values), codes)
-        groups[column.is_null().to_numpy()] = -1
+        groups[bare(column).is_null().to_numpy()] = -1
         bits = places.scattered(groups, len(self._values) + 1)
         present = np.bitwise_or.reduce(bits, axis=0)
         for at, chosen, negated in self._sets:
@@ -177,7 +178,7 @@ def _values(sets: Sequence[OneOf], held: Holds) -> list[str]:
 def _codes(column: pl.Series, values: Sequence[str], held: Holds) -> NDArray[np.int64]:
     """The position of each cell in `values`; -1 where it is none of them."""
     if held != "numbers":
-        known = texts(column).cast(pl.Enum(values), strict=False)
+        known = bare(texts(column)).cast(pl.Enum(values), strict=False)
         return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     asked = np.array(values, dtype=np.float64)
     order = np.argsort(asked)

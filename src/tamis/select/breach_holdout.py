@@ -127,7 +127,7 @@ def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
     refuse_fractions(table.frame[table.target])
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
-    features = table.frame.select(table.features)
+    features = table.only(table.features)
     # Categories of the whole table, so that the rows kept aside hold none that is unknown.
     return (
         Coding.of(features).declare(features),

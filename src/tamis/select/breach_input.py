@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.learn.columns import Coding, frame_of, frame_of_array
 from tamis.risk.cut import Cut, Rule, cut_sensitive
+from tamis.table import bare
 
 Labels = NDArray[Any]
 
@@ -91,6 +92,7 @@ def sensitive_series(sensitive: Any) -> pl.Series:
         if values.ndim != 1:
             raise InputError(f"sensitive is one value a row, got shape {values.shape}")
         column = pl.Series("sensitive", values.tolist(), strict=False)
+    column = bare(column)
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
