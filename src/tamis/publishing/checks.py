@@ -7,6 +7,7 @@ stored: two cells are equal where their bits are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def measure(promise: Promise, frame: pl.DataFrame) -> int:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
         return frame.height
-    cells = frame[list(promise.columns)]
+    cells = pl.DataFrame([frame.get_column(c) for c in promise.columns])
     if promise.name == "containment_anonymity":
         return containment_by_bitmaps(cells)
     return equals_by_grouping(cells)
@@ -39,15 +40,15 @@ def equals_by_grouping(cells: pl.DataFrame) -> int:
     1
     """
     # Numbered, for the name of a column could be that of the counts.
-    stored = pl.DataFrame([_stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
-    counts = stored.group_by(pl.all()).agg(pl.len().alias("rows"))
+    bits = pl.DataFrame([stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    counts = bits.group_by(pl.all()).agg(pl.len().alias("rows"))
     return int(counts["rows"].min())  # type: ignore[arg-type]
 
 
 _BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
 
 
-def _stored(cells: pl.Series) -> pl.Series:
+def stored(cells: pl.Series) -> pl.Series:
     """Cells as whole numbers or bytes: equal where what is stored is, bit by bit.
 
     polars takes 0.0 and -0.0 for one value, and all that are not a number for another.
@@ -75,12 +76,16 @@ def hidden_in_parquet(path: Path) -> str:
     return f"the file tells more than its rows, in {listed(sorted(told))}" if told else ""
 
 
-def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns of text with another value in every row, as names and numbers of people have."""
+def without_repeats(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Columns with another value in every row, as names and numbers of people have.
+
+    >>> without_repeats(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), ["who"])
+    ['who']
+    """
     if frame.height < 20:
         return []
-    texts = [s for s in frame.get_columns() if s.name not in numbers and not s.null_count()]
-    return [s.name for s in texts if s.n_unique() == frame.height]
+    whole = [s for s in map(frame.get_column, columns) if not s.null_count()]
+    return [s.name for s in whole if s.n_unique() == frame.height]
 
 
 def containment_by_bitmaps(cells: pl.DataFrame) -> int:

@@ -128,7 +128,7 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
 
 def _claims(content: dict[str, Any]) -> Iterator[str]:
     for entry in content["promises"]:
-        yield f"{claim(_promise(entry))} Measured: {entry['measured']:,}."
+        yield f"{_words(entry)} Measured: {entry['measured']:,}."
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 
@@ -247,6 +247,11 @@ def _promise(entry: dict[str, Any]) -> Promise:
     return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
 
 
+def _words(entry: dict[str, Any]) -> str:
+    """What a promise says by its figures; what the manifest says of it is not repeated."""
+    return claim(_promise(entry))
+
+
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is none that can be checked"
@@ -256,7 +261,7 @@ def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != entry["measured"]:
         return f"{promise.name} is {value}, the manifest says {entry['measured']}"
-    if entry["claim"] != claim(promise):
+    if entry["claim"] != _words(entry):
         return f"the words of the promise {promise.name} are not those of its figures"
     return ""
 
@@ -297,8 +302,7 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
-    if like := without_repeats(frame, numbers):
+    if like := without_repeats(frame, _unstated(frame, content)):
         return f"column {listed(like)} has another value in every row, as identifiers have"
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
@@ -306,6 +310,27 @@ def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
         if shown := sorted(kept & set(frame.columns)):
             return f"column {listed(shown)} must never be released"
     return ""
+
+
+def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
+    """Columns that could be identifiers: texts and whole numbers of which nothing else was said.
+
+    Numbers that were drawn or altered differ in every row by themselves.
+    """
+    made = content["method"].get("name") in ("dp", "noise")
+    found = []
+    for column in content["columns"]:
+        name, stated = column["name"], column.get("stated")
+        number = column["kind"] == "number"
+        whole = number and stated is False and not made and _whole(frame.get_column(name))
+        if stated is not True and (whole or not number):
+            found.append(name)
+    return found
+
+
+def _whole(cells: pl.Series) -> bool:
+    numbers = cells.cast(pl.Float64, strict=False).drop_nulls()
+    return bool((numbers == numbers.round()).all())
 
 
 def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
