@@ -164,7 +164,7 @@ def test_a_limit_of_file_sizes_stops_every_writer(tmp_path):
 def _python(script: str, folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script, *args],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
 
 

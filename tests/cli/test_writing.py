@@ -161,33 +161,50 @@ main(sys.argv[3:])
 """
 
 
-def stopped(folder: Path, step: str, how: str) -> int:
-    command = [sys.executable, "-c", STOPPED, step, how, "demo", "--rows", "200", "--out", "out"]
-    done = subprocess.run(
-        [*command, "--force", "--quiet"], cwd=folder, capture_output=True, check=False, timeout=120
-    )
-    return done.returncode
+RELEASE = (
+    "release", "log.svm", "--out", "out", "--methods", "containment", "--attackers", "nb",
+    "--quiet",
+)  # fmt: skip
 
 
-def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert run("demo", "--rows", 200, "--out", "out", "--quiet").code == 0
-    before = (tmp_path / "out" / "manifest.json").read_bytes()
-    assert stopped(tmp_path, "verify", "SIGKILL") == -signal.SIGKILL
-    draft, _ = names(tmp_path)
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with records from which a release is soon made."""
+    rows = [
+        f"{'+1' if i % 3 else '-1'} " + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
+        for i in range(120)
+    ]
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "log.svm").write_text("\n".join(rows) + "\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def stopped(step: str, how: str) -> int:
+    command = [sys.executable, "-c", STOPPED, step, how, *RELEASE, "--force"]
+    return subprocess.run(command, capture_output=True, check=False, timeout=600).returncode
+
+
+def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
+    assert run(*RELEASE).code == 0
+    before = (here / "out" / "manifest.json").read_bytes()
+    assert stopped("verify", "SIGKILL") == -signal.SIGKILL
+    draft, *others = names(here)
     assert draft.startswith(".tamis-draft-")
-    assert (tmp_path / draft / "new" / "out" / "private" / "recipe.json").exists()
-    assert (tmp_path / "out" / "manifest.json").read_bytes() == before
+    assert others == ["log.svm", "out"]
+    assert (here / draft / "new" / "out" / "private" / "recipe.json").exists()
+    assert (here / "out" / "manifest.json").read_bytes() == before
     assert run("verify", "out").code == 0
     code, _, err = run("release", "nothing.csv", "--target", "y", "--out", "other")
     assert code == 2
     assert f"removed {draft}, left by a run that was stopped, a draft of 'out'" in err
-    assert names(tmp_path) == ["out"]
+    assert names(here) == ["log.svm", "out"]
 
 
-def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(tmp_path):
-    assert stopped(tmp_path, "summarise", "SIGHUP") == 130
-    assert names(tmp_path) == []
+def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(here):
+    assert stopped("summarise", "SIGHUP") == 130
+    assert names(here) == ["log.svm"]
 
 
 def test_what_nohup_asks_for_is_kept(run, monkeypatch):
@@ -205,21 +222,23 @@ def test_what_nohup_asks_for_is_kept(run, monkeypatch):
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path):
+def test_a_full_disk_is_said_and_leaves_nothing(here):
     script = (
         "import resource, sys\n"
-        "import tamis.flow, tamis.publishing.bundle\n"
+        "import tamis.publishing.bundle as bundle\n"
+        "publish = bundle.publish\n"
+        "def limited(*args, **options):\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))\n"
+        "    return publish(*args, **options)\n"
+        "bundle.publish = limited\n"
         "from tamis.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))\n"
         "main(sys.argv[1:])\n"
     )
-    command = [sys.executable, "-c", script, "demo", "--rows", "200", "--out", "out", "--quiet"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
-    )
+    command = [sys.executable, "-c", script, *RELEASE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 1, done.stderr
     assert "there is no room to write out" in done.stderr
-    assert names(tmp_path) == []
+    assert names(here) == ["log.svm"]
 
 
 def test_control_characters_are_spelled_out(run, tmp_path):

@@ -1,5 +1,7 @@
 """The checks of `verify` against the definitions and against the measures that select."""
 
+import struct
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -49,6 +51,18 @@ def test_equals_are_those_of_the_risk_measure(rows):
     frame = pl.DataFrame(rows, schema={"^a$": pl.String, "rows": pl.String}, orient="row")
     assert equals_by_grouping(frame) == min(rows.count(row) for row in rows)
     assert equals_by_grouping(frame) == k_anonymity(frame.rename({"^a$": "a"}))
+
+
+floats = st.lists(
+    st.sampled_from([0.0, -0.0, 1.5, None, float("nan"), -float("nan")]), min_size=1, max_size=12
+)
+
+
+@given(floats, st.sampled_from([pl.Float32, pl.Float64]))
+def test_numbers_are_equal_where_their_bits_are(values, kind):
+    bits = [None if v is None else struct.pack("d", v) for v in values]
+    frame = pl.DataFrame({"*": pl.Series(values, dtype=kind)})
+    assert equals_by_grouping(frame) == min(bits.count(b) for b in bits)
 
 
 def test_what_is_not_zero_or_one_keeps_no_promise_of_containment():

@@ -16,7 +16,7 @@ def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
     if as_json:
         from tamis.publishing.layout import NAME, read_json
 
-        summary = read_json(out / "private" / "summary.json")
+        summary = read_json(out / "private" / "summary.json", most=1 << 30)
         print_json(
             {
                 "out": str(out),

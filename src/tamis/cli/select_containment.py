@@ -164,6 +164,8 @@ def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
 
 def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output: Path) -> None:
     """Write the projected table, read it again and measure it before it gets its name."""
+    import polars as pl
+
     from tamis.files import written
     from tamis.publishing.checks import containment_by_bitmaps, equals_by_grouping
     from tamis.table_file import format_named, read_written, write_table
@@ -171,7 +173,8 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
     table = records.select(sorted(chosen.features)).frame()
     with written(output) as draft:
         write_table(table, draft)
-        features = read_written(draft, format_named(draft)).drop(records.target)
+        again = read_written(draft, format_named(draft)).get_columns()
+        features = pl.DataFrame([column for column in again if column.name != records.target])
         measure = containment_by_bitmaps if privacy == "containment" else equals_by_grouping
         reached = measure(features, records.people)  # the rows are in the same order
         if reached < k:

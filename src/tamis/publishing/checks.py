@@ -46,21 +46,21 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook"] * 3}), np.array([4, 4, 7]))
     2
     """
-    stored = as_stored(cells)
+    bits = as_stored(cells)
     whose = np.arange(cells.height) if people is None else people
-    crowds = stored.with_columns(whose=pl.Series(whose)).group_by(stored.columns)
+    crowds = bits.with_columns(whose=pl.Series(whose)).group_by(bits.columns)
     return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
 
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
     """Cells that are equal only where what is stored is; numbered, for names may be patterns."""
-    return pl.DataFrame([_stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    return pl.DataFrame([stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
 
 
 _BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
 
 
-def _stored(cells: pl.Series) -> pl.Series:
+def stored(cells: pl.Series) -> pl.Series:
     """Cells as whole numbers or bytes: equal where what is stored is, bit by bit.
 
     polars takes 0.0 and -0.0 for one value, and all that are not a number for another.

@@ -95,12 +95,12 @@ def write_json(path: Path, content: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, most: int = MOST_BYTES) -> Any:
     """A JSON document of a release, in which no key stands twice and every number is finite."""
     with opened(path) as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CannotMeet(f"{path.name} is longer than {MOST_BYTES >> 20} MiB")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise CannotMeet(f"{path.name} is longer than {most >> 20} MiB")
     try:
         return json.loads(
             data.decode("utf-8"),

@@ -143,7 +143,8 @@ def _checked(name: str, look: Callable[[], str]) -> Check:
 
 def _claims(content: dict[str, Any]) -> Iterator[str]:
     for entry in content["promises"]:
-        yield f"{claim(_promise(entry), entry['unit'])} Measured: {entry['measured']:,}."
+        measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
+        yield f"{_words(entry)}{measured}"
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 
@@ -262,6 +263,11 @@ def _promise(entry: dict[str, Any]) -> Promise:
     return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
 
 
+def _words(entry: dict[str, Any]) -> str:
+    """What a promise says by its figures; what the manifest says of it is not repeated."""
+    return claim(_promise(entry), entry["unit"])
+
+
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is none that can be checked"
@@ -271,7 +277,7 @@ def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_said(entry)):
         return f"{promise.name} is {value}, the manifest says {said}"
-    if entry["claim"] != claim(promise, entry["unit"]):
+    if entry["claim"] != _words(entry):
         return f"the words of the promise {promise.name} are not those of its figures"
     return ""
 
