@@ -26,7 +26,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     out = console()
     out.print(f"{folder} holds what it says: {', '.join(c.name for c in found.checks)}.")
     for promise in found.manifest["promises"]:
-        line = f"{promise['claim']} Measured: {promise['measured']:,}."
+        measured = f" Measured: {promise['measured']:,}." if promise["columns"] else ""
+        line = f"{promise['claim']}{measured}"
         out.print(line, markup=False)
     for line in found.alone:
         out.print(line, markup=False)
