@@ -109,13 +109,26 @@ def test_private_tables_are_drawn_within_their_bounds(run, table, bounds, tmp_pa
     assert told["rows"] == frame.height
 
 
+ITEMS = """
+items = ["1", "2", "3", "4", "5", "6", "7", "9"]
+[bounds]
+label = ["0", "1"]
+"""
+
+
 def test_columns_are_chosen_with_half_of_epsilon(run, records, tmp_path) -> None:
     out = tmp_path / "drawn.csv"
+    (tmp_path / "items.toml").write_text(ITEMS)
     options = ["--method", "dp-histogram", "--epsilon", 2, "--features", 3, "-o", out]
+    done = run("perturb", records, *options)
+    assert done.code == 2
+    assert "list the items that are publicly known" in done.err
+    options += ["--bounds", tmp_path / "items.toml"]
     done = run("perturb", records, *options, "--mechanism", "laplace", "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
     assert len(told["features"]) == 3
+    assert "8" not in told["features"]  # somebody has it, but it is no public item
     assert [s["epsilon"] for s in told["spent"]] == [1.0, 1.0]
     assert told["rows"] == 300
     assert "epsilon 2 spent" in run("perturb", records, *options).out

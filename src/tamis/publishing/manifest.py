@@ -40,7 +40,8 @@ def manifest(
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` are its promises' values.
 
-    Of drawn rows it has no figures that were measured on people, for no epsilon covers these.
+    Of drawn rows it has no figures that were measured on people and no number of columns that were
+    held back, for no epsilon covers these.
     """
     release = row.release
     parameters = dict(release.recipe.public)
@@ -58,7 +59,7 @@ def manifest(
             "texts": RULE if format == "csv" else "as they are",
         },
         "columns": _columns(release.table.target, frame, format),
-        "held_back": held_back,
+        **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
             {

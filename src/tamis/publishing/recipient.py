@@ -17,7 +17,7 @@ def for_recipient(summary: Summary) -> Summary:
     may name others), class sizes before, private settings and notes; and where the sensitive
     column is not released, its name and the attackers, whose figures tell how frequent its values
     are. `table.features` still tells how many columns there were. Of rows that were drawn anew
-    every figure measured on people is gone, the number of rows of the original too.
+    every figure measured on people is gone, the numbers of rows and columns of the original too.
 
     Parameters
     ----------
@@ -58,7 +58,12 @@ def _without_people(summary: Summary) -> Summary:
     }
     return {
         **summary,
-        "table": {**summary["table"], "rows": summary["table"]["rows_released"]},
+        "table": {
+            **summary["table"],
+            "rows": summary["table"]["rows_released"],
+            "features": sum(c["fate"] in ("released", "altered") for c in summary["columns"]),
+        },
+        "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
         "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
         "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
         "measures": [],
