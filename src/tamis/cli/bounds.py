@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,12 @@ class Public(NamedTuple):
     missing: list[str]
     items: list[str]
     rows: int | None = None
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Public:
+        """The same from the settings of `dp`, which a configuration file may hold too."""
+        bounds, rows = dict(settings.get("bounds", {})), settings.get("rows")
+        return cls(bounds, list(settings.get("missing", ())), list(settings.get("items", ())), rows)
 
 
 def public_bounds(file: str | None) -> Public:

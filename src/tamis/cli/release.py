@@ -156,7 +156,8 @@ def release(
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; name the cost with --epsilon")
-    run(source, settings, Path(out), force, as_json, quiet, public, limits)
+    known = Public.of(settings.proposing.get("dp", {}))
+    run(source, settings, Path(out), force, as_json, quiet, known, limits)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:

@@ -88,8 +88,8 @@ def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> li
         "What is true of many people can be learnt from the rows, and so be guessed of anybody, in "
         f"the table or not; only what is known of one {unit} alone is hidden.",
         f"Who {several}hangs together with others in it is hidden less.",
-        "That a table was released at all is not covered: one with too few rows to judge it, or "
-        "with one label only, would have been refused.",
+        "That a table was released at all is not covered: one that could not be read or judged, "
+        "such as one with a single label, would have been refused.",
         "The rows are drawn: none is true of anybody, and figures made from them are approximate.",
     ]
     if compared > 1:
