@@ -138,6 +138,28 @@ def test_a_perturbed_table_has_the_same_form(run, tmp_path, method, more) -> Non
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("echo")
+@pytest.mark.parametrize("method", METHODS)
+def test_the_types_of_a_typed_file_change_nothing(run, tmp_path, method) -> None:
+    """One person's row may widen a type, or bring a category that nobody else has."""
+    (tmp_path / "public.toml").write_text(PUBLIC)
+    options = [*METHODS[method], "--bounds", tmp_path / "public.toml"]
+    frame = pl.read_csv(write_table(tmp_path / "one.csv", []))
+    found = []
+    for number, types in enumerate(
+        (
+            {"job": pl.Enum(["cook", "judge"])},
+            {"job": pl.Enum(["astronaut", "cook", "judge"]), "age": pl.Float64},
+            {"job": pl.Categorical, "smokes": pl.String, "code": pl.Float64, "dose": pl.Int8},
+            dict.fromkeys(frame.columns, pl.String),
+        )
+    ):
+        table = tmp_path / f"{number}.parquet"
+        frame.cast(types).write_parquet(table)  # type: ignore[arg-type]
+        found.append(perturbed(run, table, tmp_path / f"{number}-out.parquet", *options))
+    assert all(each == found[0] for each in found)
+
+
 @pytest.mark.parametrize("more", BASKETS)
 def test_chosen_items_come_from_the_public_list(run, tmp_path, more) -> None:
     (tmp_path / "items.toml").write_text(ITEMS)

@@ -32,8 +32,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What the selection may cost, split evenly over the features to select.
     mechanism : {"exponential", "laplace"}
         `exponential` draws features without replacement, each with a probability proportional
-        to exp(epsilon H / (2 S features)), H being the Hamming distance of the classes on the
-        feature and S its sensitivity; `laplace` adds noise to H and takes the largest.
+        to exp(epsilon D / (2 S features)), D being the pairs of rows of opposite classes that the
+        feature tells apart and S its sensitivity; `laplace` adds noise to D and takes the largest.
     classes : sequence of two labels, optional
         The labels, as is publicly known; any other label counts as the first. `None`: those of
         `y`, which are public then.
