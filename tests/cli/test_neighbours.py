@@ -202,8 +202,13 @@ CONFIG = 'attackers = ["nb"]\nmethods = ["dp"]\n[dp]\nkinds = ["{kind}"]\nfeatur
 
 @pytest.mark.parametrize(
     ("kind", "more"),
-    [*(("partition", more) for more in MORE), *(("histogram", more) for more in list(MORE)[1:4])],
+    [
+        *(("partition", more) for more in MORE),
+        *(("histogram", more) for more in list(MORE)[1:4]),
+        *(("synthesiser", more) for more in list(MORE)[1:4]),
+    ],
 )
+@pytest.mark.usefixtures("echo")
 def test_a_release_has_the_same_form(run, tmp_path, kind, more) -> None:
     (tmp_path / "public.toml").write_text(PUBLIC)
     (tmp_path / "c.toml").write_text(CONFIG.format(kind=kind))

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from tamis import Roles, Table
 from tamis.perturb import budget as budget_module
 from tamis.perturb import draws as noise
 from tamis.perturb import histogram as histogram_module
@@ -257,6 +258,31 @@ def test_the_check_catches_empty_cells_without_noise(monkeypatch) -> None:
     )
     left, right = (cell_counts(rows, "add-remove") for rows in NEIGHBOURS["add-remove"])
     assert violations(left, right, EPSILON)
+
+
+def people_counts(stays: int, most: int) -> list[Hashable]:
+    """The noisy count of one cell, in which a person has so many rows, of each copy."""
+    rows = [("a", 0), ("b", 0), *[("c", 3)] * stays]
+    who, a = zip(*rows)
+    each = pl.DataFrame({"who": who, "a": a, "label": "no"})
+    frame = pl.DataFrame({"copy": range(COPIES)}).join(each, how="cross")
+    named = frame.with_columns(who=pl.format("{}-{}", "copy", "who"))
+    table = Table(named, Roles(target="label", identifiers=("who",)))
+    model = DPHistogram(EPSILON, bounds=BOUNDS, bins=COPIES, max_rows_per_person=most)
+    return [int(n) for n in np.clip(model.fit(table).counts_[0][:, 3], -2, 4)]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_person_of_several_rows_is_hidden(most) -> None:
+    without, present = (people_counts(stays, most) for stays in (0, 5))
+    assert not violations(without, present, EPSILON)
+    assert least_epsilon(without, present) <= EPSILON
+
+
+def test_the_check_catches_a_person_who_counts_as_a_row(monkeypatch) -> None:
+    monkeypatch.setattr(DPHistogram, "_moved", 1)
+    without, present = (people_counts(stays, 3) for stays in (0, 5))
+    assert violations(without, present, EPSILON)
 
 
 GRID = np.array([[12, 3], [3, 12]])

@@ -205,6 +205,27 @@ def test_the_same_kind_of_table_comes_out_without_other_columns(model) -> None:
     assert drawn.target == "ill"
 
 
+OTHERS = {
+    "fractions": {"age": pl.Float64},
+    "texts": dict.fromkeys(["age", "dose", "job", "ill"], pl.String),
+    "categories": {"job": pl.Enum(["astronaut", "cook", "judge"]), "ill": pl.Categorical},
+}
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("types", OTHERS)
+def test_the_types_of_a_frame_change_nothing_about_what_is_drawn(model, types) -> None:
+    frame = people()
+    row = pl.DataFrame({"age": [70], "dose": [0.123], "job": ["cook"], "ill": ["no"]})
+    other = pl.concat([frame, row.cast(frame.schema)]).cast(OTHERS[types])
+    found = []
+    for data in (frame, other, other.select(sorted(other.columns))):
+        fitted = model(4.0, bounds=BOUNDS, bins=2).fit(data, target="ill")
+        found.append((list(fitted.sample().schema.items()), fitted.recipe_))
+    assert found[0] == found[1] == found[2]
+    assert [name for name, _ in found[0][0]] == list(BOUNDS)
+
+
 @pytest.mark.parametrize("model", BOTH)
 def test_what_was_spent_and_within_which_bounds_is_recorded(model) -> None:
     recipe = model(0.8, bounds=BOUNDS, bins=3).fit(people(), target="ill").recipe_
