@@ -63,7 +63,7 @@ def release(
     cells = task.X[rows][:, columns].toarray().astype(bool)
     frame = pl.DataFrame({str(c): cells[:, i] for i, c in enumerate(columns)})
     frame = frame.with_columns(label=pl.Series(task.y[rows]))
-    public = dict.fromkeys(frame.columns, {"type": "boolean"})
+    public = {name: {"type": "boolean"} for name in frame.columns}
     counter = DPHistogram(epsilon / 2, bounds=public, neighbours="substitute", random_state=seed)
     drawn = counter.fit_sample(frame, target="label")
     X = sparse.csr_array(drawn.drop("label").to_numpy().astype(np.uint8))

@@ -151,10 +151,10 @@ def least_epsilon(left: list[Hashable], right: list[Hashable]) -> float:
 
 
 def chosen(
-    table: np.ndarray, y: np.ndarray, mechanism: Any, epsilon: float, sensitivity: int | None = None
+    labelled: Labelled, mechanism: Any, epsilon: float, sensitivity: int | None = None
 ) -> Callable[[], str]:
     """The pair of columns that is chosen, with the right sensitivity unless another is given."""
-    scores, right = hamming_scores(table, y == 1)
+    scores, right = hamming_scores(*labelled)
     used = right if sensitivity is None else sensitivity
     return lambda: str(chosen_places(scores, used, epsilon, 2, mechanism))
 
@@ -163,7 +163,7 @@ def chosen(
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
 def test_selection_keeps_epsilon_on_neighbours(mechanism, neighbouring) -> None:
     epsilon = 2.0
-    first, second = (draws(chosen(*table, mechanism, epsilon)) for table in neighbouring())
+    first, second = (draws(chosen(table, mechanism, epsilon)) for table in neighbouring())
     assert not violations(first, second, epsilon)
     assert least_epsilon(first, second) <= epsilon
 
@@ -171,7 +171,7 @@ def test_selection_keeps_epsilon_on_neighbours(mechanism, neighbouring) -> None:
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
 def test_selection_prefers_what_separates(mechanism) -> None:
     left, _ = other_cells()
-    drawn = draws(chosen(*left, mechanism, 2.0))
+    drawn = draws(chosen(left, mechanism, 2.0))
     assert stats.chisquare([drawn.count(v) for v in set(drawn)]).pvalue < 1e-6
 
 
@@ -179,7 +179,7 @@ def test_selection_prefers_what_separates(mechanism) -> None:
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
 def test_the_check_catches_a_selection_with_a_wrong_sensitivity(mechanism, neighbouring) -> None:
     """The sensitivity of a pair of rows, as if the sizes of the classes did not count."""
-    first, second = (draws(chosen(*table, mechanism, 1.0, 1), 400) for table in neighbouring())
+    first, second = (draws(chosen(table, mechanism, 1.0, 1), 400) for table in neighbouring())
     assert violations(first, second, 1.0)
     assert least_epsilon(first, second) > 1.0
 
@@ -190,7 +190,7 @@ def test_the_scale_that_the_paper_prints_for_laplace_is_caught(monkeypatch) -> N
     monkeypatch.setattr(
         private_module, "laplace", lambda scores, s, epsilon: honest(scores, s // 4, epsilon)
     )
-    first, second = (draws(chosen(*table, "laplace", 1.0)) for table in other_cells())
+    first, second = (draws(chosen(table, "laplace", 1.0)) for table in other_cells())
     assert violations(first, second, 1.0)
 
 

@@ -205,7 +205,7 @@ def test_the_same_kind_of_table_comes_out_without_other_columns(model) -> None:
     assert drawn.target == "ill"
 
 
-OTHERS = {
+OTHERS: dict[str, Any] = {
     "fractions": {"age": pl.Float64},
     "texts": dict.fromkeys(["age", "dose", "job", "ill"], pl.String),
     "categories": {"job": pl.Enum(["astronaut", "cook", "judge"]), "ill": pl.Categorical},

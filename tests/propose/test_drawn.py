@@ -241,4 +241,4 @@ def test_numbers_may_be_listed_as_texts() -> None:
     method = Drawn(bounds={"x": [0.0, 1.0], "y": ["0", "1"]})
     (release,) = propose(asked(table), [method]).releases
     assert release.table.frame.schema == {"x": pl.Float64, "y": pl.String}
-    assert 0.4 < (release.table.frame["y"] == "1").mean() < 0.6
+    assert 0.4 < np.mean(release.table.frame["y"].to_numpy() == "1") < 0.6

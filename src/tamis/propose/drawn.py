@@ -1,8 +1,9 @@
 """Releases of rows that were drawn anew, with differential privacy.
 
-Nobody who sees such a release learns more of one person than epsilon allows. So that this holds
-for all that is handed on, one release is proposed, by the shape of the table alone; where a data
-holder asks for several, the choice among them looks at the table without noise, and it is said.
+Nobody who sees such a release learns more of one row, or of one person where the roles name
+people, than epsilon allows. So that this holds for all that is handed on, one release is proposed,
+by what is public alone; where a data holder asks for several, the choice among them looks at the
+table without noise, and it is said.
 """
 
 from __future__ import annotations
