@@ -155,6 +155,14 @@ def test_what_is_spent_on_a_table_adds_up(run, table, bounds, tmp_path) -> None:
     assert done.code == 0, done.err
 
 
+def test_a_table_that_is_not_there_is_said(run, bounds, tmp_path) -> None:
+    options = ["--method", "dp-histogram", "--epsilon", 1, "--bounds", bounds]
+    done = run("perturb", tmp_path / "none.csv", *options, "-o", tmp_path / "x.csv")
+    assert done.code == 2
+    assert "none.csv" in done.err
+    assert not (tmp_path / "tamis-ledger.json").exists()
+
+
 def test_what_fails_is_not_spent(run, table, bounds, tmp_path) -> None:
     options = ["--target", "ill", "--identifier", "name", "--bounds", bounds]
     options += ["--method", "dp-histogram", "--epsilon", 1, "--bins", 1000]

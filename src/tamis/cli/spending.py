@@ -53,7 +53,9 @@ def spending(
     """Enter what a release of the table will cost, before anything is drawn."""
     from tamis.cli.release_run import absolute, digest_of
     from tamis.perturb.ledger import Entry, Ledger
+    from tamis.read.text import file_at
 
+    file_at(source.table.partition("::")[0])
     table = absolute(source.table)
     entry = Entry(
         table,
