@@ -88,7 +88,7 @@ def test_the_noise_grows_with_the_rows_of_a_person(monkeypatch, model: Any) -> N
 
 
 def test_a_person_moves_the_counts_by_no_more_than_is_covered(monkeypatch) -> None:
-    """By brute force over many draws: with and without the rows of one person."""
+    """One person of five rows, there or not, without noise: as many rows more as are allowed."""
     monkeypatch.setattr(histogram_module, "laplace", lambda counts, moved, epsilon: counts)
     table = stays()
     without = Table(table.frame.filter(pl.col("patient") != "p7"), table.roles)
