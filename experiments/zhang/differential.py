@@ -63,7 +63,8 @@ def release(
     cells = task.X[rows][:, columns].toarray().astype(bool)
     frame = pl.DataFrame({str(c): cells[:, i] for i, c in enumerate(columns)})
     frame = frame.with_columns(label=pl.Series(task.y[rows]))
-    counter = DPHistogram(epsilon / 2, neighbours="substitute", random_state=seed)
+    public = {name: {"type": "boolean"} for name in frame.columns}
+    counter = DPHistogram(epsilon / 2, bounds=public, neighbours="substitute", random_state=seed)
     drawn = counter.fit_sample(frame, target="label")
     X = sparse.csr_array(drawn.drop("label").to_numpy().astype(np.uint8))
     return columns, X, drawn["label"].to_numpy()

@@ -109,16 +109,84 @@ def test_private_tables_are_drawn_within_their_bounds(run, table, bounds, tmp_pa
     assert told["rows"] == frame.height
 
 
+ITEMS = """
+items = ["1", "2", "3", "4", "5", "6", "7", "9"]
+[bounds]
+label = ["0", "1"]
+"""
+
+
 def test_columns_are_chosen_with_half_of_epsilon(run, records, tmp_path) -> None:
     out = tmp_path / "drawn.csv"
+    (tmp_path / "items.toml").write_text(ITEMS)
     options = ["--method", "dp-histogram", "--epsilon", 2, "--features", 3, "-o", out]
+    done = run("perturb", records, *options)
+    assert done.code == 2
+    assert "list the items that are publicly known" in done.err
+    options += ["--bounds", tmp_path / "items.toml"]
     done = run("perturb", records, *options, "--mechanism", "laplace", "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
     assert len(told["features"]) == 3
+    assert "8" not in told["features"]  # somebody has it, but it is no public item
     assert [s["epsilon"] for s in told["spent"]] == [1.0, 1.0]
     assert told["rows"] == 300
     assert "epsilon 2 spent" in run("perturb", records, *options).out
+
+
+def test_what_is_spent_on_a_table_adds_up(run, table, bounds, tmp_path) -> None:
+    out, ledger = tmp_path / "drawn.csv", tmp_path / "tamis-ledger.json"
+    options = ["--target", "ill", "--identifier", "name", "--bounds", bounds, "--bins", 2]
+    options += ["--method", "dp-histogram", "--epsilon", 1, "-o", out]
+    assert "Epsilon 1 is spent on this table in total, over 1 release" in (
+        run("perturb", table, *options).out
+    )
+    assert ledger.stat().st_mode & 0o777 == 0o600
+    copy = tmp_path / "renamed.csv"
+    copy.write_bytes(table.read_bytes())
+    done = run("perturb", copy, *options, "--json")
+    assert json.loads(done.out)["epsilon_total"] == 2.0
+    out.unlink()
+    done = run("perturb", table, *options, "--max-epsilon", 2.5)
+    assert done.code == 1
+    assert "2 of epsilon is spent" in done.err
+    assert not out.exists()
+    done = run("perturb", table, *options, "--max-epsilon", 2.5, "--ledger", tmp_path / "own.json")
+    assert done.code == 0, done.err
+
+
+def test_a_table_that_is_not_there_is_said(run, bounds, tmp_path) -> None:
+    options = ["--method", "dp-histogram", "--epsilon", 1, "--bounds", bounds]
+    done = run("perturb", tmp_path / "none.csv", *options, "-o", tmp_path / "x.csv")
+    assert done.code == 2
+    assert "none.csv" in done.err
+    assert not (tmp_path / "tamis-ledger.json").exists()
+
+
+def test_what_fails_is_not_spent(run, table, bounds, tmp_path) -> None:
+    options = ["--target", "ill", "--identifier", "name", "--bounds", bounds]
+    options += ["--method", "dp-histogram", "--epsilon", 1, "--bins", 1000]
+    done = run("perturb", table, *options, "-o", tmp_path / "x.csv")
+    assert done.code == 1
+    entries = json.loads((tmp_path / "tamis-ledger.json").read_text())["entries"]
+    assert entries == []
+
+
+def test_people_add_as_many_rows_as_is_said(run, table, bounds, tmp_path) -> None:
+    once = pl.read_csv(table)
+    pl.concat([once, once]).write_csv(table)  # everybody twice
+    options = ["--target", "ill", "--bounds", bounds, "--bins", 2, "--epsilon", 50]
+    options += ["--method", "dp-histogram", "-o", tmp_path / "x.csv", "--json"]
+    who = ["--identifier", "name"]
+    one = json.loads(run("perturb", table, *options, *who).out)
+    two = json.loads(run("perturb", table, *options, *who, "--max-rows-per-person", 2).out)
+    assert abs(one["rows"] - 400) < 60
+    assert abs(two["rows"] - 800) < 60
+    assert (one["unit"], two["max_rows_per_person"]) == ("person", 2)
+    done = run("perturb", table, *options, "--drop", "name", "--max-rows-per-person", 2)
+    assert done.code == 2
+    assert "--identifier" in done.err
+    assert json.loads(run("perturb", table, *options, "--drop", "name").out)["unit"] == "row"
 
 
 def test_bounds_from_the_data_are_told_loudly(run, table, tmp_path) -> None:
@@ -158,7 +226,14 @@ def test_wrong_requests_end_with_a_message(
 
 def test_a_file_of_bounds_holds_bounds_only(run, table, tmp_path) -> None:
     wrong = tmp_path / "wrong.toml"
-    for text, words in (("age = [0, 99]", "[bounds]"), ("[bounds", "not a TOML file")):
+    for text, words in (
+        ("age = [0, 99]", "[bounds]"),
+        ("[bounds", "not a TOML file"),
+        ("rows = 0", "rows is a whole number"),
+        ('items = ["a", "a"]', "occurs twice"),
+        ("items = [1]", "list of names"),
+        ('items = "none.txt"', "no text file"),
+    ):
         wrong.write_text(text)
         done = run(
             "perturb", table, "--method", "uniform", "--bounds", wrong, "-o", tmp_path / "x.csv"

@@ -266,6 +266,21 @@ def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder,
     again = run("release", "--again", tmp_path / "out")
     assert again.code == 1
     assert "has no seed" in again.err
+    # What was spent is added up beside the table, and --force does not forget it.
+    assert found["epsilon_total"] >= 2.0
+    assert found["ledger"] == str(folder / "tamis-ledger.json")
+    assert found["manifest"]["budget"]["unit"] == "person"
+    beyond = ("--max-epsilon", found["epsilon_total"] + 1, "--force")
+    done = run("release", *args, *asked, *beyond, "--out", tmp_path / "out")
+    assert done.code == 1
+    assert "of epsilon is spent on this table" in done.err
+    done = run("release", *args, *asked, "--out", tmp_path / "out", "--force")
+    assert done.code == 0, done.err
+    assert f"Epsilon {found['epsilon_total'] + 2:g} is spent on this table in total" in done.err
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "one person more or less, with all their rows" in page
+    assert "tamis-ledger" not in page
+    assert "of the original stayed with" not in page
 
 
 @pytest.mark.parametrize(
@@ -275,6 +290,8 @@ def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder,
         (("--epsilon", "1"), "name the columns to draw"),
         (("--bounds", "bounds.toml"), "--epsilon"),
         (("--methods", "dp"), "--epsilon"),
+        (("--max-epsilon", "3"), "--epsilon"),
+        (("--max-rows-per-person", "3"), "--epsilon"),
         (("--epsilon", "1", "--bounds", "none.toml"), "no file"),
     ],
 )

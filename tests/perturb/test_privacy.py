@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from tamis import Roles, Table
 from tamis.perturb import budget as budget_module
 from tamis.perturb import draws as noise
 from tamis.perturb import histogram as histogram_module
@@ -111,71 +112,109 @@ def test_exponential_draws_have_the_stated_probabilities() -> None:
     assert stats.chisquare(observed, even).pvalue < 1e-5
 
 
-def worst_neighbours() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Three rows against nine; one row of the small class turns two columns the other way."""
-    y = np.repeat([1, 0], [3, 9])
+Labelled = tuple[np.ndarray, np.ndarray]
+
+
+def other_cells() -> tuple[Labelled, Labelled]:
+    """One row against eleven turns two columns on and two off: the scores move by n - 1."""
+    y = np.arange(12) == 0
     left = np.zeros((12, 4), int)
     left[0, :2] = 1
-    right = left.copy()
-    right[0] = [0, 0, 1, 1]
-    return left, right, y
+    right = np.zeros((12, 4), int)
+    right[0, 2:] = 1
+    return (left, y), (right, y)
+
+
+def other_label() -> tuple[Labelled, Labelled]:
+    """The same row, but it has the other label too."""
+    (left, _), (right, _) = other_cells()
+    y = np.arange(12) < 6
+    return (left, y), (right, y & (np.arange(12) > 0))
+
+
+NEIGHBOURING = [other_cells, other_label]
+
+
+def least_epsilon(left: list[Hashable], right: list[Hashable]) -> float:
+    """An epsilon that the mechanism surely has at least, by Clopper and Pearson's intervals."""
+    first, second = Counter(left), Counter(right)
+    outcomes = set(first) | set(second)
+    level = LEVEL / (4 * len(outcomes))
+    found = 0.0
+    for outcome in outcomes:
+        for one, other in ((first, second), (second, first)):
+            a, b, n = one[outcome], other[outcome], len(left)
+            low = stats.beta.ppf(level, a, n - a + 1) if a else 0.0
+            high = stats.beta.ppf(1 - level, b + 1, n - b) if b < n else 1.0
+            found = max(found, math.log(low / high)) if low > 0 else found
+    return found
 
 
 def chosen(
-    table: np.ndarray, y: np.ndarray, mechanism: Any, epsilon: float, sensitivity: int | None = None
+    labelled: Labelled, mechanism: Any, epsilon: float, sensitivity: int | None = None
 ) -> Callable[[], str]:
     """The pair of columns that is chosen, with the right sensitivity unless another is given."""
-    scores, right = hamming_scores(table, y == 1)
+    scores, right = hamming_scores(*labelled)
     used = right if sensitivity is None else sensitivity
     return lambda: str(chosen_places(scores, used, epsilon, 2, mechanism))
 
 
+@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
-def test_selection_keeps_epsilon_on_the_worst_neighbours(mechanism) -> None:
-    left, right, y = worst_neighbours()
+def test_selection_keeps_epsilon_on_neighbours(mechanism, neighbouring) -> None:
     epsilon = 2.0
-    first, second = (draws(chosen(t, y, mechanism, epsilon)) for t in (left, right))
+    first, second = (draws(chosen(table, mechanism, epsilon)) for table in neighbouring())
     assert not violations(first, second, epsilon)
-    assert stats.chisquare([first.count(v) for v in set(second)]).pvalue < 1e-6  # it does choose
+    assert least_epsilon(first, second) <= epsilon
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
-def test_the_check_catches_a_selection_with_a_wrong_sensitivity(mechanism) -> None:
+def test_selection_prefers_what_separates(mechanism) -> None:
+    left, _ = other_cells()
+    drawn = draws(chosen(left, mechanism, 2.0))
+    assert stats.chisquare([drawn.count(v) for v in set(drawn)]).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
+@pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
+def test_the_check_catches_a_selection_with_a_wrong_sensitivity(mechanism, neighbouring) -> None:
     """The sensitivity of a pair of rows, as if the sizes of the classes did not count."""
-    left, right, y = worst_neighbours()
-    first, second = (draws(chosen(t, y, mechanism, 2.0, 1), 400) for t in (left, right))
-    assert violations(first, second, 2.0)
+    first, second = (draws(chosen(table, mechanism, 1.0, 1), 400) for table in neighbouring())
+    assert violations(first, second, 1.0)
+    assert least_epsilon(first, second) > 1.0
 
 
 def test_the_scale_that_the_paper_prints_for_laplace_is_caught(monkeypatch) -> None:
     """Laplace(S / epsilon) on every feature, where 2 S features / epsilon is needed."""
-    left, right, y = worst_neighbours()
     honest = noise.laplace
     monkeypatch.setattr(
         private_module, "laplace", lambda scores, s, epsilon: honest(scores, s // 4, epsilon)
     )
-    first, second = (draws(chosen(t, y, "laplace", 1.0)) for t in (left, right))
+    first, second = (draws(chosen(table, "laplace", 1.0)) for table in other_cells())
     assert violations(first, second, 1.0)
 
 
 @pytest.mark.parametrize("rows", range(2, 6))
 def test_the_sensitivity_of_hamdist_is_what_is_stated(rows) -> None:
-    """By brute force: all single columns, all substitutions within a class."""
-    for positives in range(1, rows):
-        y = np.arange(rows) < positives
-        worst = 0
-        for cells in range(2**rows):
-            column = (cells >> np.arange(rows) & 1)[:, None]
-            for row in range(rows):
-                other = column.copy()
-                other[row] ^= 1
-                change = hamming_scores(column, y)[0] - hamming_scores(other, y)[0]
-                worst = max(worst, abs(int(change[0])))
-        assert worst == hamming_scores(column, y)[1] == max(positives, rows - positives)
+    """By brute force: all labelled columns, all substitutions of a row with its label."""
+    places = np.arange(rows)
+    every = [(c >> places & 1, y >> places & 1) for c in range(2**rows) for y in range(2**rows)]
+    scores = {
+        (*column, *y): int(hamming_scores(column[:, None], y == 1)[0][0]) for column, y in every
+    }
+    worst = 0
+    for column, y in every:
+        for row in range(rows):
+            for cell, label in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                other, flipped = column.copy(), y.copy()
+                other[row], flipped[row] = cell, label
+                change = scores[(*column, *y)] - scores[(*other, *flipped)]
+                worst = max(worst, abs(change))
+    assert worst == hamming_scores(column[:, None], y == 1)[1] == rows - 1
 
 
 COPIES = 2_000
-BOUNDS: dict[str, list[Any]] = {"copy": [0, COPIES - 1], "a": [0, 3], "label": ["no", "yes"]}
+BOUNDS: dict[str, Any] = {"copy": [0, COPIES - 1], "a": [0, 3], "label": ["no", "yes"]}
 SMALL = [(0, "no"), (1, "no"), (3, "yes")]
 NEIGHBOURS = {
     "add-remove": (SMALL, [*SMALL, (3, "no")]),
@@ -219,6 +258,31 @@ def test_the_check_catches_empty_cells_without_noise(monkeypatch) -> None:
     )
     left, right = (cell_counts(rows, "add-remove") for rows in NEIGHBOURS["add-remove"])
     assert violations(left, right, EPSILON)
+
+
+def people_counts(stays: int, most: int) -> list[Hashable]:
+    """The noisy count of one cell, in which a person has so many rows, of each copy."""
+    rows = [("a", 0), ("b", 0), *[("c", 3)] * stays]
+    who, a = zip(*rows)
+    each = pl.DataFrame({"who": who, "a": a, "label": "no"})
+    frame = pl.DataFrame({"copy": range(COPIES)}).join(each, how="cross")
+    named = frame.with_columns(who=pl.format("{}-{}", "copy", "who"))
+    table = Table(named, Roles(target="label", identifiers=("who",)))
+    model = DPHistogram(EPSILON, bounds=BOUNDS, bins=COPIES, max_rows_per_person=most)
+    return [int(n) for n in np.clip(model.fit(table).counts_[0][:, 3], -2, 4)]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_person_of_several_rows_is_hidden(most) -> None:
+    without, present = (people_counts(stays, most) for stays in (0, 5))
+    assert not violations(without, present, EPSILON)
+    assert least_epsilon(without, present) <= EPSILON
+
+
+def test_the_check_catches_a_person_who_counts_as_a_row(monkeypatch) -> None:
+    monkeypatch.setattr(DPHistogram, "_moved", 1)
+    without, present = (people_counts(stays, 3) for stays in (0, 5))
+    assert violations(without, present, EPSILON)
 
 
 GRID = np.array([[12, 3], [3, 12]])

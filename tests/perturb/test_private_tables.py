@@ -35,6 +35,10 @@ BOUNDS: dict[str, Any] = {
 }
 
 
+def declared(type: str, low: float, high: float, **more: Any) -> dict[str, Any]:
+    return {"type": type, "low": low, "high": high, **more}
+
+
 def people(rows: int = 600) -> pl.DataFrame:
     rng = np.random.default_rng(2)
     dose = rng.random(rows)
@@ -99,8 +103,9 @@ def test_missing_cells_have_a_bin_of_their_own() -> None:
     codes = [a.codes(frame[a.name]) for a in of]
     again = drawn_rows([(c, c + 1) for c in codes], of, np.random.default_rng(1))
     assert again.null_count().row(0) == frame.null_count().row(0)
-    with pytest.raises(InputError, match=r"missing=\['age'\]"):
-        DPHistogram(1.0, bounds=BOUNDS, bins=2).fit(frame, target="ill")
+    undeclared = cell_counts(frame, axes(frame, BOUNDS, bins=4))
+    assert undeclared.sum() == frame.height  # they count as the lower bound and the first value
+    assert undeclared[0].sum() == frame["age"].null_count()
 
 
 @pytest.mark.usefixtures("no_noise")
@@ -192,7 +197,7 @@ def test_the_same_kind_of_table_comes_out_without_other_columns(model) -> None:
     options = {"bounds": BOUNDS, "bins": 3}
     assert isinstance(model(2.0, **options).fit_sample(frame.to_pandas(), "ill"), pd.DataFrame)
     assert isinstance(model(2.0, **options).fit_sample(frame.to_arrow(), "ill"), pa.Table)
-    named = frame.with_columns(name=pl.lit("somebody"), hiv=pl.lit("yes"))
+    named = frame.with_columns(name=pl.int_range(pl.len()).cast(pl.String), hiv=pl.lit("yes"))
     table = Table(named, Roles(target="ill", sensitive="hiv", identifiers=("name",)))
     drawn = model(2.0, **options).fit_sample(table)
     assert isinstance(drawn, Table)
@@ -200,9 +205,30 @@ def test_the_same_kind_of_table_comes_out_without_other_columns(model) -> None:
     assert drawn.target == "ill"
 
 
+OTHERS: dict[str, Any] = {
+    "fractions": {"age": pl.Float64},
+    "texts": dict.fromkeys(["age", "dose", "job", "ill"], pl.String),
+    "categories": {"job": pl.Enum(["astronaut", "cook", "judge"]), "ill": pl.Categorical},
+}
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("types", OTHERS)
+def test_the_types_of_a_frame_change_nothing_about_what_is_drawn(model, types) -> None:
+    frame = people()
+    row = pl.DataFrame({"age": [70], "dose": [0.123], "job": ["cook"], "ill": ["no"]})
+    other = pl.concat([frame, row.cast(frame.schema)]).cast(OTHERS[types])
+    found = []
+    for data in (frame, other, other.select(sorted(other.columns))):
+        fitted = model(4.0, bounds=BOUNDS, bins=2).fit(data, target="ill")
+        found.append((list(fitted.sample().schema.items()), fitted.recipe_))
+    assert found[0] == found[1] == found[2]
+    assert [name for name, _ in found[0][0]] == list(BOUNDS)
+
+
 @pytest.mark.parametrize("model", BOTH)
 def test_what_was_spent_and_within_which_bounds_is_recorded(model) -> None:
-    recipe = model(0.8, bounds=BOUNDS).fit(people(), target="ill").recipe_
+    recipe = model(0.8, bounds=BOUNDS, bins=3).fit(people(), target="ill").recipe_
     assert recipe["epsilon"] == pytest.approx(0.8)
     assert recipe["delta"] == 0
     assert recipe["neighbours"] == "add-remove"
@@ -237,10 +263,11 @@ def test_bounds_from_the_data_are_refused_or_warned_of(model) -> None:
 
 def test_a_domain_that_is_too_large_is_refused_with_what_would_fit() -> None:
     wide = pl.DataFrame({f"x{i}": [True, False] for i in range(30)} | {"y": ["a", "b"]})
+    bounds = {**{f"x{i}": {"type": "boolean"} for i in range(30)}, "y": ["a", "b"]}
     with pytest.raises(CannotMeet, match=r"30 features .* at most 17 of them fit"):
-        DPHistogram(1.0, bounds={"y": ["a", "b"]}).fit(wide, target="y")
+        DPHistogram(1.0, bounds=bounds).fit(wide, target="y")
     with pytest.raises(CannotMeet, match="at most 17 of them fit"):
-        DPPartition(1.0, bounds={"y": ["a", "b"]}, rows=2).fit(wide, target="y")
+        DPPartition(1.0, bounds=bounds, rows=2).fit(wide, target="y")
 
 
 def test_a_partition_of_too_many_columns_warns() -> None:
@@ -267,11 +294,23 @@ def test_too_much_noise_for_any_row_is_an_error(monkeypatch) -> None:
         ({"missing": ["height"]}, "no column"),
         ({"bounds": {**BOUNDS, "height": (0, 3)}}, "no column"),
         ({"bounds": {**BOUNDS, "age": (50, 20)}}, "rise from low to high"),
-        ({"bounds": {**BOUNDS, "age": (20.2, 20.8)}}, "no whole number"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 20.2, 20.8)}}, "no whole number"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 1e30)}}, "too far out"),
+        ({"bounds": {**BOUNDS, "age": declared("digits", 0, 9)}}, "type of column 'age' is one of"),
+        ({"bounds": {**BOUNDS, "age": {"type": "integer", "low": 3}}}, "are two numbers"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, values=[1])}}, "has no entry"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, other=12)}}, "from low to high"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, missing=1)}}, "true or false"),
+        ({"bounds": {**BOUNDS, "age": declared("number", 0, 9, decimals=-1)}}, "from 0 to 12"),
+        ({"bounds": {**BOUNDS, "age": [1, 2, 3]}}, "must be texts, in quotes"),
+        ({"bounds": {**BOUNDS, "ill": declared("number", 0, 9)}}, "needs classes"),
         ({"bounds": {**BOUNDS, "dose": (1.0, 1.0)}}, "rise from low to high"),
         ({"bounds": {**BOUNDS, "dose": "wide"}}, r"\(low, high\)"),
         ({"bounds": {**BOUNDS, "job": ["cook", "cook"]}}, "once each"),
-        ({"bounds": {**BOUNDS, "job": ["cook", "nurse"]}}, "do not list"),
+        ({"bounds": {**BOUNDS, "job": ["5", "5.0"]}}, "once each"),
+        ({"bounds": {**BOUNDS, "job": {"type": "category", "values": "cook"}}}, "are a list"),
+        ({"max_rows_per_person": 0}, "max_rows_per_person must be"),
+        ({"max_rows_per_person": 3}, "needs to know whose row"),
     ],
 )
 def test_wrong_requests_are_refused_before_anything_is_spent(model, options, words) -> None:
@@ -314,7 +353,7 @@ def records(rows: int = 400):
 
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
 def test_selected_records_find_the_useful_columns_with_half_of_the_budget(mechanism) -> None:
-    drawn = private_records(records(4000), 3, epsilon=20.0, mechanism=mechanism)
+    drawn = private_records(records(4000), 3, 20.0, labels=["0", "1"], mechanism=mechanism)
     assert drawn.frame.columns == ["x0", "x1", "x2", "label"]
     assert drawn.frame.height == 4000
     assert [s["epsilon"] for s in drawn.recipe["spent"]] == [10.0, 10.0]
@@ -324,11 +363,20 @@ def test_selected_records_find_the_useful_columns_with_half_of_the_budget(mechan
     assert agree.mean() > 0.8
 
 
+def test_labels_from_the_data_void_the_guarantee() -> None:
+    with pytest.warns(TamisWarning, match="NO DIFFERENTIAL PRIVACY: the labels"):
+        assert not private_records(records(), 3, epsilon=4.0).recipe["guarantee"]
+
+
 def test_wrong_selections_are_refused() -> None:
     with pytest.raises(InputError, match="at most 17 features"):
         private_records(records(), 18, epsilon=1.0)
     with pytest.raises(InputError, match="epsilon must be"):
         private_records(records(), 3, epsilon=0)
+    with pytest.raises(InputError, match="a target of two labels"):
+        private_records(records(), 3, epsilon=1.0, labels=["0", "1", "2"])
+    with pytest.raises(InputError, match="classes are the two labels"):
+        PrivateSelector(1, classes=["a"]).fit([[1, 0], [0, 1]], [0, 1])
     with pytest.raises(InputError, match="ask for fewer"):
         PrivateSelector(9).fit([[1, 0], [0, 1]], [0, 1])
     with pytest.raises(InputError, match="mechanism is one of"):

@@ -37,7 +37,7 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "import sys, polars as pl\n"
         "codes = pl.read_parquet(sys.argv[1])\n"
         "assert codes.columns == ['c0', 'c1', 'c2'], codes.columns\n"
-        "assert sys.argv[3:] == ['2.0', 'mst', '2,4,2'], sys.argv\n"
+        "assert sys.argv[3:] == ['2.0', 'mst', '2,4,2', '1'], sys.argv\n"
         "pl.concat([codes, codes.clear(1)]).write_parquet(sys.argv[2])\n"
     )
     monkeypatch.setattr(synthesiser, "SCRIPT", script)

@@ -68,7 +68,9 @@ def test_rows_are_drawn_within_the_bounds_at_the_asked_cost() -> None:
 
 
 def test_columns_of_zero_and_one_are_chosen_under_noise() -> None:
-    (release,) = propose(asked(records()), [Drawn(features=3)]).releases
+    method = Drawn(features=3, items=list("abcdefg"), bounds={"y": ["u", "v"]})
+    (release,) = propose(asked(records()), [method]).releases
+    assert "h" not in release.features
     assert release.recipe.public["kind"] == "selected"
     assert len(release.features) == 3
     what = [part["what"] for part in release.recipe.public["budget"]["spent"]]
@@ -204,9 +206,13 @@ def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
         ({"bounds": {"visits": [0, 30]}}, "the target 'readmitted'"),
         ({"bounds": {**BOUNDS, "colour": [0, 1]}}, "'colour', which is no column to release"),
         ({"bounds": {**BOUNDS, "hiv": ["positive"]}}, "'hiv', which is no column to release"),
-        ({"bounds": {**BOUNDS, "readmitted": ["no"]}}, "values that its bounds do not list"),
         ({"kinds": ["magic"]}, "no kind 'magic'"),
-        ({"kinds": ["selected"]}, "is not 0/1 in every row"),
+        ({"kinds": ["selected"]}, "no public labels of the target 'readmitted'"),
+        ({"items": ["milk"], "bounds": {"readmitted": ["no", "yes"]}}, "'milk' are no columns"),
+        (
+            {"items": ["visits"], "bounds": BOUNDS, "max_rows_per_person": 2},
+            "takes the number of rows as public",
+        ),
         ({"neighbours": "far"}, "neighbours is one of"),
         ({"bins": 0}, "bins must be a whole number"),
     ],
@@ -229,7 +235,10 @@ def test_drawing_needs_an_epsilon() -> None:
     assert "epsilon" in tried.note
 
 
-def test_numbers_listed_as_texts_are_named() -> None:
+def test_numbers_may_be_listed_as_texts() -> None:
+    """The types of the table do not matter: 0 and "0" are one label, drawn as it is declared."""
     table = Table(pl.DataFrame({"x": [0.5] * 4000, "y": [0, 1] * 2000}), Roles(target="y"))
-    with pytest.raises(InputError, match=r"'y'.*without quotes"):
-        propose(asked(table), [Drawn(bounds={"x": [0, 1], "y": ["0", "1"]})])
+    method = Drawn(bounds={"x": [0.0, 1.0], "y": ["0", "1"]})
+    (release,) = propose(asked(table), [method]).releases
+    assert release.table.frame.schema == {"x": pl.Float64, "y": pl.String}
+    assert 0.4 < np.mean(release.table.frame["y"].to_numpy() == "1") < 0.6

@@ -1,28 +1,130 @@
-"""The file of public bounds, which `tamis perturb` and `tamis release` read."""
+"""The file of public bounds, which `tamis perturb` and `tamis release` read, and tables by it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import InputError
 from tamis.toml import load_toml
 
+if TYPE_CHECKING:
+    from tamis.cli.options import Source
+    from tamis.table import Table
+
+ENTRIES = ("bounds", "missing", "items", "rows")
+
 
 class Public(NamedTuple):
-    """What is known of the columns without the table."""
+    """What is known of a table without it.
+
+    `bounds` are the declarations of the columns, `missing` those in which a cell may be missing,
+    `items` the 0/1 columns to choose among, and `rows` about how many rows there are.
+    """
 
     bounds: dict[str, Any]
     missing: list[str]
+    items: list[str]
+    rows: int | None = None
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Public:
+        """The same from the settings of `dp`, which a configuration file may hold too."""
+        bounds, rows = dict(settings.get("bounds", {})), settings.get("rows")
+        return cls(bounds, list(settings.get("missing", ())), list(settings.get("items", ())), rows)
 
 
 def public_bounds(file: str | None) -> Public:
-    """A table [bounds], and a list of columns that may be missing; nothing without a file."""
+    """A table [bounds], and lists of columns that may be missing and of items; or nothing."""
     if file is None:
-        return Public({}, [])
+        return Public({}, [], [])
     content = load_toml(file, "--bounds")
-    if set(content) - {"bounds", "missing"} or not isinstance(content.get("bounds", {}), dict):
+    if set(content) - set(ENTRIES) or not isinstance(content.get("bounds", {}), dict):
         raise InputError(
-            f"{file}: a [bounds] table of column = [low, high] or [values], and missing = "
-            "[columns], are all that it may hold"
+            f"{file}: a [bounds] table of column = [low, high], [values] or {{ type = ... }}, and "
+            "above it missing = [columns], items = [names] and rows = N, are all that it may hold"
         )
-    return Public(content.get("bounds", {}), list(content.get("missing", [])))
+    rows = content.get("rows")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
+        raise InputError(f"{file}: rows is a whole number of at least 1")
+    missing = _names(file, "missing", content.get("missing", []))
+    items = content.get("items", [])
+    listed = _item_lines(file, items) if isinstance(items, str) else _names(file, "items", items)
+    return Public(content.get("bounds", {}), missing, listed, rows)
+
+
+def _names(file: str, entry: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise InputError(f"{file}: {entry} is a list of names in quotes")
+    if len(set(value)) < len(value):
+        raise InputError(f"{file}: a name occurs twice in {entry}")
+    return list(value)
+
+
+def _item_lines(file: str, name: str) -> list[str]:
+    """The items of a text file beside the file of bounds, one a line."""
+    path = Path(file).parent / name
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{file}: no text file {path} of items") from None
+    return _names(file, "items", [line.strip() for line in lines if line.strip()])
+
+
+def read_public(source: Source, public: Public, *, from_data: bool = False) -> Table:
+    """The table with its columns brought to what is declared of them, by no look at cells.
+
+    Sparse records get the public items as columns, whether anybody has them or not.
+    """
+    if source.sparse:
+        return _sparse(source, public, from_data)
+    from tamis.perturb.domain import axis, brought
+    from tamis.read import check_table
+
+    rules = source.rules()
+    table = source.read(as_text=tuple(public.bounds))
+    rules.check_columns(table.frame.columns)
+    known = [c for c in public.bounds if c in table.frame.columns]
+    of = [
+        axis(c, public.bounds[c], missing=c in public.missing, label=c == table.roles.target)
+        for c in known
+    ]
+    frame = brought(table.frame, of)
+    if from_data:
+        check_table(replace(table, frame=frame))
+        return replace(table, frame=frame)
+    # What later steps cannot use is left out where it is not declared: nothing of it is drawn.
+    useless = [c for c in table.features if c not in known and _useless(frame.get_column(c))]
+    return replace(table, frame=frame.drop(useless), roles=_without(table.roles, useless))
+
+
+def _without(roles: Any, gone: list[str]) -> Any:
+    quasi = roles.quasi and tuple(c for c in roles.quasi if c not in gone)
+    return replace(roles, quasi=quasi)
+
+
+def _useless(column: Any) -> bool:
+    from tamis.read import LARGEST
+
+    huge = column.dtype.is_float() and (column.alias("").abs() > LARGEST).any()
+    return bool(column.null_count() == column.len() or huge)
+
+
+def _sparse(source: Source, public: Public, from_data: bool) -> Table:
+    from tamis.perturb.selected import within_items
+    from tamis.table import Roles, Table
+
+    if not public.items:
+        if from_data:
+            return source.read_wide()
+        raise InputError(
+            "the items of sparse records come from the data, and naming one tells who has it; "
+            "list the items that are publicly known in the file given with --bounds: "
+            'items = ["a", "b"], or items = "FILE" with one a line'
+        )
+    records = within_items(source.read_binary(), public.items)
+    source.check_size(records)
+    target = None if records.labels is None else records.target
+    return Table(records.frame(), Roles(target=target))

@@ -100,10 +100,15 @@ class Source:
 
         return load_schema(self.schema)
 
-    def read(self, path: str | None = None) -> Table:
-        """The table of the named file, or of another file read in the same way."""
+    def read(self, path: str | None = None, as_text: tuple[str, ...] = ()) -> Table:
+        """The table of the named file, or of another file read in the same way.
+
+        Where columns are to be read as text, others decide on their types, and no cell is checked.
+        """
         from tamis.read import read_table
 
+        rules = self.rules()
+        columns = {**rules.columns, **dict.fromkeys(as_text, "text")}
         return read_table(
             path or self.table,
             target=self.target,
@@ -114,10 +119,11 @@ class Source:
             drop=self.drop,
             feature=self.feature,
             missing=self.missing,
-            schema=self.rules(),
+            schema=replace(rules, columns=columns),
             format=None if path else self.format,
             encoding=self.encoding,
             separator=self.separator,
+            check=not as_text,
         )
 
     def read_said(self) -> Table:
@@ -135,13 +141,17 @@ class Source:
         if not self.sparse:
             return self.read_said() if said else self.read()
         records = self.read_binary()
+        self.check_size(records)
+        target = None if records.labels is None else records.target
+        return read_table(records.frame(), target=target, person=self.who)
+
+    def check_size(self, records: BinaryTable) -> None:
+        """Refuse sparse records that would make too large a table."""
         if records.rows * len(records.features) > MOST_CELLS:
             raise InputError(
                 f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
                 "table; choose some columns first with tamis select --by containment -o FILE"
             )
-        target = None if records.labels is None else records.target
-        return read_table(records.frame(), target=target, person=self.who)
 
     def read_binary(self) -> BinaryTable:
         """Sparse 0/1 records, or a table made 0/1 as its schema or its values say."""

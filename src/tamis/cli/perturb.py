@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
+from tamis.cli.spending import spending_options
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -51,6 +52,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
     type=CHOICE(["exponential", "laplace"]),
     help="dp-histogram: how to choose them.",
 )
+@spending_options
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
 @seed_option
 def perturb(source: Source, **options: Any) -> None:

@@ -10,13 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.cli.bounds import Public, public_bounds
+from tamis.cli.bounds import Public, public_bounds, read_public
 from tamis.cli.show import console, percent, print_json
+from tamis.cli.spending import ledger_path, spending, told, total
 from tamis.errors import CannotMeet, InputError
 from tamis.table import bare, only
 
 if TYPE_CHECKING:
     from tamis.cli.options import Source
+    from tamis.perturb.private_table import PrivateTable
 
 
 class Altered(NamedTuple):
@@ -41,13 +43,50 @@ def run(
     if method.startswith("dp") and options["epsilon"] is None:
         raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
     public = public_bounds(options["bounds"])
+    if method.startswith("dp"):
+        _spend(source, method, path, options, public, as_json)
+        return
     altered = _METHODS[method](source, options, public)
     _write(altered, path)
-    result = {"method": method, **altered.result, "rows": altered.frame.height}
+    _tell(method, altered, as_json)
+
+
+def _tell(method: str, altered: Altered, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    result = {"method": method, **altered.result, "rows": altered.frame.height, **(more or {})}
     if as_json:
         print_json(result)
     else:
-        console().print(altered.words)
+        console().print(altered.words, markup=False, soft_wrap=True)
+
+
+def _spend(
+    source: Source,
+    method: str,
+    path: Path,
+    options: dict[str, Any],
+    public: Public,
+    as_json: bool,
+) -> None:
+    """Draw a table, entered into the ledger before the noise is drawn."""
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent} to write {path.name} into; make it first")
+    chooses = options["features"] is not None and method == "dp-histogram"
+    ledger = ledger_path(source, options["ledger"])
+    with spending(
+        source,
+        options["epsilon"],
+        path,
+        ledger=str(ledger),
+        most=options["max_epsilon"],
+        neighbours="substitute" if chooses else options["neighbours"],
+        guarantee=not options["bounds_from_data"],
+    ) as spent:
+        altered = _METHODS[method](source, options, public)
+        spent.keep()
+        _write(altered, path)
+    if not as_json:
+        altered = altered._replace(words=f"{altered.words}\n{told(spent, ledger)}")
+    _tell(method, altered, as_json, total(spent, ledger))
 
 
 def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
@@ -58,7 +97,7 @@ def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bo
     noise = (GaussianNoise if gaussian else UniformNoise)(
         options["probability"],
         columns=options["columns"] or None,
-        bounds=public.bounds or None,
+        bounds=_ranges(public) or None,
         random_state=options["seed"],
     )
     frame = noise.fit_transform(table).frame
@@ -72,6 +111,16 @@ def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bo
     )
     result = {"probability": options["probability"], "columns": columns, "altered_share": share}
     return Altered(kept, result, words)
+
+
+def _ranges(public: Public) -> dict[str, Any]:
+    """Low and high of the columns of numbers, in whichever form they are declared."""
+    declared = public.bounds.items()
+    return {c: [b["low"], b["high"]] if _is_range(b) else b for c, b in declared}
+
+
+def _is_range(bound: Any) -> bool:
+    return isinstance(bound, dict) and {"low", "high"} <= set(bound)
 
 
 def _uniform(source: Source, options: dict[str, Any], public: Public) -> Altered:
@@ -107,23 +156,35 @@ def _histogram(source: Source, options: dict[str, Any], public: Public) -> Alter
     from tamis.perturb.histogram import DPHistogram
 
     if options["features"] is not None:
-        return _selected(source, options)
+        return _selected(source, options, public)
     model = DPHistogram(
         options["epsilon"],
         bins=options["bins"] or 10,
         **_domain(options, public),
     )
-    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
+    return _fitted(model, source, options, public)
 
 
-def _selected(source: Source, options: dict[str, Any]) -> Altered:
-    from tamis.perturb.selected import private_records
+def _selected(source: Source, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.contribution import check_most
+    from tamis.perturb.selected import private_records, zero_one_records
 
+    from_data = options["bounds_from_data"]
+    table = read_public(source, public, from_data=from_data)
+    check_most(options["max_rows_per_person"] or 1, table.roles, "substitute")
+    if table.target not in public.bounds and not from_data:
+        raise InputError(
+            f"no public labels of the target {table.target!r}; list the two in [bounds] of the "
+            "file given with --bounds"
+        )
+    records, unit = zero_one_records(table, public.items)
     drawn = private_records(
-        source.read_binary(),
+        records,
         options["features"],
         options["epsilon"],
+        labels=public.bounds.get(table.target),
         mechanism=options["mechanism"],
+        unit=unit,
         random_state=options["seed"],
     )
     return _drawn(drawn.frame, drawn.recipe)
@@ -135,10 +196,10 @@ def _partition(source: Source, options: dict[str, Any], public: Public) -> Alter
     model = DPPartition(
         options["epsilon"],
         bins=options["bins"],
-        rows=options["rows"],
+        rows=options["rows"] or public.rows,
         **_domain(options, public),
     )
-    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
+    return _fitted(model, source, options, public)
 
 
 def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Altered:
@@ -150,15 +211,25 @@ def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Alt
         bins=options["bins"] or 10,
         **{k: v for k, v in _domain(options, public).items() if k != "neighbours"},
     )
-    return _drawn(model.fit_sample(source.read_wide()).frame, model.recipe_)
+    return _fitted(model, source, options, public)
+
+
+def _fitted(
+    model: PrivateTable, source: Source, options: dict[str, Any], public: Public
+) -> Altered:
+    table = read_public(source, public, from_data=options["bounds_from_data"])
+    return _drawn(model.fit_sample(table).frame, model.recipe_)
 
 
 def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
+    from tamis.perturb.selected import ZERO_ONE
+
     return {
-        "bounds": public.bounds,
+        "bounds": {**dict.fromkeys(public.items, ZERO_ONE), **public.bounds},
         "missing": public.missing,
         "bounds_from_data": options["bounds_from_data"],
         "neighbours": options["neighbours"],
+        "max_rows_per_person": options["max_rows_per_person"] or 1,
         "random_state": options["seed"],
     }
 

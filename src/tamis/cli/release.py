@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tamis.cli.bounds import public_bounds
+from tamis.cli.bounds import Public, public_bounds
 from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
+from tamis.cli.spending import spending_options
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def method_options(command: Any) -> Any:
     help="Release only rows drawn with differential privacy at this cost.",
 )
 @click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
+@spending_options
 @click.option("--max-pbi", type=float, help="The most an attacker may gain over everything.")
 @click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
 @click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
@@ -143,7 +145,7 @@ def release(
     DIR gets release.csv, manifest.json and report.html to hand on, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
-    from tamis.cli.release_run import run
+    from tamis.cli.release_run import Limits, run
 
     if again is not None:
         from tamis.cli.release_again import again_from
@@ -154,7 +156,13 @@ def release(
         raise InputError("name the TABLE to release, or --again DIR")
     if out is None:
         raise InputError("name the folder to make with --out DIR")
-    run(source, _settings(options), Path(out), force, as_json, quiet)
+    limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
+    public = public_bounds(options.pop("bounds"))
+    settings = _settings(options, public)
+    if settings.epsilon is None and limits != Limits(None, None):
+        raise InputError("--ledger and --max-epsilon add up costs; name the cost with --epsilon")
+    known = Public.of(settings.proposing.get("dp", {}))
+    run(source, settings, Path(out), force, as_json, quiet, known, limits)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:
@@ -165,19 +173,20 @@ def _must_stay_secret(chosen: Iterable[str]) -> bool:
     return named is ParameterSource.DEFAULT and not set(chosen) <= set(BY_DEFAULT)
 
 
-def _settings(options: dict[str, Any]) -> Settings:
+def _settings(options: dict[str, Any], public: Public) -> Settings:
     from tamis.flow import Settings
 
     tables = {name: options.pop(name) for name in METHODS}
     chosen = _methods(options.pop("methods"), tables)
-    public = public_bounds(options.pop("bounds"))
-    python = options.pop(PROGRAM)
+    most, python = options.pop("max_rows_per_person"), options.pop(PROGRAM)
     if options["epsilon"] is not None:
-        known = {"bounds": public.bounds, "missing": public.missing}
-        known |= {PROGRAM: python}
+        known = {**public._asdict(), "max_rows_per_person": most, PROGRAM: python}
         chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
-    elif public.bounds:
-        raise InputError("--bounds tells what rows are drawn within; name the cost with --epsilon")
+    elif public.bounds or most:
+        raise InputError(
+            "--bounds and --max-rows-per-person tell what rows are drawn within; name the cost "
+            "with --epsilon"
+        )
     if _must_stay_secret(chosen):
         options["seed"] = secrets.randbits(32)
     given = {name: options.pop(name) for name in ("weights", "attackers")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tamis.cli.show import console, percent, print_json
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tamis.flow import Outcome
 
 
-def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
-    """What was released, what holds, and where the report is."""
+def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    """What was released, what holds, and where the report is; `more` joins the JSON."""
     if as_json:
         from tamis.publishing.layout import NAME, read_json
 
@@ -26,6 +26,7 @@ def tell(outcome: Outcome, out: Path, as_json: bool) -> None:
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
+                **(more or {}),
             }
         )
         return

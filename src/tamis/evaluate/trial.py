@@ -183,7 +183,9 @@ class Trial:
         """What a model says of the target of held-out people that learnt from drawn rows."""
         true, held = self.release.unaltered or self.court.original, self.court.split.held
         rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
-        labels = np.concatenate([column_labels(drawn, drawn.target), self.court.labels[held]])
+        # As declared, like the drawn ones: 1 and not 1.0.
+        truth = column_labels(true, drawn.target)[held]
+        labels = np.concatenate([column_labels(drawn, drawn.target), truth])
         places = np.arange(len(labels))
         return told(
             model,

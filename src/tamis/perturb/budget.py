@@ -9,12 +9,23 @@ from typing import Any, Literal
 from tamis.errors import CannotMeet, InputError
 
 Neighbours = Literal["add-remove", "substitute"]
+Unit = Literal["row", "person"]
 
 NEIGHBOURS: dict[str, str] = {
     "add-remove": "two tables are neighbours when one of them has one row more",
     "substitute": (
-        "two tables are neighbours when they differ in one row, which has the same label in "
-        "both; the number of rows of each label is public"
+        "two tables are neighbours when they differ in one row, its label included; the number "
+        "of rows is public"
+    ),
+}
+OF_PEOPLE: dict[str, str] = {
+    "add-remove": (
+        "two tables are neighbours when one of them has one person more, with all rows of that "
+        "person"
+    ),
+    "substitute": (
+        "two tables are neighbours when they differ in one person, the label included; the number "
+        "of people is public"
     ),
 }
 MOVED = {"add-remove": 1, "substitute": 2}
@@ -45,6 +56,8 @@ class Budget:
     neighbours : {"add-remove", "substitute"}
         Which tables must look alike. A sum of costs means something only where all of them were
         counted for the same neighbours, so the budget keeps it.
+    unit : {"row", "person"}
+        What neighbours differ in: one row, or one person with all their rows.
 
     Examples
     --------
@@ -60,13 +73,21 @@ class Budget:
     """
 
     def __init__(
-        self, epsilon: float, delta: float = 0.0, *, neighbours: Neighbours = "add-remove"
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: Neighbours = "add-remove",
+        unit: Unit = "row",
     ) -> None:
         check_epsilon(epsilon)
         if not _number(delta) or not 0 <= delta < 1:
             raise InputError(f"delta must be a number from 0 to below 1, got {delta!r}")
         check_neighbours(neighbours)
-        self.epsilon, self.delta, self.neighbours = float(epsilon), float(delta), neighbours
+        if unit not in ("row", "person"):
+            raise InputError(f"unit is 'row' or 'person', got {unit!r}")
+        self.epsilon, self.delta = float(epsilon), float(delta)
+        self.neighbours, self.unit = neighbours, unit
         self.spent: list[Spent] = []
 
     @property
@@ -104,8 +125,13 @@ class Budget:
                     f"plan less, or start from a larger {name}"
                 )
 
-    def check_neighbours(self, neighbours: str) -> None:
+    def check_neighbours(self, neighbours: str, unit: Unit = "row") -> None:
         """Refuse a cost that was counted for other neighbours."""
+        if unit != self.unit:
+            raise InputError(
+                f"the budget counts for one {self.unit}, this step for one {unit}; use the same "
+                "for all steps"
+            )
         if neighbours != self.neighbours:
             raise InputError(
                 f"the budget counts for neighbours {self.neighbours!r}, this step for "
@@ -118,7 +144,10 @@ class Budget:
             "epsilon": self.epsilon_spent,
             "delta": self.delta_spent,
             "neighbours": self.neighbours,
-            "neighbours_in_words": NEIGHBOURS[self.neighbours],
+            "neighbours_in_words": (NEIGHBOURS if self.unit == "row" else OF_PEOPLE)[
+                self.neighbours
+            ],
+            "unit": self.unit,
             "spent": [{"what": s.what, "epsilon": s.epsilon, "delta": s.delta} for s in self.spent],
         }
 

@@ -1,7 +1,10 @@
 """The cells that a table could fill, known without looking at it.
 
-Differential privacy hides what is in a table, not what could be. So the range of each number and
-the values of each category must be public: written down before the data was seen.
+Differential privacy hides what is in a table, not what could be. So the type of each column, the
+range of each number and the values of each category must be public: written down before the data
+was seen. The data is brought to them, never they to the data: a number is rounded and moved to the
+nearest bound, and a cell that is none of the values counts as one that was named for it. Nothing
+is refused by looking at cells, for a refusal tells something too.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -18,8 +21,25 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning, listed
 
-Bounds = Mapping[str, Sequence[Any]]
+Bounds = Mapping[str, Any]
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Type = Literal["integer", "number", "category", "boolean"]
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "integer": ("low", "high", "other", "missing"),
+    "number": ("low", "high", "decimals", "other", "missing"),
+    "category": ("values", "other", "missing"),
+    "boolean": ("other", "missing"),
+}
+EXACT = 2**53
+"""Whole numbers up to here are kept exactly in floating point."""
+MOST_CLASSES = 1000
+"""Whole numbers that a target may range over."""
+_NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_FORMS = (
+    "[low, high], a list of values, or a table such as { type = 'integer', low = 0, high = 120 }"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +49,39 @@ class Axis:
     Parameters
     ----------
     name : str
-    dtype : polars type
+    type : {"integer", "number", "category", "boolean"}
     levels : tuple
         The values of a category, one bin each; empty for numbers.
     edges : tuple of float
-        The limits of the intervals, one more than there are; of whole numbers, each interval
-        holds its lower limit and not its upper one.
+        The limits of the intervals, one more than there are. Of numbers with so many decimals
+        they count steps (tenths, hundredths), and each interval holds its lower limit and not its
+        upper one.
+    decimals : int, optional
+        Of numbers; `None`: as many as are drawn.
+    other : Any
+        What a cell counts as that is none of the values or no number; `None`: nothing was named.
     missing : bool
         Whether the last bin stands for a missing cell.
     """
 
     name: str
-    dtype: Any
+    type: Type
     levels: tuple[Any, ...] = ()
     edges: tuple[float, ...] = ()
+    decimals: int | None = None
+    other: Any = None
     missing: bool = False
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type of what is drawn, by the declaration alone."""
+        if self.type in ("integer", "number"):
+            return pl.Int64() if self.type == "integer" else pl.Float64()
+        if all(isinstance(v, str) for v in self.levels):
+            return pl.String()
+        if all(isinstance(v, bool) for v in self.levels):
+            return pl.Boolean()
+        return pl.Int64() if all(isinstance(v, int) for v in self.levels) else pl.Float64()
 
     @property
     def is_number(self) -> bool:
@@ -59,70 +97,105 @@ class Axis:
         return len(self.edges) - 1 if self.is_number else len(self.levels)
 
     def codes(self, column: pl.Series) -> Ints:
-        """The bin of each cell; numbers beyond the bounds count as the nearest bound."""
-        gone = column.is_null().to_numpy()
-        if gone.any() and not self.missing:
-            raise InputError(
-                f"column {self.name!r} has missing cells; if it is public that they may occur, "
-                f"say so with missing=[{self.name!r}]"
-            )
-        if self.is_number:
-            cells = column.cast(pl.Float64).fill_null(self.edges[0]).to_numpy()
-            found = np.searchsorted(np.array(self.edges[1:-1]), cells, side="right")
-        else:
-            found = self._level_of(column)
-        return np.where(gone, self.present, found).astype(np.int64)
+        """The bin of each cell, whatever the type of the column."""
+        column = _without_nan(column)
+        if not self.is_number:
+            return self._places(column)
+        cells = self._steps(column)
+        found = np.searchsorted(np.array(self.edges[1:-1]), cells, side="right")
+        return np.where(np.isnan(cells), self.present, found).astype(np.int64)
 
-    def _level_of(self, column: pl.Series) -> Ints:
-        place = {level: i for i, level in enumerate(self.levels)}
-        if column.dtype in (pl.Categorical, pl.Enum):
-            column = column.cast(pl.String)
-        values = column.unique()
-        known = [place.get(v, -1) for v in values.to_list()]
-        found = column.replace_strict(values, known, return_dtype=pl.Int64, default=-1)
-        if unlisted := int(((found < 0) & column.is_not_null()).sum()):
-            quoted = self.dtype.is_numeric() and any(isinstance(v, str) for v in self.levels)
-            hint = (
-                "its values are numbers, so list them without quotes"
-                if quoted
-                else ("list every value that could occur, or merge the rest into one first")
-            )
-            raise InputError(
-                f"column {self.name!r} has values that its bounds do not list, in {unlisted} "
-                f"rows; {hint}"
-            )
-        return found.fill_null(0).to_numpy()
+    def brought(self, column: pl.Series) -> pl.Series:
+        """The cells as the declaration has them: of its type, within its bounds or values.
+
+        >>> ages = axis("age", {"type": "integer", "low": 0, "high": 99})
+        >>> ages.brought(pl.Series(["31", "47.6", "old", None, "120"])).to_list()
+        [31, 48, 0, 0, 99]
+        """
+        column = _without_nan(column)
+        if not self.is_number:
+            return self._values(self._places(column))
+        return self._numbers(self._steps(column))
+
+    def _values(self, places: Ints) -> pl.Series:
+        values = pl.Series(self.name, [*self.levels, None], dtype=self.dtype)
+        return values.gather(np.minimum(places, len(self.levels)))
+
+    def _numbers(self, steps: Floats) -> pl.Series:
+        numbers = steps if self.decimals is None else steps / 10**self.decimals
+        return pl.Series(self.name, numbers).fill_nan(None).cast(self.dtype)
+
+    def _steps(self, column: pl.Series) -> Floats:
+        """Numbers within the bounds, in steps where there are decimals; NaN where missing."""
+        read = _numbers_of(column)
+        strange = column.is_not_null() & read.is_null()
+        cells: Floats = read.fill_null(np.nan).to_numpy().astype(np.float64, copy=True)
+        cells[strange.to_numpy()] = self._number_for(strange=True)
+        cells[column.is_null().to_numpy()] = self._number_for(strange=False)
+        if self.decimals is not None:
+            with np.errstate(over="ignore"):
+                cells = np.rint(cells * 10**self.decimals)
+        return np.clip(cells, self.edges[0], self._top)
+
+    def _number_for(self, *, strange: bool) -> float:
+        """What a cell counts as that is no number, or missing; NaN for a missing one."""
+        if self.missing and (self.other is None or not strange):
+            return math.nan
+        return float(-math.inf if self.other is None else self.other)
+
+    def _places(self, column: pl.Series) -> Ints:
+        known = {text: i for i, text in enumerate(_texts(self.levels))}
+        if self.type == "boolean":
+            known |= {"0": 0, "1": 1}
+        found = _text_of(column).replace_strict(known, default=-1, return_dtype=pl.Int64)
+        gone = len(self.levels)
+        named = None if self.other is None else self.levels.index(self.other)
+        other = named if named is not None else gone if self.missing else 0
+        places = np.where(found.fill_null(-1).to_numpy() < 0, other, found.fill_null(0).to_numpy())
+        empty = gone if self.missing else other
+        return np.where(column.is_null().to_numpy(), empty, places).astype(np.int64)
 
     def drawn(self, low: Ints, high: Ints, rng: np.random.Generator) -> pl.Series:
         """A value drawn evenly from the bins low, ..., high - 1, for each pair."""
         if not self.is_number:
-            picked = rng.integers(low, high)
-            values = pl.Series(self.name, [*self.levels, None], dtype=self.dtype)
-            return values.gather(np.minimum(picked, len(self.levels)))
+            return self._values(rng.integers(low, high))
         edges = np.array(self.edges)
         start, end = edges[np.minimum(low, self.present)], edges[np.minimum(high, self.present)]
         numbers = start + rng.random(len(low)) * (end - start)
-        if self.dtype.is_integer():
+        if self.decimals is not None:
             numbers = np.minimum(np.floor(numbers), self._top)
         # The bin of missing cells is drawn as often as any other bin of its box.
         gone = (high > self.present) & (rng.random(len(low)) * (high - low) < 1)
         numbers[gone] = np.nan
-        return pl.Series(self.name, numbers).fill_nan(None).cast(self.dtype)
+        return self._numbers(numbers)
 
     @property
     def values(self) -> float:
         """How many different values there can be, a missing cell apart."""
         if not self.is_number:
             return len(self.levels)
-        return self._top - self.edges[0] + 1 if self.dtype.is_integer() else math.inf
+        return math.inf if self.decimals is None else self._top - self.edges[0] + 1
 
     @property
     def _top(self) -> float:
-        return self.edges[-1] - 1 if self.dtype.is_integer() else self.edges[-1]
+        return self.edges[-1] if self.decimals is None else self.edges[-1] - 1
 
     def to_list(self) -> list[Any]:
-        """The bounds as they were given, for a recipe."""
-        return [self.edges[0], self._top] if self.is_number else list(self.levels)
+        """Low and high, or the values: for a recipe."""
+        if not self.is_number:
+            return list(self.levels)
+        ends = self._numbers(np.array([self.edges[0], self._top]))
+        return ends.to_list()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The declaration in its long form, for a recipe."""
+        told: dict[str, Any] = {"type": self.type}
+        if self.is_number:
+            told["low"], told["high"] = self.to_list()
+            told |= {"decimals": self.decimals} if self.type == "number" else {}
+        elif self.type == "category":
+            told["values"] = list(self.levels)
+        return told | {"other": self.other, "missing": self.missing}
 
 
 def axes(
@@ -134,16 +207,16 @@ def axes(
     from_data: bool = False,
     label: str | None = None,
 ) -> list[Axis]:
-    """The axes of all columns by their public bounds.
+    """The axes of all columns by what is declared of them: the label first, then in that order.
 
     Parameters
     ----------
     frame : polars frame
-    bounds : mapping of column to (low, high) or to its values
-        Two numbers for a column of numbers, every possible value for any other column. Of truth
-        values the bounds are known.
+        Only the names of its columns are looked at, unless `from_data`.
+    bounds : mapping of column to its declaration
+        See `axis`.
     bins : int
-        Intervals that a column of numbers is cut into; fewer where it has fewer whole numbers.
+        Intervals that a column of numbers is cut into; fewer where it has fewer values.
     missing : sequence of str
         Columns in which a cell may be missing.
     from_data : bool
@@ -160,23 +233,197 @@ def axes(
     given = dict(bounds or {})
     if unknown := [c for c in (*given, *missing) if c not in frame.columns]:
         raise InputError(f"bounds or missing name {listed(unknown)}, which is no column to release")
-    known = {c: [False, True] for c in frame.columns if frame.schema[c] == pl.Boolean}
-    given = {**known, **given}
     lacking = [c for c in frame.columns if c not in given]
     if lacking and not from_data:
         raise InputError(
-            f"no public bounds for column {listed(lacking)}: give (low, high) for numbers and "
-            "every possible value for others, from what is known without the data (--bounds FILE); "
-            "bounds_from_data (--bounds-from-data) takes them from the data and voids the guarantee"
+            f"no public bounds for column {listed(lacking)}: give [low, high] for numbers, every "
+            "possible value for others and { type = 'boolean' } for truth values, from what is "
+            "known without the data (--bounds FILE); bounds_from_data (--bounds-from-data) takes "
+            "them from the data and voids the guarantee"
         )
     if from_data:
-        gaps = [c for c in frame.columns if frame[c].null_count() and c not in missing]
+        gaps = [c for c in frame.columns if frame.get_column(c).null_count() and c not in missing]
         missing = [*missing, *gaps]
         _warn(lacking, gaps)
-        given |= {c: _observed(frame[c], c == label) for c in lacking}
-    return [
-        _axis(frame[c], given[c], None if c == label else bins, c in missing) for c in frame.columns
-    ]
+        given |= {c: _observed(frame.get_column(c), c == label) for c in lacking}
+    found = [axis(c, given[c], bins, missing=c in missing, label=c == label) for c in given]
+    return sorted(found, key=lambda a: a.name != label)
+
+
+def axis(
+    name: str, declared: Any, bins: int = 1, *, missing: bool = False, label: bool = False
+) -> Axis:
+    """One column by its declaration.
+
+    Parameters
+    ----------
+    name : str
+    declared : sequence or mapping
+        Two numbers are the lowest and the highest: a column of whole numbers where both are
+        written whole, of any numbers where one has a decimal point. Other lists hold every
+        possible value; so does any list for a label. A mapping has `type`: ``"integer"`` and
+        ``"number"`` with `low` and `high` (and `decimals`), ``"category"`` with `values`,
+        ``"boolean"``; and for all of them `missing`, whether a cell may be missing, and
+        `other`, what a cell counts as that is not among them.
+    bins : int
+    missing : bool
+    label : bool
+
+    Examples
+    --------
+    >>> axis("height", {"type": "number", "low": 1, "high": 2.5, "decimals": 2}).values
+    151.0
+    >>> axis("job", ["cook", "judge"]).dtype, axis("age", [0, 120]).dtype
+    (String, Int64)
+    """
+    long = declared if isinstance(declared, Mapping) else _long_form(name, declared, label)
+    kind = long.get("type")
+    if kind not in _KEYS:
+        raise InputError(
+            f"the type of column {name!r} is one of {', '.join(_KEYS)}, got {kind!r}; {_FORMS}"
+        )
+    if unknown := [key for key in long if key not in (*_KEYS[kind], "type")]:
+        raise InputError(
+            f"column {name!r} of type {kind} has no entry {listed(unknown)}; it takes "
+            f"{', '.join(_KEYS[kind]) or 'none'}"
+        )
+    gap = long.get("missing", False)
+    if not isinstance(gap, bool):
+        raise InputError(f"missing of column {name!r} is true or false")
+    if kind in ("integer", "number"):
+        return _number_axis(name, long, bins, missing or gap, label)
+    values = (False, True) if kind == "boolean" else long.get("values", ())
+    return _level_axis(name, values, long.get("other"), missing or gap, label)
+
+
+def _long_form(name: str, declared: Any, label: bool) -> dict[str, Any]:
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        raise InputError(f"bounds of column {name!r} are (low, high) or a list of values: {_FORMS}")
+    if not label and len(declared) == 2 and all(map(_is_number, declared)):
+        whole = all(isinstance(x, int | np.integer) for x in declared)
+        kind = "integer" if whole else "number"
+        return {"type": kind, "low": declared[0], "high": declared[1]}
+    return {"type": "category", "values": declared}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _number_axis(name: str, long: Mapping[str, Any], bins: int, missing: bool, label: bool) -> Axis:
+    low, high, other = (long.get(key) for key in ("low", "high", "other"))
+    if not _is_number(low) or not _is_number(high):
+        raise InputError(f"bounds of column {name!r} are two numbers, (low, high)")
+    low, high = float(low), float(high)  # type: ignore[arg-type]
+    decimals = 0 if long["type"] == "integer" else long.get("decimals")
+    _check_decimals(name, decimals)
+    if not (math.isfinite(low) and math.isfinite(high)) or low > high:
+        raise InputError(f"bounds of column {name!r} must rise from low to high and be finite")
+    if decimals is None and low == high:
+        raise InputError(f"bounds of column {name!r} must rise from low to high, got one number")
+    if other is not None and not (_is_number(other) and low <= other <= high):
+        raise InputError(f"other of column {name!r} must be a number from low to high")
+    edges = _edges(name, low, high, bins, decimals)
+    if not label:
+        return Axis(name, long["type"], (), edges, decimals, other, missing)
+    if decimals != 0 or edges[-1] - edges[0] > MOST_CLASSES:
+        raise InputError(
+            f"the target {name!r} needs classes: list its values, or give a range of at most "
+            f"{MOST_CLASSES:,} whole numbers"
+        )
+    levels = range(int(edges[0]), int(edges[-1]))
+    return _level_axis(name, levels, None if other is None else int(other), missing, label)
+
+
+def _check_decimals(name: str, decimals: Any) -> None:
+    if decimals is None:
+        return
+    if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= 12:
+        raise InputError(f"decimals of column {name!r} is a whole number from 0 to 12")
+
+
+def _edges(
+    name: str, low: float, high: float, bins: int, decimals: int | None
+) -> tuple[float, ...]:
+    if decimals is None:
+        return tuple(np.linspace(low, high, bins + 1).tolist())
+    step = 10**decimals
+    if max(abs(low), abs(high)) * step >= EXACT:
+        raise InputError(
+            f"bounds of column {name!r} are too far out for {decimals} decimals to be kept "
+            "exactly; give nearer bounds or fewer decimals"
+        )
+    # A bound such as 0.3 is a little off in floating point; three tenths are meant.
+    first, after = math.ceil(low * step - 1e-6), math.floor(high * step + 1e-6) + 1
+    if first >= after:
+        what = "no whole number" if decimals == 0 else f"no number of {decimals} decimals"
+        raise InputError(f"{what} lies within the bounds of column {name!r}")
+    bins = min(bins, after - first)
+    return tuple(np.round(np.linspace(first, after, bins + 1)).tolist())
+
+
+def _level_axis(name: str, values: Any, other: Any, missing: bool, label: bool) -> Axis:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"the values of column {name!r} are a list")
+    levels = tuple(values)
+    if other is not None and other not in levels:
+        levels = (*levels, other)
+    if not levels or len(set(_texts(levels))) < len(levels) or None in levels:
+        raise InputError(f"the values of column {name!r} must be listed once each, none null")
+    truths = all(isinstance(v, bool) for v in levels)
+    numbers = all(_is_number(v) for v in levels)
+    if not (truths or (numbers and label) or all(isinstance(v, str) for v in levels)):
+        raise InputError(
+            f"the values of column {name!r} must be texts, in quotes; of numbers give the lowest "
+            "and the highest, [low, high]"
+        )
+    return Axis(name, "boolean" if truths else "category", levels, other=other, missing=missing)
+
+
+def _without_nan(column: pl.Series) -> pl.Series:
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [_text_of(pl.Series([value]))[0] for value in values]
+
+
+def _text_of(column: pl.Series) -> pl.Series:
+    """Cells as texts, the same for one value whatever the type of its column.
+
+    One more row can turn a column of whole numbers into fractions, or into text; 5, 5.0 and "5"
+    must stay one value then, and so must true and "True".
+
+    >>> [_text_of(pl.Series(c))[0] for c in ([5], [5.0], ["5"], ["5.0"], [True], ["True"], ["05"])]
+    ['5', '5', '5', '5', 'true', 'true', '05']
+    """
+    if column.dtype.is_numeric():
+        return _digits(column.cast(pl.Float64))
+    texts = column.cast(pl.String).str.strip_chars()
+    lower = texts.str.to_lowercase()
+    numbers = texts.set(~texts.str.contains(_NUMBER).fill_null(False), None)
+    digits = _digits(numbers.cast(pl.Float64, strict=False))
+    texts = lower.zip_with(lower.is_in(["true", "false"]).fill_null(False), texts)
+    return digits.zip_with(digits.is_not_null(), texts)
+
+
+def _digits(numbers: pl.Series) -> pl.Series:
+    numbers = numbers.fill_nan(None)
+    whole = ((numbers == numbers.floor()) & (numbers.abs() < EXACT)).fill_null(False)
+    return (
+        numbers.cast(pl.Int64, strict=False)
+        .cast(pl.String)
+        .zip_with(whole, numbers.cast(pl.String))
+    )
+
+
+def _numbers_of(column: pl.Series) -> pl.Series:
+    """Cells as numbers, null where a cell is none; true is 1 and false is 0."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64).fill_nan(None)
+    texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    texts = texts.replace({"true": "1", "false": "0"})
+    return texts.cast(pl.Float64, strict=False).fill_nan(None)
 
 
 def _warn(lacking: list[str], gaps: list[str]) -> None:
@@ -189,50 +436,30 @@ def _warn(lacking: list[str], gaps: list[str]) -> None:
         )
 
 
-def _observed(column: pl.Series, label: bool) -> list[Any]:
+def _observed(column: pl.Series, label: bool) -> Any:
+    if column.dtype == pl.Boolean:
+        return {"type": "boolean"}
     if column.dtype.is_numeric() and not label:
-        return [column.min(), column.max()]
+        low, high = column.min(), column.max()
+        return [0, 0] if low is None else [low, high]
+    if not column.dtype.is_numeric():
+        column = column.cast(pl.String)
     return column.drop_nulls().unique().sort().to_list()
 
 
-def _axis(column: pl.Series, bound: Sequence[Any], bins: int | None, missing: bool) -> Axis:
-    if isinstance(bound, str) or not isinstance(bound, Sequence):
-        raise InputError(f"bounds of column {column.name!r} are (low, high) or a list of values")
-    if column.dtype.is_numeric() and bins is not None:
-        edges = _edges(column.name, bound, bins, column.dtype.is_integer())
-        return Axis(column.name, column.dtype, edges=edges, missing=missing)
-    levels = tuple(bound)
-    if len(set(levels)) < len(levels) or not levels or None in levels:
-        raise InputError(
-            f"the values of column {column.name!r} must be listed once each, none null"
-        )
-    return Axis(column.name, column.dtype, levels=levels, missing=missing)
-
-
-def _edges(name: str, bound: Sequence[Any], bins: int, whole: bool) -> tuple[float, ...]:
-    try:
-        low, high = (float(x) for x in bound)
-    except (TypeError, ValueError):
-        raise InputError(f"bounds of column {name!r} are two numbers, (low, high)") from None
-    if (
-        not (math.isfinite(low) and math.isfinite(high))
-        or low > high
-        or (low == high and not whole)
-    ):
-        raise InputError(f"bounds of column {name!r} must rise from low to high and be finite")
-    if not whole:
-        return tuple(np.linspace(low, high, bins + 1).tolist())
-    low, high = math.ceil(low), math.floor(high) + 1
-    if low >= high:
-        raise InputError(f"no whole number lies within the bounds of column {name!r}")
-    bins = min(bins, high - low)
-    return tuple(np.round(np.linspace(low, high, bins + 1)).tolist())
+def brought(frame: pl.DataFrame, of: Sequence[Axis]) -> pl.DataFrame:
+    """The same rows with the columns of the axes as these are declared; others as they are."""
+    known = {a.name: a for a in of}
+    return pl.DataFrame(
+        [known[s.name].brought(s) if s.name in known else s for s in frame.get_columns()]
+    )
 
 
 def cell_counts(frame: pl.DataFrame, of: Sequence[Axis]) -> Ints:
     """How many rows lie in each cell, as an array with one dimension for each axis."""
     shape = tuple(a.bins for a in of)
-    places = np.ravel_multi_index(tuple(a.codes(frame[a.name]) for a in of), shape)
+    codes = tuple(a.codes(frame.get_column(a.name)) for a in of)
+    places = np.ravel_multi_index(codes, shape)
     return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.perturb.budget import MOVED, Budget, Neighbours
+from tamis.perturb.budget import Budget, Neighbours
 from tamis.perturb.domain import Bounds, Ints
 from tamis.perturb.draws import laplace
 from tamis.perturb.private_table import MAX_CELLS, PrivateTable, counts_of
@@ -23,9 +23,9 @@ class DPHistogram(PrivateTable):
     ----------
     epsilon : float
         What looking at the table may cost.
-    bounds : mapping of column to (low, high) or to its values
-        Public knowledge: two numbers for a column of numbers, every possible value for others
-        and for the label.
+    bounds : mapping of column to (low, high), to its values or to a longer declaration
+        Public knowledge, which decides on types, values and the order of the columns; see
+        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
     bins : int
         Intervals that a column of numbers is cut into.
     missing : sequence of str
@@ -35,6 +35,9 @@ class DPHistogram(PrivateTable):
     neighbours : {"add-remove", "substitute"}
         Which tables must look alike; see `tamis.perturb.budget.NEIGHBOURS`. `substitute` takes
         twice the noise and may tell the number of rows.
+    max_rows_per_person : int
+        The most rows that a person adds, where a `Table` has identifiers: others are left out by
+        a draw, and the noise grows with it.
     negative : {"shift", "zero"}
         What becomes of counts below zero. `zero` sets them to zero, which adds rows that nobody
         asked for wherever most cells are empty; `shift` lowers all counts by the same amount so
@@ -63,7 +66,8 @@ class DPHistogram(PrivateTable):
     --------
     >>> import polars as pl
     >>> frame = pl.DataFrame({"smokes": [True, False] * 50, "ill": ["yes", "no"] * 50})
-    >>> model = DPHistogram(2.0, bounds={"ill": ["no", "yes"]}).fit(frame, target="ill")
+    >>> bounds = {"smokes": {"type": "boolean"}, "ill": ["no", "yes"]}
+    >>> model = DPHistogram(2.0, bounds=bounds).fit(frame, target="ill")
     >>> model.counts_.shape, model.budget_.epsilon_spent
     ((2, 2), 2.0)
     >>> model.sample().columns
@@ -79,6 +83,7 @@ class DPHistogram(PrivateTable):
         missing: Sequence[str] = (),
         bounds_from_data: bool = False,
         neighbours: Neighbours = "add-remove",
+        max_rows_per_person: int = 1,
         negative: Literal["shift", "zero"] = "shift",
         max_cells: int = MAX_CELLS,
         random_state: int | np.random.Generator | None = 0,
@@ -88,6 +93,7 @@ class DPHistogram(PrivateTable):
         self.bins = bins
         self.missing = missing
         self.bounds_from_data = bounds_from_data
+        self.max_rows_per_person = max_rows_per_person
         self.neighbours = neighbours
         self.negative = negative
         self.max_cells = max_cells
@@ -100,7 +106,7 @@ class DPHistogram(PrivateTable):
         self.axes_ = self._axes(table, self.bins)
         counts = counts_of(table, self.axes_)
         budget.spend(self.epsilon, "counts of all cells")
-        self.counts_ = laplace(counts, MOVED[self.neighbours], self.epsilon)
+        self.counts_ = laplace(counts, self._moved, self.epsilon)
         # Under substitution the number of rows is public; otherwise the noisy counts tell it.
         self._total = table.rows if self.neighbours == "substitute" else int(self.counts_.sum())
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
-from tamis.perturb.budget import MOVED, Budget, Neighbours
+from tamis.perturb.budget import Budget, Neighbours
 from tamis.perturb.domain import Axis, Bounds, Ints
 from tamis.perturb.draws import laplace
 from tamis.perturb.histogram import check_bins
@@ -40,9 +40,9 @@ class DPPartition(PrivateTable):
     ----------
     epsilon : float
         What looking at the table may cost; half for the grid, half for the boxes.
-    bounds : mapping of column to (low, high) or to its values
-        Public knowledge: two numbers for a column of numbers, every possible value for others
-        and for the label.
+    bounds : mapping of column to (low, high), to its values or to a longer declaration
+        Public knowledge, which decides on types, values and the order of the columns; see
+        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
     bins : int, optional
         Intervals of a column of numbers. `None`: as many as the rows can fill.
     rows : int, optional
@@ -55,6 +55,9 @@ class DPPartition(PrivateTable):
         Take what is not given from the table. This voids the guarantee, and warns.
     neighbours : {"add-remove", "substitute"}
         Which tables must look alike; see `tamis.perturb.budget.NEIGHBOURS`.
+    max_rows_per_person : int
+        The most rows that a person adds, where a `Table` has identifiers: others are left out by
+        a draw, and the noise grows with it.
     max_cells : int
         The most cells to count.
     random_state : int, numpy Generator or None
@@ -84,7 +87,8 @@ class DPPartition(PrivateTable):
     >>> import numpy as np, polars as pl
     >>> x = np.random.default_rng(0).uniform(0, 1, 2000)
     >>> frame = pl.DataFrame({"x": x, "high": x > 0.5})
-    >>> model = DPPartition(1.0, bounds={"x": (0, 1)}, rows=2000).fit(frame, target="high")
+    >>> bounds = {"x": (0.0, 1.0), "high": {"type": "boolean"}}
+    >>> model = DPPartition(1.0, bounds=bounds, rows=2000).fit(frame, target="high")
     >>> drawn = model.sample()
     >>> bool(((drawn["x"] > 0.5) == drawn["high"]).mean() > 0.9)
     True
@@ -100,6 +104,7 @@ class DPPartition(PrivateTable):
         missing: Sequence[str] = (),
         bounds_from_data: bool = False,
         neighbours: Neighbours = "add-remove",
+        max_rows_per_person: int = 1,
         max_cells: int = MAX_CELLS,
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
@@ -109,6 +114,7 @@ class DPPartition(PrivateTable):
         self.rows = rows
         self.missing = missing
         self.bounds_from_data = bounds_from_data
+        self.max_rows_per_person = max_rows_per_person
         self.neighbours = neighbours
         self.max_cells = max_cells
         self.random_state = random_state
@@ -125,14 +131,14 @@ class DPPartition(PrivateTable):
         rows = self._public_rows(table)
         if rows is None and self.bins is None:
             share = budget.spend(ROWS_SHARE * self.epsilon, "number of rows")
-            rows = max(1, int(laplace(np.array([table.rows]), 1, share)[0]))
+            rows = max(1, int(laplace(np.array([table.rows]), self._moved, share)[0]))
             left -= share
         bins = self.bins if self.bins is not None else _bins(coarse, rows or 1, self.epsilon)
         self.axes_ = self._axes(table, self._fitting(coarse, bins))
         counts = counts_of(table, self.axes_)
         budget.spend(left / 2, "counts of the grid")
         half = budget.spend(left / 2, "counts of the boxes")
-        self.boxes_, self.counts_ = measured_boxes(counts, MOVED[self.neighbours], half)
+        self.boxes_, self.counts_ = measured_boxes(counts, self._moved, half)
 
     def _public_rows(self, table: Table) -> int | None:
         return table.rows if self.neighbours == "substitute" else self.rows

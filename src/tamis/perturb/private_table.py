@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.perturb.budget import Budget, Neighbours, check_epsilon, check_neighbours
+from tamis.perturb.budget import MOVED, Budget, Neighbours, check_epsilon, check_neighbours
+from tamis.perturb.contribution import check_most, limited, naming, unit_of
 from tamis.perturb.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
 from tamis.perturb.draws import opendp
 from tamis.read import polars_frame
@@ -37,6 +37,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     missing: Sequence[str]
     bounds_from_data: bool
     neighbours: Neighbours
+    max_rows_per_person: int
     max_cells: int
     random_state: Any
 
@@ -46,7 +47,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Table, or pandas, polars or pyarrow frame
-            Of a `Table` the features and the target.
+            Of a `Table` the features and the target; its identifiers tell whose row each is.
         target : str, optional
             The label of a frame.
         budget : Budget, optional
@@ -57,12 +58,16 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.missing, str):
             raise InputError("missing is a list of column names, got one text")
         opendp()
-        table = _released(data, target)
-        budget = Budget(self.epsilon, neighbours=self.neighbours) if budget is None else budget
-        budget.check_neighbours(self.neighbours)
+        whole = _whole(data, target)
+        check_most(self.max_rows_per_person, whole.roles, self.neighbours)
+        self._unit, self._people = unit_of(whole.roles), bool(naming(whole.roles))
+        table = _released(limited(whole, self.max_rows_per_person))
+        if budget is None:
+            budget = Budget(self.epsilon, neighbours=self.neighbours, unit=self._unit)
+        budget.check_neighbours(self.neighbours, self._unit)
         budget.check(self.epsilon, type(self).__name__)
         self._measure(table, budget)
-        self._empty = replace(table, frame=table.frame.clear())
+        self._roles, self._library = table.roles, table.library
         self._as_table = isinstance(data, Table)
         self.budget_ = budget
         self.recipe_ = self._recipe()
@@ -77,7 +82,8 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
                 f"the noise of epsilon = {self.epsilon:g} left no rows; fewer columns or bins, or "
                 "a larger epsilon, leave more"
             )
-        table = replace(self._empty, frame=frame.select(self._empty.frame.columns))
+        public = pl.DataFrame([frame.get_column(name) for name in self._order])
+        table = Table(public, self._roles, self._library)
         return table if self._as_table else table.native()
 
     def fit_sample(
@@ -94,11 +100,25 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     def _boxes(self) -> list[tuple[Ints, Ints]]:
         """The box of each row to draw."""
 
+    @property
+    def _moved(self) -> int:
+        """By how much all counts together change between neighbours."""
+        return MOVED[self.neighbours] * (self.max_rows_per_person if self._people else 1)
+
+    @property
+    def _order(self) -> list[str]:
+        """The columns as they are drawn: in the order of the bounds, others after them."""
+        names = [a.name for a in self.axes_]
+        given = [c for c in self.bounds or {} if c in names]
+        label = [c for c in (self._roles.target,) if c in names]
+        rest = [c for c in names if c not in given and c not in label]
+        return [*given, *rest, *(c for c in label if c not in given)]
+
     def _axes(self, table: Table, bins: int) -> list[Axis]:
         """The axes, the label first; an error where they have too many cells."""
         label = [table.target] if table.roles.target else []
         found = axes(
-            table.frame.select(*label, *table.features),
+            table.only([*label, *table.features]),
             self.bounds,
             bins=bins,
             missing=self.missing,
@@ -110,30 +130,42 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
 
     def _recipe(self) -> dict[str, Any]:
         given = {*(self.bounds or {})}
-        taken = [a.name for a in self.axes_ if a.name not in given and a.dtype != pl.Boolean]
+        taken = [a.name for a in self.axes_ if a.name not in given]
         return {
             **self.budget_.to_dict(),
+            "max_rows_per_person": self.max_rows_per_person if self._people else None,
             "bounds": {a.name: a.to_list() for a in self.axes_},
+            "domain": {a.name: a.to_dict() for a in self.axes_},
             "bounds_from_data": taken,
             "guarantee": not taken and not self._gaps,
         }
 
     @property
     def _gaps(self) -> list[str]:
-        return [a.name for a in self.axes_ if a.missing and a.name not in self.missing]
+        """Columns whose missing cells were not declared but found."""
+        if not self.bounds_from_data:
+            return []
+        return [a.name for a in self.axes_ if a.missing and not self._says_missing(a.name)]
+
+    def _says_missing(self, name: str) -> bool:
+        declared = (self.bounds or {}).get(name)
+        long = declared if isinstance(declared, Mapping) else {}
+        return name in self.missing or bool(long.get("missing"))
 
 
-def _released(data: Any, target: str | None) -> Table:
+def _whole(data: Any, target: str | None) -> Table:
+    if not isinstance(data, Table):
+        return Table(polars_frame(data), Roles(target=target), native_kind(data))
+    return data if target is None else data.with_roles(target=target)
+
+
+def _released(whole: Table) -> Table:
     """Features and target only: identifiers and another sensitive column stay behind."""
-    if isinstance(data, Table):
-        whole = data
-        target = data.roles.target if target is None else target
-    else:
-        whole = Table(polars_frame(data), Roles(target=target), native_kind(data))
+    target = whole.roles.target
     names = [c for c in whole.frame.columns if c in whole.features or c == target]
-    if not names or not whole.rows:
-        raise InputError("there are no rows or no columns to release")
-    return Table(whole.frame.select(names), Roles(target=target), whole.library)
+    if not names:
+        raise InputError("there are no columns to release")
+    return Table(whole.only(names), Roles(target=target), whole.library)
 
 
 def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:

@@ -41,9 +41,9 @@ class DPSynthesiser(PrivateTable):
     ----------
     epsilon : float
         What looking at the table may cost.
-    bounds : mapping of column to (low, high) or to its values
-        Public knowledge: two numbers for a column of numbers, every possible value for others
-        and for the label.
+    bounds : mapping of column to (low, high), to its values or to a longer declaration
+        Public knowledge, which decides on types, values and the order of the columns; see
+        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
     algorithm : {"aim", "mst"}
         AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
     python : path, optional
@@ -55,6 +55,9 @@ class DPSynthesiser(PrivateTable):
         Columns in which, as is publicly known, a cell may be missing.
     bounds_from_data : bool
         Take what is not given from the table. This voids the guarantee, and warns.
+    max_rows_per_person : int
+        The most rows that a person adds, where a `Table` has identifiers: others are left out by
+        a draw, and the noise grows with it.
     time_limit : float, optional
         Seconds to wait.
     random_state : int, numpy Generator or None
@@ -82,6 +85,7 @@ class DPSynthesiser(PrivateTable):
         bins: int = 10,
         missing: Sequence[str] = (),
         bounds_from_data: bool = False,
+        max_rows_per_person: int = 1,
         time_limit: float | None = None,
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
@@ -92,6 +96,7 @@ class DPSynthesiser(PrivateTable):
         self.bins = bins
         self.missing = missing
         self.bounds_from_data = bounds_from_data
+        self.max_rows_per_person = max_rows_per_person
         self.time_limit = time_limit
         self.random_state = random_state
 
@@ -102,7 +107,7 @@ class DPSynthesiser(PrivateTable):
         python = interpreter(self.python)
         self.axes_ = self._axes(table, self.bins)
         # Columns travel as c0, c1, ...: their names are nobody's business, and none is reserved.
-        codes = {f"c{i}": a.codes(table.frame[a.name]) for i, a in enumerate(self.axes_)}
+        codes = {f"c{i}": a.codes(table.frame.get_column(a.name)) for i, a in enumerate(self.axes_)}
         budget.spend(self.epsilon, f"OpenDP's {self.algorithm.upper()}")
         drawn = self._synthesised(python, pl.DataFrame(codes))
         # A missing bin is OpenDP's word for "none of the public values", which never occurs here.
@@ -113,7 +118,8 @@ class DPSynthesiser(PrivateTable):
             source, result = Path(folder) / "codes.parquet", Path(folder) / "drawn.parquet"
             codes.write_parquet(source)
             bins = ",".join(str(a.bins) for a in self.axes_)
-            command = [python, SCRIPT, source, result, str(self.epsilon), self.algorithm, bins]
+            settings = [str(self.epsilon), self.algorithm, bins, str(self._moved)]
+            command = [python, SCRIPT, source, result, *settings]
             try:
                 done = subprocess.run(
                     [str(part) for part in command],

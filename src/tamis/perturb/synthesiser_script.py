@@ -1,6 +1,6 @@
 """Run by a Python that has ``opendp[mbi]``, not by tamis: bins in, bins of drawn rows out.
 
-python synthesiser_script.py CODES.parquet DRAWN.parquet EPSILON aim|mst BINS,BINS,...
+python synthesiser_script.py CODES.parquet DRAWN.parquet EPSILON aim|mst BINS,BINS,... ROWS_A_PERSON
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 
-def main(source: str, result: str, epsilon: str, algorithm: str, bins: str) -> None:
+def main(source: str, result: str, epsilon: str, algorithm: str, bins: str, most: str) -> None:
     import opendp.prelude as dp
     import polars as pl
     from opendp.extras.mbi import AIM, MST
@@ -18,7 +18,7 @@ def main(source: str, result: str, epsilon: str, algorithm: str, bins: str) -> N
     keys = {name: list(range(int(b))) for name, b in zip(codes.columns, bins.split(","))}
     context = dp.Context.compositor(
         data=codes.lazy(),
-        privacy_unit=dp.unit_of(contributions=1),
+        privacy_unit=dp.unit_of(contributions=int(most)),
         privacy_loss=dp.loss_of(epsilon=float(epsilon)),
         split_evenly_over=1,
     )

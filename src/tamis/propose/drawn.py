@@ -1,8 +1,9 @@
 """Releases of rows that were drawn anew, with differential privacy.
 
-Nobody who sees such a release learns more of one person than epsilon allows. So that this holds
-for all that is handed on, one release is proposed, by the shape of the table alone; where a data
-holder asks for several, the choice among them looks at the table without noise, and it is said.
+Nobody who sees such a release learns more of one row, or of one person where the roles name
+people, than epsilon allows. So that this holds for all that is handed on, one release is proposed,
+by what is public alone; where a data holder asks for several, the choice among them looks at the
+table without noise, and it is said.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from tamis.binary import from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.perturb.budget import Neighbours, check_epsilon, check_neighbours
+from tamis.perturb.contribution import check_most
+from tamis.perturb.domain import axis, brought
 from tamis.perturb.draws import opendp
 from tamis.perturb.histogram import DPHistogram, check_bins
 from tamis.perturb.partition import DPPartition
 from tamis.perturb.private_table import PrivateTable
-from tamis.perturb.selected import private_records
+from tamis.perturb.selected import ZERO_ONE, private_records, zero_one_records
 from tamis.perturb.synthesiser import DPSynthesiser
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, Release, released
@@ -43,16 +45,24 @@ class Drawn:
     ----------
     kinds : sequence of str
         Of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
-        `partition` and `synthesiser`. None: `selected` for a table of 0 and 1 without bounds,
-        `synthesiser` where `python` is given, otherwise `partition`.
-    bounds : mapping of column to (low, high) or to its values
-        Public knowledge, of the target too. The columns named here are drawn, no others.
+        `partition` and `synthesiser`. None: `synthesiser` where `python` is given, `selected`
+        where there are `items`, otherwise `partition`.
+    bounds : mapping of column to its declaration
+        Public knowledge, of the target too; see `tamis.perturb.domain.axis`. The columns named
+        here are drawn, no others.
+    items : sequence of str
+        The columns of 0 and 1 that `selected` chooses among, as is publicly known. None: all
+        features of the table, whose names are public then.
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     features : int
         How many columns `selected` chooses.
     bins : int, optional
         Intervals of a column of numbers.
+    rows : int, optional
+        About how many rows there are, if that is public: for `partition`.
+    max_rows_per_person : int
+        The most rows that a person adds; `selected` knows 1 only.
     neighbours : {"add-remove", "substitute"}
         Which tables must look alike; `selected` knows ``"substitute"`` only, the synthesiser
         ``"add-remove"`` only.
@@ -66,8 +76,11 @@ class Drawn:
     kinds: Sequence[str] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
     missing: Sequence[str] = ()
+    items: Sequence[str] = ()
     features: int = 5
     bins: int | None = None
+    rows: int | None = None
+    max_rows_per_person: int = 1
     neighbours: Neighbours = "add-remove"
     python: str | None = None
 
@@ -87,27 +100,64 @@ class Drawn:
         return None
 
     def propose(self, asked: Asked) -> list[Release]:
-        return [self._release(asked, kind) for kind in self.kinds or (self._kind(asked),)]
+        return [self._release(asked, kind) for kind in self._kinds]
 
-    def _kind(self, asked: Asked) -> str:
+    @property
+    def _kinds(self) -> Sequence[str]:
+        """What was asked for, or what the public knowledge is fit for; never by a look at cells."""
+        if self.kinds:
+            return self.kinds
         if self.python is not None:
-            return "synthesiser"
-        return "selected" if is_binary(asked.table) and not self.bounds else "partition"
+            return ("synthesiser",)
+        return ("selected",) if self.items else ("partition",)
+
+    @property
+    def counted_for(self) -> str:
+        """The neighbours that the cost is counted for."""
+        fixed = {"selected": "substitute", "synthesiser": "add-remove"}
+        return ", ".join(sorted({fixed.get(kind, self.neighbours) for kind in self._kinds}))
 
     def _release(self, asked: Asked, kind: str) -> Release:
         """Rows drawn from all, to publish; from those that may be seen, to be judged by."""
         draw = self._selected if kind == "selected" else partial(self._from_counts, kind)
-        every = asked.table.features if kind == "selected" else self._with_bounds(asked.table)
-        whole = released(asked.table, every, "", Recipe(self.name)).table
-        published = draw(whole, asked)
-        rehearsed = draw(replace(whole, frame=whole.frame[asked.split.seen]), asked)
+        every = (
+            self._candidates(asked.table) if kind == "selected" else self._with_bounds(asked.table)
+        )
+        narrow = asked.table.select(every)
+        published = draw(narrow, asked)
+        rehearsed = draw(replace(narrow, frame=narrow.frame[asked.split.seen]), asked)
         return Release(
             f"dp {kind}, epsilon = {asked.epsilon:g}",
             published.table,
             Recipe(self.name, {"kind": kind, "budget": published.recipe}),
-            unaltered=whole,
+            unaltered=self._as_declared(asked.table, every),
             rehearsal=rehearsed.table,
         )
+
+    def _as_declared(self, table: Table, features: list[str]) -> Table:
+        """The rows as they are, in the types that drawn rows have."""
+        whole = released(table, features, "", Recipe(self.name)).table
+        declared = {c: self.bounds.get(c, ZERO_ONE) for c in (*features, table.target)}
+        of = [
+            axis(c, found, missing=c in self.missing, label=c == table.target)
+            for c, found in declared.items()
+        ]
+        return replace(whole, frame=brought(whole.frame, of))
+
+    def _candidates(self, table: Table) -> list[str]:
+        """The columns to choose among; an error where the labels are not public."""
+        check_most(self.max_rows_per_person, table.roles, "substitute")
+        if table.target not in self.bounds:
+            raise InputError(
+                f"no public labels of the target {table.target!r}; list the two in [bounds] of "
+                "the file given with --bounds"
+            )
+        if strange := [c for c in self.items if c not in table.features]:
+            raise InputError(
+                f"the items {listed(strange)} are no columns to release; there are "
+                f"{listed(table.features)}"
+            )
+        return list(self.items or table.features)
 
     def _with_bounds(self, table: Table) -> list[str]:
         """The features that have public bounds; an error where none has, or the target has not."""
@@ -131,10 +181,13 @@ class Drawn:
         return Draw(model.fit_sample(table), model.recipe_)
 
     def _selected(self, table: Table, asked: Asked) -> Draw:
+        records, unit = zero_one_records(table, self.items)
         drawn = private_records(
-            from_wide(table),
-            min(self.features, len(table.features)),
+            records,
+            min(self.features, len(records.features)),
             asked.epsilon or 0.0,
+            labels=self.bounds[table.target],
+            unit=unit,
             random_state=asked.random_state,
         )
         budget = {k: v for k, v in drawn.recipe.items() if k not in ("features", "mechanism")}
@@ -142,7 +195,11 @@ class Drawn:
 
     def _model(self, kind: str, asked: Asked) -> PrivateTable:
         epsilon, bins, state = asked.epsilon or 0.0, self.bins or 10, asked.random_state
-        public: dict[str, Any] = {"bounds": self.bounds, "missing": self.missing}
+        public: dict[str, Any] = {
+            "bounds": self.bounds,
+            "missing": self.missing,
+            "max_rows_per_person": self.max_rows_per_person,
+        }
         if kind == "synthesiser":
             return DPSynthesiser(
                 epsilon, python=self.python, bins=bins, random_state=state, **public
@@ -150,4 +207,4 @@ class Drawn:
         public["neighbours"] = self.neighbours
         if kind == "histogram":
             return DPHistogram(epsilon, bins=bins, random_state=state, **public)
-        return DPPartition(epsilon, bins=self.bins, random_state=state, **public)
+        return DPPartition(epsilon, bins=self.bins, rows=self.rows, random_state=state, **public)

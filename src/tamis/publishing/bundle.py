@@ -149,8 +149,10 @@ def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
     if alone is None:
-        able = [row for row in decision.scorecard.candidates if row in decision.ranked]
-        return not_promised_of_drawn(len(able), limited=len(settings.limits) > 1)
+        # How many were drawn was asked for; how many of them kept the limits tells of the table.
+        drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
+        unit = release.recipe.public["budget"].get("unit", "row")
+        return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
     asked = max((p.at_least for p in release.promises), default=1)
     return not_promised(
         release.promises,

@@ -43,7 +43,8 @@ def manifest(
 
     `exposure` tells who stands alone in it, and `unit` what is counted, people or rows.
 
-    Of drawn rows it has no figures that were measured on people, for no epsilon covers these.
+    Of drawn rows it has no figures that were measured on people and no number of columns that were
+    held back, for no epsilon covers these.
     """
     release = row.release
     parameters = dict(release.recipe.public)
@@ -60,7 +61,7 @@ def manifest(
             **HOW[format],
         },
         "columns": _columns(release.table, frame, format),
-        "held_back": held_back,
+        **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
             {

@@ -55,13 +55,15 @@ def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
 def budget_claim(budget: dict[str, Any]) -> str:
     """What differential privacy promises, as a sentence.
 
-    >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"})
-    'The rows are drawn so that one person more or less ... at most 2.72 (...epsilon = 1).'
+    >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove", "unit": "row"})
+    'The rows are drawn so that one row more or less ... at most 2.72 (...epsilon = 1).'
     """
     whose = {
-        "add-remove": "one person more or less",
-        "substitute": "one person in the place of another of the same label",
-    }[budget["neighbours"]]
+        ("add-remove", "row"): "one row more or less",
+        ("substitute", "row"): "one row in the place of another, its label included,",
+        ("add-remove", "person"): "one person more or less, with all their rows,",
+        ("substitute", "person"): "one person in the place of another, the label included,",
+    }[budget["neighbours"], budget.get("unit", "row")]
     cost = f"epsilon = {budget['epsilon']:.4g}"
     cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
     return (
@@ -75,7 +77,7 @@ def budget_words(budget: dict[str, Any]) -> str:
     return ", ".join(f"{part['epsilon']:.4g} for {part['what']}" for part in budget["spent"])
 
 
-def not_promised_of_drawn(compared: int, limited: bool) -> list[str]:
+def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> list[str]:
     """What a reader of drawn rows might believe and must not.
 
     Parameters
@@ -84,11 +86,16 @@ def not_promised_of_drawn(compared: int, limited: bool) -> list[str]:
         The releases that could have been chosen.
     limited : bool
         Whether a limit other than epsilon had to be kept.
+    unit : {"row", "person"}
+        What epsilon covers.
     """
+    several = "has several rows in the table, or " if unit == "row" else ""
     found = [
         "What is true of many people can be learnt from the rows, and so be guessed of anybody, in "
-        "the table or not; only what is known of one person alone is hidden.",
-        "Who is in the table several times, or hangs together with others in it, is hidden less.",
+        f"the table or not; only what is known of one {unit} alone is hidden.",
+        f"Who {several}hangs together with others in it is hidden less.",
+        "That a table was released at all is not covered: one that could not be read or judged, "
+        "such as one with a single label, would have been refused.",
         "The rows are drawn: none is true of anybody, and figures made from them are approximate.",
     ]
     if compared > 1:

@@ -27,7 +27,7 @@ def for_recipient(summary: Summary) -> Summary:
     bins that they decide, private settings and notes; and where the sensitive column is not
     released, its name and the attackers, whose figures tell how frequent its values are.
     `table.features` still tells how many columns there were. Of rows that were drawn anew every
-    figure measured on people is gone, the number of rows of the original too.
+    figure measured on people is gone, the numbers of rows and columns of the original too.
 
     Parameters
     ----------
@@ -70,7 +70,13 @@ def _without_people(summary: Summary) -> Summary:
     }
     return {
         **summary,
-        "table": {**summary["table"], "rows": rows, "people": rows},
+        "table": {
+            **summary["table"],
+            "rows": rows,
+            "people": rows,
+            "features": sum(c["fate"] in ("released", "altered") for c in summary["columns"]),
+        },
+        "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
         "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
         "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
         "measures": [],

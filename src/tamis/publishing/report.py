@@ -67,7 +67,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         data=_json_block(_explored(shown)),
         kept=story.kept(shown["columns"]),
         held=story.held(shown["columns"]),
-        held_back=len(story.held(summary["columns"])),
+        held_back=_held_back(summary, full),
         useful=story.usefulness(shown),
         strongest=story.strongest(shown["attackers"]),
         tracks=list(zip(shown["attackers"], marks)),
@@ -78,6 +78,13 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
         alike=story.alike(shown),
     )  # fmt: skip
+
+
+def _held_back(summary: Summary, full: bool) -> int | None:
+    """How many columns stayed behind; of drawn rows not even that may be told."""
+    if summary["budget"] is not None and not full:
+        return None
+    return len(story.held(summary["columns"]))
 
 
 def _explored(summary: Summary) -> dict[str, Any]:

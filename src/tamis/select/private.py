@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -31,8 +32,11 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What the selection may cost, split evenly over the features to select.
     mechanism : {"exponential", "laplace"}
         `exponential` draws features without replacement, each with a probability proportional
-        to exp(epsilon H / (2 S features)), H being the Hamming distance of the classes on the
-        feature and S its sensitivity; `laplace` adds noise to H and takes the largest.
+        to exp(epsilon D / (2 S features)), D being the pairs of rows of opposite classes that the
+        feature tells apart and S its sensitivity; `laplace` adds noise to D and takes the largest.
+    classes : sequence of two labels, optional
+        The labels, as is publicly known; any other label counts as the first. `None`: those of
+        `y`, which are public then.
 
     Attributes
     ----------
@@ -47,11 +51,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Laplace-DP and Exponential-DP of Zhang et al. (2017), section 5.2. Neighbours are tables of
-    the same class sizes, which are public, that differ in one row within its class. The shares
-    of ones p and q in the two classes give H = p(1 - q) + q(1 - p). One row moves p by at most
-    1 / n1, and H by at most |1 - 2q| / n1 <= 1 / n1; so S = 1 / min(n1, n2). All is computed
-    on whole numbers: n1 n2 H has the sensitivity max(n1, n2).
+    Laplace-DP and Exponential-DP of Zhang et al. (2017), section 5.2. Neighbours are tables of n
+    rows, n being public, that differ in one row, its label included. The scores are D = n1 n2 H,
+    the pairs of rows of opposite classes that a feature tells apart, n1 and n2 being the sizes of
+    the classes. D is the pairs among the n - 1 common rows, which both tables have, and the pairs
+    of the one row with these, from 0 to n - 1 in either table; so D changes by at most
+    S = n - 1. The paper holds the label fixed and takes max(n1, n2), a number that one label moves.
 
     With Laplace noise of scale 2 S features / epsilon the *set* of the largest costs epsilon: in
     a neighbouring table every value moves by at most S, so raising the noise of each selected
@@ -68,11 +73,17 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, features: int = 5, *, epsilon: float = 0.5, mechanism: Mechanism = "exponential"
+        self,
+        features: int = 5,
+        *,
+        epsilon: float = 0.5,
+        mechanism: Mechanism = "exponential",
+        classes: Sequence[Any] | None = None,
     ) -> None:
         self.features = features
         self.epsilon = epsilon
         self.mechanism = mechanism
+        self.classes = classes
 
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Select features.
@@ -93,10 +104,11 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         table = zero_one(X)
         _check_features(self.features, table.shape[1])
+        positive = two_classes(y) if self.classes is None else _is_second(y, self.classes)
         self.budget_ = Budget(self.epsilon, neighbours="substitute") if budget is None else budget
-        self.budget_.check_neighbours("substitute")
+        self.budget_.check_neighbours("substitute", self.budget_.unit)
         self.budget_.spend(self.epsilon, f"choosing {self.features} features")
-        scores, sensitivity = hamming_scores(table, two_classes(y))
+        scores, sensitivity = hamming_scores(table, positive)
         self.support_ = np.zeros(table.shape[1], dtype=bool)
         chosen = chosen_places(scores, sensitivity, self.epsilon, self.features, self.mechanism)
         self.support_[chosen] = True
@@ -139,7 +151,14 @@ def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.
     """
     support, ones = class_counts(table, positive)
     rows, positives = len(positive), int(positive.sum())
-    return differing_pairs(support, ones, rows, positives), max(positives, rows - positives)
+    return differing_pairs(support, ones, rows, positives), max(1, rows - 1)
+
+
+def _is_second(y: Any, classes: Sequence[Any]) -> NDArray[np.bool_]:
+    """Whether each label is the second of the classes."""
+    if isinstance(classes, str) or len(set(classes)) != 2 or len(classes) != 2:
+        raise InputError(f"classes are the two labels, each once, got {len(classes)}")
+    return np.asarray([label == classes[1] for label in np.asarray(y).tolist()], dtype=bool)
 
 
 def _check_features(features: Any, width: int) -> None:

@@ -1,0 +1,77 @@
+"""How many rows a person adds to a private table: at most so many, the others left out by a draw.
+
+Who is who follows from the roles alone, never from cells: where one identifier is named (or those
+that `Roles.person` names), its values are people; where the roles say that every row is a person,
+or name nobody, rows stand for themselves. Several identifiers without a word on which of them is
+the person are refused: whether one of them is finer than another only the cells could tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.errors import InputError, listed
+from tamis.perturb.budget import Unit
+from tamis.table import Roles, Table
+
+
+def naming(roles: Roles) -> tuple[str, ...]:
+    """The columns that tell people apart; none where each row stands for itself."""
+    if roles.person is not None:
+        return roles.person
+    if len(roles.identifiers) > 1:
+        raise InputError(
+            f"column {listed(roles.identifiers)} are identifiers, and differential privacy must "
+            "know which of them tells people apart; say it with --person COL (Roles.person), or "
+            "that every row is a person with --row-is-person"
+        )
+    return roles.identifiers
+
+
+def unit_of(roles: Roles) -> Unit:
+    """What the promise covers: a person where people are known, else a row."""
+    return "person" if naming(roles) or roles.person is not None else "row"
+
+
+def check_most(most: Any, roles: Roles, neighbours: str) -> None:
+    """Refuse a number of rows a person that makes no sense of these roles and neighbours."""
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InputError(f"max_rows_per_person must be a whole number of at least 1, got {most!r}")
+    if most > 1 and not naming(roles):
+        raise InputError(
+            f"max_rows_per_person = {most} needs to know whose row each row is; name the column "
+            "with --identifier COL"
+        )
+    if most > 1 and neighbours == "substitute":
+        raise InputError(
+            "neighbours 'substitute' takes the number of rows as public, which it is not where "
+            "people have several; use 'add-remove', or at most one row a person"
+        )
+
+
+def limited(table: Table, most: int) -> Table:
+    """At most so many rows of each person, drawn evenly; the order of the rows stays.
+
+    The draw has no seed, as the noise has none: each person's rows must be drawn independently of
+    who else is there, to one who knows everything but the draw.
+
+    >>> stays = pl.DataFrame({"patient": ["a", "a", "b"], "ill": [0, 1, 1]})
+    >>> limited(Table(stays, Roles(target="ill", identifiers=("patient",))), 1).rows
+    2
+    """
+    columns = naming(table.roles)
+    if not columns:
+        return table
+    order = np.random.default_rng().permutation(table.rows)
+    people = [
+        table.frame.get_column(c).cast(pl.String)[order].alias(f"{i}")
+        for i, c in enumerate(columns)
+    ]
+    names = [person.name for person in people]
+    rank = pl.DataFrame(people).select(pl.int_range(pl.len()).over(names)).to_series()
+    kept = np.sort(order[(rank < most).to_numpy()])
+    return replace(table, frame=table.frame[kept])

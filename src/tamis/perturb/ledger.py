@@ -1,0 +1,271 @@
+"""The ledger: what differential privacy has cost each table so far, over all its releases.
+
+Two releases of one table cost the sum of both. So the holder keeps a file of what was spent on
+which table, by the hash of its content and by its name: a renamed copy is the same table, and a
+changed file of the same name is about the same people. The file is the holder's own and is never
+published.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from tamis.errors import CannotMeet, InputError
+from tamis.perturb.budget import ROUNDING, check_epsilon
+
+try:
+    import fcntl
+except ImportError:  # where there is no such lock, two runs at once are not kept apart
+    fcntl = None  # type: ignore[assignment]
+
+NAME = "tamis-ledger.json"
+SCHEMA = "tamis-ledger"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One use of a table.
+
+    Parameters
+    ----------
+    table : str
+        The absolute path of the table.
+    sha256 : str
+        Of the content of its file.
+    epsilon, delta : float
+    into : str
+        What was made.
+    neighbours : str
+        For which neighbours the cost was counted.
+    guarantee : bool
+        Whether the cost is kept at all; not so where bounds were taken from the data.
+    date, id : str
+        When, and a name of its own.
+    """
+
+    table: str
+    sha256: str
+    epsilon: float
+    delta: float = 0.0
+    into: str = ""
+    neighbours: str = "add-remove"
+    guarantee: bool = True
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+@dataclass(frozen=True)
+class Account:
+    """All entries of one table, whatever it was called."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def epsilon(self) -> float:
+        return math.fsum(e.epsilon for e in self.entries)
+
+    @property
+    def kept(self) -> bool:
+        """Whether every release kept its guarantee, so that the sum says something."""
+        return all(e.guarantee for e in self.entries)
+
+    def words(self) -> str:
+        """The sum as a sentence.
+
+        >>> Account((Entry("a.csv", "", 1.0), Entry("a.csv", "", 0.5))).words()
+        'epsilon 1.5 is spent on this table in total, over 2 releases'
+        """
+        many = f"{len(self.entries)} release{'' if len(self.entries) == 1 else 's'}"
+        told = f"epsilon {self.epsilon:.6g} is spent on this table in total, over {many}"
+        if not self.kept:
+            told += "; one of them at least had bounds taken from the data and keeps no epsilon"
+        if len({e.neighbours for e in self.entries}) > 1:
+            told += "; they were counted for different neighbours, so read the sum with care"
+        return told
+
+
+class Ledger:
+    """A file of what was spent on which table, mode 0600.
+
+    Parameters
+    ----------
+    path : path
+        Made when something is first spent.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger(Path(folder) / "ledger.json")
+    ...     with ledger.spending(Entry("/data/stays.csv", "ab12", 1.0)) as spent:
+    ...         spent.keep()
+    ...     ledger.account("/data/copy.csv", "ab12").epsilon
+    1.0
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def account(self, table: str, sha256: str) -> Account:
+        """What was spent on a table under any of its names and contents."""
+        if not self.path.exists():
+            return Account(())
+        with self._locked() as entries:
+            return _account(entries, table, sha256)
+
+    @contextmanager
+    def spending(self, entry: Entry, most: float | None = None) -> Iterator[Spending]:
+        """Enter a cost before noise is drawn; it is taken out again where nothing came of it.
+
+        The entry is in the file while the block runs, so that no kill can lose it. It stays if
+        the block has called `keep`, which it must do before anything gets its name, and when the
+        process is killed; an error before that takes it out.
+
+        Parameters
+        ----------
+        entry : Entry
+        most : float, optional
+            The most that may be spent on the table in total; `CannotMeet` beyond it.
+        """
+        account = self._enter(entry, most)
+        spending = Spending(account)
+        try:
+            yield spending
+        except BaseException:
+            if not spending.kept:
+                self._take_out(entry)
+            raise
+
+    def _enter(self, entry: Entry, most: float | None) -> Account:
+        check_epsilon(entry.epsilon)
+        with self._locked() as entries:
+            before = _account(entries, entry.table, entry.sha256)
+            after = Account((*before.entries, entry))
+            if most is not None:
+                _check_most(before, after, most, self.path)
+            self._write([*entries, entry])
+            return after
+
+    def _take_out(self, entry: Entry) -> None:
+        with self._locked() as entries:
+            self._write([e for e in entries if e.id != entry.id])
+
+    @contextmanager
+    def _locked(self) -> Iterator[list[Entry]]:
+        """The entries, while nobody else reads or writes them."""
+        handle = self._opened()
+        try:
+            yield self._read(handle)
+        finally:
+            os.close(handle)  # which gives up the lock
+
+    def _opened(self) -> int:
+        """The file with a lock on it; opened anew where another run has replaced it meanwhile."""
+        while True:
+            try:
+                handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+            except OSError as error:
+                raise InputError(
+                    f"cannot keep a ledger of what is spent at {self.path}: {error.strerror}; "
+                    "name another file with --ledger FILE"
+                ) from None
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                os.close(handle)
+                raise InputError(f"{self.path} is no regular file; name another with --ledger FILE")
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if self.path.exists() and os.path.samestat(os.fstat(handle), self.path.stat()):
+                return handle
+            os.close(handle)
+
+    def _read(self, handle: int) -> list[Entry]:
+        with os.fdopen(os.dup(handle), "rb") as file:
+            content = file.read()
+        if not content:
+            return []
+        try:
+            found = json.loads(content)
+            if (found["schema"], found["version"]) != (SCHEMA, VERSION):
+                raise ValueError
+            return [_entry(each) for each in found["entries"]]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise InputError(
+                f"{self.path} is not a ledger that this tamis can read, so what was spent is not "
+                "known; restore it, or name another with --ledger FILE"
+            ) from None
+
+    def _write(self, entries: list[Entry]) -> None:
+        content = {"schema": SCHEMA, "version": VERSION, "entries": [asdict(e) for e in entries]}
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        try:
+            with NamedTemporaryFile(
+                "w", encoding="utf-8", dir=self.path.parent, prefix=f".{NAME}-", delete=False
+            ) as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(file.name).replace(self.path)  # made with mode 0600
+        except OSError as error:
+            raise InputError(
+                f"cannot write the ledger {self.path}: {error.strerror}; nothing was spent"
+            ) from None
+
+
+class Spending:
+    """A cost that was entered; `keep` makes it stay."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.kept = False
+
+    def keep(self) -> None:
+        self.kept = True
+
+
+_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _entry(found: dict[str, Any]) -> Entry:
+    entry = Entry(**found)
+    check_epsilon(entry.epsilon)
+    return entry
+
+
+def _account(entries: list[Entry], table: str, sha256: str) -> Account:
+    """The entries that hang together with a table by its path or its content, one by one."""
+    paths, hashes, mine = {table}, {sha256}, set[str]()
+    while True:
+        more = [e for e in entries if e.id not in mine and (e.table in paths or e.sha256 in hashes)]
+        if not more:
+            return Account(tuple(e for e in entries if e.id in mine))
+        mine |= {e.id for e in more}
+        paths |= {e.table for e in more}
+        hashes |= {e.sha256 for e in more}
+
+
+def _check_most(before: Account, after: Account, most: float, path: Path) -> None:
+    check_epsilon(most)
+    if not after.kept:
+        raise CannotMeet(
+            "bounds taken from the data keep no epsilon, so no total can be kept either; give "
+            "public bounds, or leave out --max-epsilon"
+        )
+    if after.epsilon > most * (1 + ROUNDING):
+        now = after.epsilon - before.epsilon
+        raise CannotMeet(
+            f"{before.epsilon:.6g} of epsilon is spent on this table, and {now:.6g} more would "
+            f"pass --max-epsilon {most:.6g}; at most {max(0.0, most - before.epsilon):.6g} is left "
+            f"(ledger: {path})"
+        )
