@@ -71,7 +71,7 @@ def one_form(frame: pl.DataFrame) -> pl.DataFrame:
     >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
     [0.0, 0.0, None]
     """
-    return pl.DataFrame([_one_form(column) for column in frame.get_columns()])
+    return pl.DataFrame([_one_form(s.alias("")).alias(s.name) for s in frame.get_columns()])
 
 
 def _one_form(column: pl.Series) -> pl.Series:
@@ -79,7 +79,7 @@ def _one_form(column: pl.Series) -> pl.Series:
         return column.cast(pl.String)
     if not column.dtype.is_float():
         return column
-    zero = pl.Series(column.name, [0.0], dtype=column.dtype)
+    zero = pl.Series([0.0], dtype=column.dtype)
     return zero.zip_with(column == 0, column).fill_nan(None)
 
 
@@ -131,7 +131,8 @@ def _headers(data: bytes) -> list[str]:
     return names
 
 
-# Columns are taken one by one: a name such as "^a.*$" or "*" is a pattern to polars' expressions.
+# Columns are taken one by one and without their names: one such as "^a.*$" or "*" is a pattern to
+# polars' expressions, and so to the methods of a series.
 
 
 def runs(texts: pl.Series) -> pl.Series:
@@ -145,7 +146,7 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
     >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
     {"'=a": ["'=1+1", '-1', "''x", 'b']}
     """
-    cells = [_safe(s) if s.dtype == pl.String else s for s in frame.get_columns()]
+    cells = [_safe(s.alias("")) if s.dtype == pl.String else s for s in frame.get_columns()]
     return pl.DataFrame([s.alias(name) for s, name in zip(cells, safe_names(frame.columns))])
 
 
@@ -160,9 +161,14 @@ def undone(frame: pl.DataFrame) -> pl.DataFrame:
     >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
     {'=a': ['=1+1', '-1', "'x"]}
     """
-    cells = [s.str.strip_prefix("'") if s.dtype == pl.String else s for s in frame.get_columns()]
-    return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
+    names = [name.removeprefix("'") for name in frame.columns]
+    cells = [_undone(s.alias("")) if s.dtype == pl.String else s for s in frame.get_columns()]
+    return pl.DataFrame([s.alias(name) for s, name in zip(cells, names)])
 
 
 def _safe(texts: pl.Series) -> pl.Series:
     return ("'" + texts).zip_with(runs(texts).fill_null(False), texts)
+
+
+def _undone(texts: pl.Series) -> pl.Series:
+    return texts.str.strip_prefix("'")

@@ -40,7 +40,8 @@ def equals_by_grouping(cells: pl.DataFrame) -> int:
     1
     """
     # Numbered, for the name of a column could be that of the counts.
-    bits = pl.DataFrame([stored(s).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+    named = [s.alias(str(i)) for i, s in enumerate(cells.get_columns())]
+    bits = pl.DataFrame([stored(s).alias(s.name) for s in named])
     counts = bits.group_by(pl.all()).agg(pl.len().alias("rows"))
     return int(counts["rows"].min())  # type: ignore[arg-type]
 
@@ -84,8 +85,8 @@ def without_repeats(frame: pl.DataFrame, columns: Iterable[str]) -> list[str]:
     """
     if frame.height < 20:
         return []
-    whole = [s for s in map(frame.get_column, columns) if not s.null_count()]
-    return [s.name for s in whole if s.n_unique() == frame.height]
+    whole = [c for c in columns if not frame.get_column(c).null_count()]
+    return [c for c in whole if frame.get_column(c).alias("").n_unique() == frame.height]
 
 
 def containment_by_bitmaps(cells: pl.DataFrame) -> int:
