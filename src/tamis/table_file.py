@@ -72,7 +72,7 @@ def one_form(frame: pl.DataFrame) -> pl.DataFrame:
     >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
     [0.0, 0.0, None]
     """
-    return pl.DataFrame([_one_form(column) for column in frame.get_columns()])
+    return pl.DataFrame([_one_form(s.alias("")).alias(s.name) for s in frame.get_columns()])
 
 
 def _one_form(column: pl.Series) -> pl.Series:
@@ -132,7 +132,8 @@ def _headers(data: bytes) -> list[str]:
     return names
 
 
-# Columns are taken one by one: a name such as "^a.*$" or "*" is a pattern to polars' expressions.
+# Columns are taken one by one and without their names: one such as "^a.*$" or "*" is a pattern to
+# polars' expressions, and so to the methods of a series.
 
 
 def runs(texts: pl.Series) -> pl.Series:
@@ -146,7 +147,7 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
     >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
     {"'=a": ["'=1+1", '-1', "''x", 'b']}
     """
-    cells = [_safe(s) if s.dtype == pl.String else s for s in frame.get_columns()]
+    cells = [_safe(s.alias("")) if s.dtype == pl.String else s for s in frame.get_columns()]
     return pl.DataFrame([s.alias(name) for s, name in zip(cells, safe_names(frame.columns))])
 
 
