@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
@@ -74,3 +76,17 @@ def test_the_features_that_matter_come_first(data, measure, kind, on_violation):
     assert set(found.features[:2]) == {3, 7}
     assert found.steps[-1].utility == pytest.approx(found.utility)
     assert found.anonymity >= 5
+
+
+@given(st.integers(0, 99), st.integers(1, 6))
+@settings(max_examples=30)
+def test_no_person_trains_and_is_held_out(seed, most):
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(40), draw.integers(1, most + 1, 40))
+    y = (np.arange(40) % 2 == 0)[who]
+    known = (np.arange(40) >= 10)[who]
+    train, held = split_rows(y, known, 1 / 3, seed, who)
+    assert ((train | held) == known).all()
+    assert not (train & held).any()
+    assert not set(who[train]) & set(who[held])
+    assert len(set(who[held])) == 10

@@ -76,6 +76,7 @@ def _selected(asked: Asked, records: BinaryTable, k: int, utility: str) -> Selec
         extend=True,
         random_state=asked.random_state,
         labelled=asked.split.is_seen,
+        groups=asked.table.people,
     )
     people = asked.table.people
     return search(k) if people is None else selected(records.matrix, people, k, search)

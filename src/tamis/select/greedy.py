@@ -37,6 +37,7 @@ def greedy(
     model: Model = "linear",
     random_state: int = 0,
     labelled: Any = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Selection:
     """Choose features one by one by gain in utility while the anonymity stays at k or above.
 
@@ -80,6 +81,9 @@ def greedy(
     labelled : array of bool, optional
         The rows whose labels may be looked at; the others count for the anonymity only. So a
         choice can be judged honestly on rows that are released too.
+    groups : array of int, optional
+        The person of each row, where people have several: `likelihood`, `auc` and `best` then
+        hold out all rows of a person or none.
 
     Notes
     -----
@@ -105,6 +109,7 @@ def greedy(
         model=model,
         random_state=random_state,
         labelled=labelled,
+        groups=groups,
     )[k]
 
 
@@ -123,6 +128,7 @@ def greedy_for_each(
     model: Model = "linear",
     random_state: int = 0,
     labelled: Any = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> dict[int, Selection]:
     """The choice of `greedy` for each of several k; the table is checked and counted once.
 
@@ -143,7 +149,8 @@ def greedy_for_each(
 
     most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
     rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
-    task = Task(table, positive, _labelled(labelled, positive), rule, drop_rare, extend)
+    known = _labelled(labelled, positive)
+    task = Task(table, positive, known, rule, drop_rare, extend, groups)
     return {
         k: choose(
             replace(task, rule=rule._replace(k=int(k))), utility, privacy, model, random_state

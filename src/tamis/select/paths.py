@@ -38,6 +38,7 @@ class Task:
     rule: Rule
     drop_rare: bool
     extend: bool
+    groups: NDArray[np.int64] | None = None
     sources: list[Source] = field(default_factory=list)
 
     @property
@@ -195,7 +196,7 @@ def _by_model(
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
-    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state)
+    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state, task.groups)
     held_out = HeldOut(table, task.positive, train, held, utility, model)
     rule = task.rule
     return by_prediction(
@@ -214,7 +215,7 @@ def _by_contest(task: Task, privacy: Privacy, random_state: int) -> Selection:
     """The utility that wins on held-out rows of this table."""
     from tamis.select.contest import winner
 
-    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state)
+    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state, task.groups)
     return winner(
         task.table,
         task.positive,

@@ -140,19 +140,46 @@ class HeldOut:
 
 
 def split_rows(
-    label: NDArray[np.bool_], known: NDArray[np.bool_], share: float, seed: int
+    label: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    share: float,
+    seed: int,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which known rows train and which are held out, `share` of each class, drawn by `seed`."""
+    """Which known rows train and which are held out, `share` of each class, drawn by `seed`.
+
+    With `groups`, the person of each row, people are drawn by the class of most of their rows.
+    """
+    if groups is not None:
+        return _split_people(label, known, share, seed, groups)
     rng = np.random.default_rng(seed)
     held = np.zeros(len(label), dtype=bool)
     for members in (np.flatnonzero(known & label), np.flatnonzero(known & ~label)):
         size = min(max(1, round(share * len(members))), len(members) - 1)
-        if size == 0:
+        if size < 1:
             raise InputError(
                 "the utilities likelihood, auc and best need two rows of each class or more to "
-                f"hold some out, got {len(members)}"
+                f"hold some out, got {len(members)}; where people have several rows, two people"
             )
         held[rng.choice(members, size, replace=False)] = True
+    return known & ~held, held
+
+
+def _split_people(
+    label: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    share: float,
+    seed: int,
+    groups: NDArray[np.int64],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    from tamis.learn.folds import People
+
+    rows = np.flatnonzero(known)
+    people = People.of(label[rows], groups[rows])
+    everybody = np.ones(len(people), dtype=bool)
+    _, picked = split_rows(people.classes[people.label], everybody, share, seed)
+    held = np.zeros(len(label), dtype=bool)
+    held[rows[picked[people.of_row]]] = True
     return known & ~held, held
 
 
