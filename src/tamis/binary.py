@@ -40,10 +40,16 @@ class Cut:
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.cuts, self.quantiles, self.value)) > 1:
             raise InputError("give one of cuts, quantiles and value, not several")
-        if self.cuts is not None and list(self.cuts) != sorted(set(self.cuts)):
-            raise InputError("cuts must be numbers in rising order, each once")
-        if self.quantiles is not None and self.quantiles < 2:
-            raise InputError(f"quantiles must be 2 or more, got {self.quantiles}")
+        if self.cuts is not None and not self._rises():
+            raise InputError("cuts must be finite numbers in rising order, each once")
+        if self.quantiles is not None and (
+            not isinstance(self.quantiles, int) or self.quantiles < 2
+        ):
+            raise InputError(f"quantiles must be a whole number, 2 or more, got {self.quantiles}")
+
+    def _rises(self) -> bool:
+        cuts = list(self.cuts or ())
+        return cuts == sorted(set(cuts)) and bool(np.isfinite(cuts).all())
 
 
 @dataclass(frozen=True, eq=False)

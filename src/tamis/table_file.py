@@ -72,7 +72,7 @@ def one_form(frame: pl.DataFrame) -> pl.DataFrame:
     >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
     [0.0, 0.0, None]
     """
-    return pl.DataFrame([_one_form(s.alias("")).alias(s.name) for s in frame.get_columns()])
+    return pl.DataFrame([_one_form(bare(s)).alias(s.name) for s in frame.get_columns()])
 
 
 def _one_form(column: pl.Series) -> pl.Series:
@@ -80,8 +80,8 @@ def _one_form(column: pl.Series) -> pl.Series:
         return column.cast(pl.String)
     if not column.dtype.is_float():
         return column
-    cells, zero = bare(column), pl.Series("", [0.0], dtype=column.dtype)
-    return zero.zip_with(cells == 0, cells).fill_nan(None).alias(column.name)
+    zero = pl.Series([0.0], dtype=column.dtype)
+    return zero.zip_with(column == 0, column).fill_nan(None)
 
 
 def read_raw(path: Path, format: Format) -> pl.DataFrame:

@@ -7,6 +7,9 @@ import pytest
 from tamis.cli import COMMANDS
 from tamis.rules import RuleSet
 
+SAID = ("--target", "ill", "--feature", "age")
+"""Ages in the order of the rows look like row numbers."""
+
 
 @pytest.fixture(autouse=True)
 def _commands(monkeypatch):
@@ -34,7 +37,7 @@ def released(tmp_path):
 
 
 def test_rules_are_printed_in_the_grammar(run, original):
-    code, out, err = run("rules", original, "--target", "ill")
+    code, out, err = run("rules", original, *SAID)
     assert code == 0
     assert out == "age <= 39.5 -> ill=no\nage > 39.5 -> ill=yes\n"
     assert "2 rules predict 'ill'" in err
@@ -42,7 +45,7 @@ def test_rules_are_printed_in_the_grammar(run, original):
 
 def test_rules_go_to_a_file_and_back_into_retain(run, original, released, tmp_path):
     for name in ("rules.txt", "rules.json"):
-        code, out, err = run("rules", original, "--target", "ill", "--quiet", "-o", tmp_path / name)
+        code, out, err = run("rules", original, *SAID, "--quiet", "-o", tmp_path / name)
         assert (code, out, err) == (0, "", "")
         args = ("--target", "ill", "--rules", tmp_path / name, "--json")
         code, out, err = run("retain", original, released, *args)
@@ -51,7 +54,7 @@ def test_rules_go_to_a_file_and_back_into_retain(run, original, released, tmp_pa
 
 
 def test_rules_as_json_with_shares(run, original):
-    code, out, _ = run("rules", original, "--target", "ill", "--shares", "--json")
+    code, out, _ = run("rules", original, *SAID, "--shares", "--json")
     assert code == 0
     found = RuleSet.from_json(out)
     assert found[0].distribution == (("no", 1.0), ("yes", 0.0))

@@ -170,14 +170,16 @@ def test_a_promise_that_the_file_does_not_keep_is_not_published(outcome: Outcome
     assert list(tmp_path.iterdir()) == []
 
 
-HOSTILE = ["=cmd()", "<script>alert(1)</script>", 'q"uote', "\u202eright", "x" * 200, "😀"]
-
-
-@pytest.mark.parametrize("name", ["*", "^a.*$"])
-def test_a_name_that_is_a_pattern_is_refused_at_the_door(name: str):
-    frame = pl.DataFrame({name: [0, 1] * 30, "b": [1, 2, 3] * 20, "y": ["u", "v"] * 30})
-    with pytest.raises(InputError, match="for a pattern"):
-        consider(Table(frame, Roles(target="y")), FAST)
+HOSTILE = [
+    "*",
+    "^=.*$",
+    "=cmd()",
+    "<script>alert(1)</script>",
+    'q"uote',
+    "\u202eright",
+    "x" * 200,
+    "😀",
+]
 
 
 def test_a_feature_that_names_every_row_is_refused_at_the_door():

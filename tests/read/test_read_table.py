@@ -18,6 +18,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.read.columns import typed
 from tamis.read.delimited import _text_frame
 from tamis.read.direct import direct_frame
+from tamis.read.schema import load_schema
 
 GOOD = b"zip,age,glad,pay\n01000,31,yes,1.5\n75011,47,no,2\n75011,,no,3e2\n"
 
@@ -345,3 +346,27 @@ def test_numbers_too_large_to_learn_from_are_refused(file, huge):
     table = Table(pl.DataFrame({"x": [1.0, huge] * 20, "y": ["a", "b"] * 20}), Roles(target="y"))
     with pytest.raises(InputError, match="too large to learn from"):
         consider(table)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "missing = 5",
+        "missing = [5]",
+        "columns = 3",
+        "binary = 3",
+        "[roles]\nquasi = 3",
+        '[roles]\ntarget = ["a"]',
+        '[roles]\nidentifier = [["a"]]',
+        "[roles]\nfeature = [1]",
+        "[binary]\na = { quantiles = 4.5 }",
+        "[binary]\na = { cuts = [nan] }",
+    ],
+)
+def test_a_schema_of_wrong_types_is_refused(file, text):
+    with pytest.raises(InputError, match=r"s\.toml"):
+        load_schema(file(text.encode(), "s.toml"))
+
+
+def test_one_name_may_stand_for_a_list(file):
+    assert load_schema(file(b'[roles]\nquasi = "age"\n', "s.toml")).roles["quasi"] == ("age",)

@@ -36,6 +36,7 @@ from tamis.read.text import file_at
 from tamis.toml import load_toml
 
 _ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop", "feature")
+_ONE = ("target", "sensitive")
 _PARTS = ("missing", "columns", "roles", "binary")
 
 
@@ -70,15 +71,32 @@ def load_schema(source: str | Path | Schema | None) -> Schema:
 
 def _schema(path: Path, content: dict[str, Any]) -> Schema:
     _only(path, "", content, _PARTS)
-    columns, roles = content.get("columns", {}), content.get("roles", {})
+    columns, roles, binary = (content.get(part, {}) for part in ("columns", "roles", "binary"))
     _only(path, "roles.", roles, _ROLES)
+    _only(path, "columns.", columns)
+    _only(path, "binary.", binary)
     for name, kind in columns.items():
         if kind not in ("text", "number"):
             raise InputError(f'{path}: columns.{name} is "text" or "number", got {kind!r}')
-    missing = content.get("missing", [])
-    markers = (missing,) if isinstance(missing, str) else tuple(missing)
-    binary = {name: _cut(path, name, how) for name, how in content.get("binary", {}).items()}
-    return Schema(markers, columns, roles, binary or None)
+    markers = _texts(path, "missing", content.get("missing", ()))
+    said = {role: _role(path, role, value) for role, value in roles.items()}
+    cuts = {name: _cut(path, name, how) for name, how in binary.items()}
+    return Schema(markers, columns, said, cuts or None)
+
+
+def _role(path: Path, role: str, value: Any) -> str | tuple[str, ...]:
+    if role not in _ONE:
+        return _texts(path, f"roles.{role}", value)
+    if not isinstance(value, str):
+        raise InputError(f"{path}: roles.{role} is the name of one column, in quotes")
+    return value
+
+
+def _texts(path: Path, where: str, value: Any) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f'{path}: {where} is a list of texts, such as ["a", "b"]')
+    return tuple(texts)
 
 
 def _cut(path: Path, name: str, how: Any) -> Cut:
@@ -97,8 +115,8 @@ def _cut(path: Path, name: str, how: Any) -> Cut:
         raise InputError(f"{path}: binary.{name}: {error}") from None
 
 
-def _only(path: Path, where: str, content: Any, allowed: tuple[str, ...]) -> None:
+def _only(path: Path, where: str, content: Any, allowed: tuple[str, ...] | None = None) -> None:
     if not isinstance(content, dict):
         raise InputError(f"{path}: [{where.rstrip('.')}] must be a table of names and values")
-    if unknown := [key for key in content if key not in allowed]:
+    if allowed is not None and (unknown := [key for key in content if key not in allowed]):
         raise InputError(f"{path}: no entry {where}{unknown[0]}; allowed: {', '.join(allowed)}")
