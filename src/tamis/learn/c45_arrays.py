@@ -5,11 +5,8 @@ order, every further line in the order of one numeric column, missing values las
 child is treated first, so all beyond its span is free and the arena is a stack. A row whose
 value is missing goes to every branch with a share of its weight, so each place has a weight.
 
-A first use waits for the kernels to compile, and they are written for that too. Time goes by the
-operation, by the kernel and by the array handed over, so some kernels are long, the outer ones
-unpack their records once and the inner ones take only the arrays they touch. Rows and classes are
-unsigned: an index that cannot be negative is not checked for it, which also makes a fit a quarter
-faster.
+Rows and classes are unsigned: an index that cannot be negative is not checked for it, which makes
+a fit a quarter faster.
 """
 
 from __future__ import annotations

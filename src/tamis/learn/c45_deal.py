@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from tamis.compiled import inner
 from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def branch_of(value: float, cut: float) -> Any:
     """The branch a value takes, -1 if it is missing; a nominal value is its branch."""
     if math.isnan(value):
@@ -21,7 +21,7 @@ def branch_of(value: float, cut: float) -> Any:
     return 1 if value > cut else 0
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def deal(
     values: Any,
     y: Any,
@@ -75,7 +75,7 @@ def deal(
     return to
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
     """Put one line of the rows of a node where `deal` said, each branch in the order it had."""
     rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from tamis.compiled import inner, outer
 from tamis.learn.c45_arrays import (
     ATTRIBUTE,
     BRANCHES,
@@ -29,12 +29,12 @@ from tamis.learn.c45_deal import deal, move
 NEAR_AVERAGE = 1e-3  # a gain this little below the average still competes
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def plogp(x: float) -> float:
     return x * math.log2(x) if x > SLACK else 0.0
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def plogp_sum(weights: Any) -> float:
     total = 0.0
     for weight in weights:
@@ -42,7 +42,7 @@ def plogp_sum(weights: Any) -> float:
     return total
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def judge_number(
     values: Any,
     y: Any,
@@ -101,7 +101,7 @@ def judge_number(
     score[CUT] = middle if middle < high else low
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def judge_nominal(
     values: Any,
     y: Any,
@@ -144,7 +144,7 @@ def judge_nominal(
     score[RATIO] = gain / spread
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def best_column(scores: Any, columns: Any) -> int:
     """The best gain ratio among those whose gain is about average or more; -1 if none."""
     total, number = 0.0, 0
@@ -162,7 +162,7 @@ def best_column(scores: Any, columns: Any) -> int:
     return chosen
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def weight_to_split(mass: Any, min_rows: float) -> float:
     """The weight of a node, 0 where it is pure or too small to split."""
     total, majority = 0.0, 0.0
@@ -175,7 +175,7 @@ def weight_to_split(mass: Any, min_rows: float) -> float:
     return total
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
     """Grow a tree from its root line; the number of nodes, -1 where nodes or arena ran out."""
     values, y, columns = data

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from tamis.compiled import inner, outer
 from tamis.learn.c45_arrays import ATTRIBUTE, COUNT, FIRST, HI, LO, SLACK, STACK, TASK
 from tamis.learn.c45_deal import deal, move
 
@@ -20,7 +20,7 @@ VISIT, TRY, WEIGH, DECIDE = range(4)  # up to TRY the rows of a node go down
 NO_WORSE = 0.1  # estimated errors this near count as no worse, so the smaller tree wins
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def estimate(mass: Any, confidence: float, z: float) -> Any:
     """The pessimistic errors of a node taken as a leaf.
 
@@ -48,7 +48,7 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
     return limit if errors >= 1 else none + errors * (limit - none)
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
     """The child with the most weight, the last of equals."""
     best, chosen = -1.0, -1
@@ -61,7 +61,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
     return chosen
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
     """Make a node a leaf, or its branch `son`, or leave it; whether it is to be pruned again."""
     as_tree = 0.0
@@ -80,7 +80,7 @@ def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: floa
     return True
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def prune(
     values: Any,
     y: Any,

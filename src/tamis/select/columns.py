@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
-
-from tamis.compiled import outer
 
 
 class Columns(NamedTuple):
@@ -42,7 +41,7 @@ def take(
     return Columns(begin, end, rows)
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, rows: Any) -> None:
     """Note the rows of the wanted columns, each from its place on."""
     for r in range(indptr.size - 1):
@@ -66,7 +65,7 @@ def counts_by_class(
     return counts & (2**32 - 1), counts >> 32
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def _count(indptr: Any, indices: Any, positive: Any, counts: Any) -> None:
     """Count all ones in the low half of a word, those of the true class in the high half."""
     for r in range(indptr.size - 1):

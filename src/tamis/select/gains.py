@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from tamis.compiled import outer
 from tamis.select.columns import Columns
 from tamis.select.patterns import PATTERNS, Patterns, clear, gather
 from tamis.select.pick import pairs_parted
@@ -20,7 +20,7 @@ def gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
     return out
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def _gains(columns: Any, g: Any, out: Any) -> None:
     begin, end, rows = columns
     of_row, row_counts, counts, hits, touched, _, _, state = g

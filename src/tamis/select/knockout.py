@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.compiled import outer
 from tamis.select.patterns import CHOSEN, LENGTH, LOW, PATTERNS, Patterns
 
 UNSEEN = 2**31 - 1
@@ -52,7 +52,7 @@ def knock_out(
     np.greater_equal(last, 0, out=alive)
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
     """The rows of each pattern to its place."""
     for r in range(of_row.size):
@@ -61,7 +61,7 @@ def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
         place[p] += 1
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def _judge(
     indptr: Any,
     indices: Any,

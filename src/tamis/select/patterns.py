@@ -6,7 +6,7 @@ anonymity by containment where every *maximal* touched pattern is heavy enough: 
 lies inside another is held by all the rows of that other one too.
 
 Counts of rows and of rows of the true class share one word, so that a row is counted by one
-addition. Inner kernels take only the arrays that they touch, which is quicker to compile.
+addition.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-
-from tamis.compiled import inner, outer
 
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2
@@ -85,7 +84,7 @@ def widen(g: Patterns) -> Patterns:
     return g._replace(mask=mask)
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
     n, each = 0, -1 if row_counts.shape[1] > 1 else 0
@@ -109,7 +108,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
     return n
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def clear(n: int, hits: Any, touched: Any) -> None:
     """Forget the counts of the last gather, which touched `n` patterns."""
     for line in range(hits.shape[0]):
@@ -117,7 +116,7 @@ def clear(n: int, hits: Any, touched: Any) -> None:
             hits[line, touched[i]] = 0
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     """A touched pattern that holds all columns of `p` and more, or -1."""
     words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
@@ -133,7 +132,7 @@ def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     return -1
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     """The least weight among the longest touched patterns, which are maximal for sure."""
     longest, least = -1, 0
@@ -145,7 +144,7 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     return least
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """The least weight among the touched patterns and what would be left of them."""
     least = hits[0, touched[0]] & LOW
@@ -159,7 +158,7 @@ def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return least
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def anonymity_within(
     n: int,
     limit: int,
@@ -195,7 +194,7 @@ def anonymity_within(
     return least
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _part(
     n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
 ) -> int:
@@ -224,7 +223,7 @@ def _part(
     return new
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Add the column of these rows where anonymity stays at k or above."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
@@ -241,7 +240,7 @@ def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
     return bool(anonymity >= k)
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Whether the column of these rows can be added at anonymity k."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g

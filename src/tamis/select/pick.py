@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from tamis.compiled import inner, outer
 from tamis.select.patterns import (
     ANONYMITY,
     CHOSEN,
@@ -67,7 +67,7 @@ def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
     return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
     """Offer columns `place` on; item numbers count from `first`. Where it stands, and why."""
     begin, end, rows = columns
@@ -89,7 +89,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
     return begin.size, MORE
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _classes(counts: Any, p: int) -> Any:
     """Rows of the false and of the true class that a pattern counts."""
     both = counts[0, p]
@@ -97,7 +97,7 @@ def _classes(counts: Any, p: int) -> Any:
     return (both & LOW) - (both >> HALF) - hidden, both >> HALF
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Pairs of opposite classes, alike so far, that the gathered column tells apart."""
     pairs = np.int64(0)
@@ -108,7 +108,7 @@ def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return pairs
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """Rows that leave the minority of their group when the gathered column splits it."""
     rows = np.int64(0)
@@ -120,14 +120,14 @@ def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return rows
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _before(a: int, b: int, column: Any, gain: Any) -> bool:
     if gain[a] != gain[b]:
         return bool(gain[a] > gain[b])
     return bool(column[a] < column[b])
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     i = size
     while i > 0 and _before(item, heap[(i - 1) // 2], column, gain):
@@ -136,7 +136,7 @@ def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = item
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     """Take the first item out of a heap; `size` counts those left."""
     last = heap[size]
@@ -152,7 +152,7 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = last
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _weigh(rows: Any, rule: Any, g: Any) -> Any:
     """What a column would gain in pairs; -1 where it does not fit, and so never will."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
@@ -168,7 +168,7 @@ def _weigh(rows: Any, rule: Any, g: Any) -> Any:
     return pairs
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
     begin, end, rows = columns
@@ -210,7 +210,7 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     return DONE
 
 
-@inner
+@njit(cache=True, error_model="numpy")
 def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     """The candidate by largest fall of the minority, then most pairs told apart, then column."""
     begin, end, rows = columns
@@ -234,7 +234,7 @@ def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     return best, most_rows
 
 
-@outer
+@njit(cache=True, error_model="numpy")
 def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     """Choose by fall of the minority; its gains may grow, so all are counted each time."""
     begin, end, rows = columns

@@ -1,0 +1,37 @@
+"""What holds for every kernel, whatever it computes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import tamis
+
+SOURCE = Path(tamis.__file__).parent
+KERNELS = sorted(path for path in SOURCE.rglob("*.py") if "njit" in path.read_text("utf-8"))
+DOCUMENTED = {"cache", "error_model"}
+
+
+def named(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def decorators(tree: ast.Module) -> list[ast.expr]:
+    return [d for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for d in f.decorator_list]
+
+
+def test_kernels_are_found():
+    assert len(KERNELS) > 5
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=named)
+def test_kernels_use_only_what_numba_documents(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    plain = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    assert {name for name in froms | plain if "numba" in name} <= {"numba", "numba.extending"}
+    calls = [d for d in decorators(tree) if isinstance(d, ast.Call)]
+    options = {word.arg for call in calls for word in call.keywords}
+    assert "cache" in options <= DOCUMENTED
