@@ -35,3 +35,31 @@ def test_kernels_use_only_what_numba_documents(path):
     calls = [d for d in decorators(tree) if isinstance(d, ast.Call)]
     options = {word.arg for call in calls for word in call.keywords}
     assert "cache" in options <= DOCUMENTED
+
+
+# What Numba has no Python code of is no kernel: it is a part of each one that calls it.
+INTRINSICS = "tamis.select.containment.bits"
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=named)
+def test_kernels_use_nothing_of_other_modules(path):
+    """Numba caches a kernel by its own file: a change in another file would not be seen."""
+    tree = ast.parse(path.read_text("utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    foreign = {
+        alias.asname or alias.name
+        for node in imports
+        if (node.module or "").startswith("tamis") and node.module != INTRINSICS
+        for alias in node.names
+    }
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    kernels = [f for f in functions if any("njit" in ast.unparse(d) for d in f.decorator_list)]
+    used = {
+        node.id
+        for kernel in kernels
+        for statement in kernel.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    }
+    assert kernels
+    assert not used & foreign

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.frames import given
-from tamis.select.projection import check_k
+from tamis.select.containment.projection import check_k
 from tamis.zero_one import sparse_rows, zero_one
 
 ORDERS = 8
