@@ -20,7 +20,11 @@ LIMIT = 2.0**18
 """No value of a single feature weighs more than this many nats."""
 
 MOST_FEATURES = 2**15
-"""So many contributions, and differences of them, are summed without overflow of int64."""
+"""So many contributions, and differences of them, are summed without overflow of int64.
+
+One is at most 2**18 nats of 2**28 units, 2**46; so many are 2**61, and the difference of two such
+sums is 2**62, below the 2**63 of int64.
+"""
 
 
 def to_units(nats: NDArray[np.float64]) -> NDArray[np.int64]:

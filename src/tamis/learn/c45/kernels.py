@@ -191,6 +191,7 @@ def judge_number(
         right[y[rows[end]]] += w
         known += w
         end += 1
+    # A branch needs a tenth of a class's mean weight, but at most 25 and at least `min_rows`.
     least = 0.1 * known / len(left)
     if least > 25.0:
         least = 25.0
@@ -211,7 +212,7 @@ def judge_number(
         tries += 1
         after = plogp(below) - plogp_sum(left) + plogp(known - below) - plogp_sum(right)
         gain = (before - after) / total
-        if gain > best + SLACK:
+        if gain > best + SLACK:  # of equal gains the lowest cut: cuts come in ascending order
             best, cut, best_below = gain, i, below
     if cut >= 0 and mdl:
         best -= math.log2(tries) / total
@@ -222,7 +223,7 @@ def judge_number(
     middle = (low + high) / 2
     score[GAIN] = best
     score[RATIO] = best * total / spread
-    score[CUT] = middle if middle < high else low
+    score[CUT] = middle if middle < high else low  # between neighbours, rounding may go up to high
 
 
 @njit(cache=True, error_model="numpy")
@@ -281,6 +282,8 @@ def best_column(scores: Any, columns: Any) -> int:
     best, chosen = 0.0, -1
     for a in range(len(scores)):
         gain, ratio = scores[a, GAIN], scores[a, RATIO]
+        # Of equal ratios the first column. What differs by less than SLACK is equal: weights are
+        # sums of shares, whose rounding depends on the order of the rows and must not decide.
         if gain >= 0.0 and gain >= reached and ratio > best + SLACK:
             best, chosen = ratio, a
     return chosen
@@ -390,7 +393,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
         child, n = nodes[node, FIRST] + b, 0.0
         for weight in mass[child]:
             n += weight
-        if n + SLACK >= best:
+        if n + SLACK >= best:  # J48 raises the last of equal branches
             best, chosen = n, child
     return chosen
 
@@ -401,6 +404,7 @@ def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: floa
     as_tree = 0.0
     for b in range(nodes[node, COUNT]):
         as_tree += cost[nodes[node, FIRST] + b]
+    # In a tie the smaller tree wins: a leaf before the branch, the branch before the subtree.
     if cost[node] <= as_tree + NO_WORSE and cost[node] <= as_branch + NO_WORSE:
         nodes[node, ATTRIBUTE] = -1
         return False
@@ -451,6 +455,9 @@ def prune(
             if leaf:
                 continue
             if raising:
+                # A visited node is weighed later and needs its rows, so its children's go behind
+                # them. So do those of the branch that is tried, which borrows the node's rows;
+                # below that branch nobody needs them again, and they are dealt in place.
                 to = nodes[node, HI] if task == VISIT or node == son else nodes[node, LO]
                 held = mass if task == VISIT else trial
                 end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)

@@ -43,6 +43,10 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
 
     Depth-first over the columns from the least lack up. Each row of `found` ends with -1.
     """
+    # At most all but one column of a light set can be chosen, so shares break this where what its
+    # columns lack to 1 sums up to less than 1. Lacks ascend in `order`: where one is too much, all
+    # that follow are. What no row holds is not light and never will be, and a light set need not
+    # be extended: the cut of the smaller set is the stronger one.
     depth, words = found.shape[1] - 1, rows.shape[1]
     held = np.empty((depth + 1, words), dtype=np.uint64)
     for w in range(words):
@@ -78,7 +82,10 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
 
 @njit(cache=True)
 def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
-    """Take out of a light set what it can do without; what is left comes first."""
+    """Take out of a light set what it can do without; what is left comes first.
+
+    Fewer columns are held by more rows, so what is left is held by some row, as the whole was.
+    """
     place = 0
     while place < size:
         column = columns[place]
@@ -113,6 +120,9 @@ def grow(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
 @njit(cache=True)
 def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bool:
     """Whether `most` of a group and one more column hold a light set, whichever they are."""
+    # A choice with a column that makes a light pair with the new one is barred by that pair, so
+    # only choices among the others, the free ones, are tried: none where these are too few.
+    # Beyond some number of choices the answer is no: the cut may be weaker, but is never wrong.
     pair = np.empty(2, dtype=np.int64)
     pair[0] = column
     free = np.empty(size, dtype=np.int64)

@@ -118,6 +118,8 @@ class _BranchAndCut:
     def _look(self, node: _Node) -> None:
         """Bound a node's sets; split it where some may be better than the best."""
         bound, shares = self._bounded(node)
+        # Cuts are forgotten at times, so a program may be looser than the one of the node's parent,
+        # whose bound holds for the node too.
         bound = min(bound, -node.minus_bound)
         if shares is None or not self._promises(bound):
             return
@@ -125,6 +127,8 @@ class _BranchAndCut:
             self.relaxation.keep_tight(shares)
         open_part = np.minimum(shares, 1 - shares)
         if open_part.max() < TOLERANCE:
+            # A feasible set would have been tried and be the best now, and its bound its utility.
+            # So this one is not feasible, or its ceiling was added last: solve once more.
             self.relaxation.forbid(shares)
             self._push(bound, node.low, node.high)
             return

@@ -45,6 +45,9 @@ def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -
     The first `n` of `chosen` are the sets asked. Sixty-four counters go through each step at
     once, one bit of all of them in a plane; they start so that they overflow at `least`.
     """
+    # A counter of `depth` bits that starts at 2**depth - least carries out of its top bit at the
+    # member's `least`-th set. From then on the member is in `out` and is not counted any more, so
+    # that its counter cannot come round again.
     depth = 0
     while 1 << depth < least:
         depth += 1
@@ -200,6 +203,7 @@ def rows_around(core: Any, base: Any, size: Any) -> Any:
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
     n = 0
     for row in core.rows_of[core.starts_of[base] : core.starts_of[base + 1]]:
+        # Items ascend: a row has `size` of them from the base on if the one in this place is one.
         last = core.starts[row + 1] - size
         if last >= core.starts[row] and core.items[last] >= base:
             rows[n] = row
@@ -363,6 +367,7 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
         rows, later = around(core, base, rows, k, size, counts, local, support)
         if len(rows) < k:
             continue
+        # Each set is looked for around its rarest item, so items before the base are out.
         width = earlier_items(core, base, rows, k, counts, local, later)
         sets = cut_rows(core, rows, local[:width], counts)
         column = np.empty(width + 1, dtype=np.int64)
@@ -490,6 +495,12 @@ def settle_rows(
 
     The number of rows left (0 if there is nothing more to find below) and the row that holds
     most open items, but not all.
+
+    A set below has at most all that is in or open, so too few of these, or too few of them in a
+    row, can give none that the pool wants. If k rows hold all that is open, the whole is frequent
+    and nothing below is larger. If all rows hold an item that is out, every set below could take
+    that item in, so none is maximal. If all hold an open one, it is in: leaving it out gives
+    nothing maximal. Items that fewer than k rows hold cannot join.
     """
     n = len(rows)
     held = planes[32]
@@ -720,7 +731,10 @@ def grow_columns(
 
 @njit(cache=True)
 def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
-    """Whether all rows hold one of the first `n` items that are out."""
+    """Whether all rows hold one of the first `n` items that are out.
+
+    Then every set below could take that item in, and none is maximal.
+    """
     for a in range(n - 1, -1, -1):
         w = 0
         while w < len(held) and not held[w] & ~bits[out[a], w]:

@@ -21,6 +21,9 @@ from tamis.select.containment.columns import Columns
 
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2
+# A word counts all rows in its low half and those of the true class in its high half. Row numbers
+# are below 2**31, so neither half of a sum overflows, and since a part never counts more than its
+# whole, neither half of a difference borrows: sums and differences of words are right in both.
 HALF = 32
 LOW = (1 << HALF) - 1
 
@@ -89,7 +92,9 @@ def widen(g: Patterns) -> Patterns:
 @njit(cache=True, error_model="numpy")
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
     """Count the rows of a column by pattern; the number of patterns touched."""
+    # As a mask, -1 keeps a row's number and 0 turns every one into 0, the one count for all rows.
     n, each = 0, -1 if row_counts.shape[1] > 1 else 0
+    # Each row counts at least 1 in the low half, so a pattern is touched where its hits are not 0.
     if patterns < rows.size:
         for r in rows:
             hits[0, of_row[r]] += row_counts[0, r & each]
@@ -177,6 +182,11 @@ def anonymity_within(
         return limit
     if equality:
         return min(limit, _lightest_part(n, counts, hits, touched))
+    # A pattern that lies inside another touched one has that one's rows on its side as well, so
+    # it is never the lightest: only maximal ones count, and each of those by its own rows alone.
+    # One that is not lighter than the least so far needs no look. Where a pattern above was found,
+    # it is remembered: its columns only become more. If the new column does not touch it, what
+    # lies above it lies above this one too.
     least = min(limit, _lightest_longest(n, hits, touched, tree))
     for i in range(n):
         if least < k:
@@ -422,6 +432,8 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             item = heap[0]
             size -= 1
             _pop(size, heap, column, gain)
+            # All others are at most what the heap says of them, so an item that comes first with
+            # the gain that it has now is the best; among equal gains the lowest column is first.
             known = stamp[item] == chosen
         places[HEAP] = size
         if gain[item] <= rule.least_gain:

@@ -85,12 +85,15 @@ def _judge(
     for i in range(ends.size):
         since = first[i]
         if unseen * WORTH <= unread:
-            break
+            break  # only between patterns: a count below k says nothing before its pattern is read
         for j in range(begin, ends[i]):
             r = rows[j]
             unread -= indptr[r + 1] - indptr[r]
             for c in indices[indptr[r] : indptr[r + 1]]:
                 seen = last[c]
+                # Out, or counted in a longer pattern: a shorter one may lie inside that one, and
+                # then it is not maximal. Patterns of one length never lie inside each other, so
+                # each of the longest that a column touches must have k of its rows.
                 if seen < since:
                     continue
                 if seen == i:

@@ -131,6 +131,11 @@ class Relaxation:
         """Bound a utility that is no sum from the set of the columns most likely chosen."""
         if self.filler.modular:
             return False
+        # The utility is submodular: a column adds no more to a set than to a part of that set.
+        # So from a base T any set S is worth at most T, and what each column of S outside T would
+        # add to T, less what each column of T outside S adds at least, which is what it adds to
+        # all the others (Nemhauser and Wolsey). Below, the losses are taken from the base for all
+        # of T, and a column of T that is chosen gives its own back.
         value, adds = self.filler.gains(self.first[shares > 0.5])
         each = adds[self.first] / self.filler.unit + np.where(shares > 0.5, self.losses, 0.0)
         base = value / self.filler.unit - self.losses[shares > 0.5].sum()
