@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from bench.ratio import Ratio, seconds, show
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.bayes.contributions import ContributionCache
 from tamis.learn.columns import Coding
-from tamis.learn.contributions import ContributionCache
 from tamis.learn.folds import Folds
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -20,9 +20,9 @@ from bench.labelled_tables import adult, libsvm
 from bench.made_tables import skewed, uniform
 from bench.ratio import Ratio, seconds, show
 from tamis.risk.containment import containment_anonymity
-from tamis.select.greedy import greedy
-from tamis.select.paths import Task
-from tamis.select.paths import choose as path_of
+from tamis.select.containment.greedy import greedy
+from tamis.select.containment.paths import Task
+from tamis.select.containment.paths import choose as path_of
 
 FIRST_CALL = """
 import time
@@ -31,7 +31,7 @@ from scipy import sparse
 X = sparse.random_array((500, 200), density=0.05, format="csr", rng=np.random.default_rng(0))
 X.data[:] = 1
 start = time.perf_counter()
-from tamis.select.greedy import greedy
+from tamis.select.containment.greedy import greedy
 greedy(X, np.arange(500) % 2, 5, utility="hamdist")
 greedy(X, np.arange(500) % 2, 5, utility="distcnt")
 print(time.perf_counter() - start)
@@ -120,7 +120,7 @@ def real_tables() -> list[Ratio]:
 
 def search_distinct(name, X, y, unit, aim) -> Ratio:
     """The search for DistCnt on a table that is already counted by distinct rows."""
-    from tamis.select.pick import Rule
+    from tamis.select.containment.kernels import Rule
 
     task = Task(X, y, None, Rule(5, False, False, X.shape[1], 0.0), False, False)
     print(f"{name}: {task.source.table.shape[0]:,} of {X.shape[0]:,}")

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.sparse_tables import load
-from tamis.select.exact import exact
-from tamis.select.greedy import greedy
-from tamis.select.improve import improve
-from tamis.select.maximal import maximal
-from tamis.select.selection import Selection
+from tamis.select.containment.exact import exact
+from tamis.select.containment.greedy import greedy
+from tamis.select.containment.improve import improve
+from tamis.select.containment.maximal import maximal
+from tamis.select.containment.selection import Selection
 
 K = 5
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.made_tables import repeated, uniform
 from bench.ratio import Ratio, seconds, show
-from tamis.select.greedy import greedy
+from tamis.select.containment.greedy import greedy
 
 UTILITIES = ("hamdist", "distcnt")
 LINEAR = 2.6

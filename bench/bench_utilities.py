@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from bench.labelled_tables import TABLES
-from tamis.select.greedy import greedy
+from tamis.select.containment.greedy import greedy
 
 CHOICES = {
     "hamdist, stop": {"utility": "hamdist", "on_violation": "stop"},

@@ -15,8 +15,8 @@ from experiments.jafer.search import Found, Task, explained, searched
 from experiments.paper import Figure, Section
 from experiments.store import Store
 from tamis.choose.evaluation import Evaluation
-from tamis.select.candidate import Candidate
-from tamis.select.region_picture import region_picture
+from tamis.select.breach.candidate import Candidate
+from tamis.select.breach.picture import region_picture
 
 FILE = "pima.csv.gz"
 CUT = 6.5

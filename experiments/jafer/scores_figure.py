@@ -8,7 +8,7 @@ from experiments.charts import Panel, line_chart
 from experiments.jafer.printed import Weights
 from experiments.jafer.search import Found
 from experiments.paper import Figure
-from tamis.select.candidate import Candidate
+from tamis.select.breach.candidate import Candidate
 
 MANY = 24
 """Beyond so many candidates their names do not fit under the axis."""

@@ -17,9 +17,9 @@ from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.risk.attack import Attack
 from tamis.select.breach import judge
-from tamis.select.breach_search import exhaustive, walk
-from tamis.select.breach_trials import Trials
-from tamis.select.candidate import Candidate
+from tamis.select.breach.candidate import Candidate
+from tamis.select.breach.search import exhaustive, walk
+from tamis.select.breach.trials import Trials
 
 OTHER_FOLDS = "Folds of our own: Weka, whose deal the print rests on, was not found"
 WEIGHTS = ("performance", "privacy", "size")

@@ -18,10 +18,10 @@ from experiments.zhang.printed import (
 )
 from experiments.zhang.tasks import Task
 from tamis.evaluate.separation import distcnt, hamdist
-from tamis.select.exact import exact
-from tamis.select.greedy import greedy
-from tamis.select.maximal import maximal
-from tamis.select.selection import Selection
+from tamis.select.containment.exact import exact
+from tamis.select.containment.greedy import greedy
+from tamis.select.containment.maximal import maximal
+from tamis.select.containment.selection import Selection
 
 _STOP = {"on_violation": "stop"}
 _EQUAL = {"on_violation": "stop", "privacy": "equality"}

@@ -104,6 +104,6 @@ def test_labels_are_needed(run, log):
 
 def test_the_command_offers_every_utility():
     from tamis.cli.select import _UTILITIES
-    from tamis.select.greedy import UTILITIES
+    from tamis.select.containment.greedy import UTILITIES
 
     assert set(_UTILITIES) == set(UTILITIES)

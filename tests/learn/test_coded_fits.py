@@ -7,9 +7,8 @@ from sklearn.metrics import accuracy_score, make_scorer
 
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.coded_fits import fits_coded
 from tamis.learn.columns import Coding
-from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.subset_scores import SubsetScores, fits_coded
 
 
 class CodedBayes(AdditiveNaiveBayes):

@@ -19,8 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.folds import Folds
-from tamis.learn.subset_fits import SubsetFits
-from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.subset_scores import SubsetFits, SubsetScores
 from tamis.table import Roles, Table
 
 

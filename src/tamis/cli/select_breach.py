@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tamis.choose.stability import Steadiness
     from tamis.cli.options import Source
     from tamis.select.breach import BreachSelector
-    from tamis.select.breach_holdout import HeldOut
-    from tamis.select.candidate import Candidate
+    from tamis.select.breach.candidate import Candidate
+    from tamis.select.breach.held_out import HeldOut
     from tamis.table import Table
 
 
@@ -98,7 +98,7 @@ def _cut(cut: str) -> Any:
 def _fitted(
     selector: BreachSelector, table: Table, holdout: float, seed: int
 ) -> tuple[BreachSelector, HeldOut | None]:
-    from tamis.select.breach_holdout import fit_held_out, parts
+    from tamis.select.breach.held_out import fit_held_out, parts
 
     if holdout:
         return fit_held_out(selector, table, holdout, seed)
@@ -111,8 +111,8 @@ def _steadiness(
 ) -> Sequence[Steadiness]:
     if not seeds:
         return ()
-    from tamis.select.breach_holdout import parts
-    from tamis.select.breach_stability import breach_stability
+    from tamis.select.breach.held_out import parts
+    from tamis.select.breach.summary import breach_stability
 
     features, target, hidden = parts(table)
     return breach_stability(
@@ -127,7 +127,7 @@ def _print_json(
     held: HeldOut | None,
     steady: Sequence[Steadiness],
 ) -> None:
-    from tamis.select.breach_summary import breach_summary
+    from tamis.select.breach.summary import breach_summary
 
     head = {
         "target": table.target,
@@ -149,7 +149,7 @@ def _write(table: Table, best: Candidate, output: Path) -> None:
 
 def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
     from tamis.files import written
-    from tamis.select.region_picture import region_picture
+    from tamis.select.breach.picture import region_picture
 
     picture = region_picture(
         fitted.candidates_,

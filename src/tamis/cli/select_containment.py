@@ -11,7 +11,7 @@ from tamis.errors import CannotMeet, InputError
 if TYPE_CHECKING:
     from tamis.binary import BinaryTable
     from tamis.cli.options import Source
-    from tamis.select.selection import Selection
+    from tamis.select.containment.selection import Selection
 
 _SHOWN = 40
 _HIDING = {
@@ -183,7 +183,7 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:
     from tamis.files import written
-    from tamis.select.path_picture import path_picture, several_picture
+    from tamis.select.containment.picture import path_picture, several_picture
 
     if len(found) > 1:
         picture = several_picture(found, utility)

@@ -12,8 +12,8 @@ from tamis.cli.show import console, nearness, percent, rich_table
 if TYPE_CHECKING:
     from tamis.choose.stability import Steadiness
     from tamis.select.breach import BreachSelector
-    from tamis.select.breach_holdout import HeldOut
-    from tamis.select.candidate import Candidate
+    from tamis.select.breach.candidate import Candidate
+    from tamis.select.breach.held_out import HeldOut
     from tamis.table import Table
 
 _SHOWN = 25
@@ -88,7 +88,7 @@ def _columns(candidate: Candidate, baseline: Candidate) -> str:
 
 
 def _show_sensitivity(fitted: BreachSelector) -> None:
-    from tamis.select.breach_summary import weight_sensitivity
+    from tamis.select.breach.summary import weight_sensitivity
 
     found = weight_sensitivity(fitted)
     share = percent(found.shares.get(found.winner, 0.0))

@@ -1,27 +1,45 @@
-"""The cross-validated scores of any set of features: `SubsetScores`."""
+"""The cross-validated scores of any set of features: `SubsetScores`.
+
+What naive Bayes says of each feature is added up. Any other classifier is fitted on each set, fold
+by fold, sets in parallel. An estimator may code a table once and then fit on any of its rows and
+columns, so that hundreds of sets of features share one coding, and whatever was sorted with it. It
+has three methods beside those of scikit-learn::
+
+    code(frame) -> coded
+    fit_coded(coded, y, rows=..., columns=...)      y: the labels of all rows of the coded table
+    predict_coded(coded, rows=...)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+import polars as pl
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError, listed
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.coded_fits import CodedColumns, OnCoded, fits_coded
+from tamis.learn.bayes.classifier import log_shares
+from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
+from tamis.learn.bayes.densities import Units
 from tamis.learn.columns import Coding
-from tamis.learn.contributions import ContributionCache, Counts, check_walkable
 from tamis.learn.encoding import EncodedColumns, Encoding, handles_nominal, ready_for_missing
-from tamis.learn.folds import Folds
-from tamis.learn.subset_fits import FrameColumns, Result, Scorer, Source, SubsetFits
-from tamis.learn.subset_sums import SubsetSums
+from tamis.learn.folds import Folds, RowNumbers
 from tamis.learn.task import Task
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Key = tuple[int, ...]
 
@@ -69,7 +87,7 @@ class SubsetScores:
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
         How a classifier sees nominal columns. `"auto"`: as they are, in a polars frame, where it
         declares that it handles them (its input tags `categorical`, `string` and `allow_nan`, or a
-        coded path as in `tamis.learn.coded_fits`), else one-hot. `"none"`: always as
+        coded path as in `tamis.learn.subset_scores`), else one-hot. `"none"`: always as
         they are, for a pipeline that encodes them itself. Missing numbers become the median of the
         rows trained on unless the classifier takes NaN.
     n_jobs : int, optional
@@ -227,3 +245,177 @@ def _seeded(estimator: Any, random_state: int) -> Any:
     if getattr(copy, "nominal", None) is not None:
         seeds["nominal"] = None  # the task has typed those columns, which says it from here on
     return copy.set_params(**seeds)
+
+
+Scorer = Callable[[Any, Any, Any], float]
+Result = tuple[tuple[float, ...], tuple[int, ...]]
+"""The score of each fold, and its rows predicted rightly."""
+
+BATCHES_A_WORKER = 4
+"""Few enough that sending the table with each costs little, enough to even out the work."""
+
+
+class Source(Protocol):
+    """What a classifier sees of some features: anything that takes row numbers in brackets."""
+
+    def matrix(self, features: Sequence[int]) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class FrameColumns:
+    """Features as they are, in a polars frame."""
+
+    frame: pl.DataFrame
+
+    def matrix(self, features: Sequence[int]) -> pl.DataFrame:
+        return self.frame[:, list(features)]
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetFits:
+    """All that is needed to score sets of features by fitting; `scorer=None` is accuracy."""
+
+    estimator: Any
+    source: Source
+    y: NDArray[Any]
+    folds: Folds
+    scorer: Scorer | None = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+    def of_all(self, subsets: Sequence[Sequence[int]]) -> list[Result]:
+        """The results of many sets, in their order, whatever the number of workers."""
+        workers = effective_n_jobs(self.n_jobs)
+        parts = _dealt(subsets, BATCHES_A_WORKER * workers if workers > 1 else len(subsets))
+        found = Parallel(n_jobs=workers, return_as="generator")(
+            delayed(_fit_batch)(self, part) for part in parts
+        )
+        return [result for batch in _shown(found, len(parts), self.progress) for result in batch]
+
+    def of(self, features: Sequence[int]) -> Result:
+        """Fit and test on every fold."""
+        empty = len(features) == 0
+        data = np.zeros((len(self.y), 1)) if empty else self.source.matrix(features)
+        # An answer that does not depend on the row: the majority class of the training rows.
+        estimator = DummyClassifier(strategy="prior") if empty else self.estimator
+        scored = [self._fold(clone(estimator), data, fold) for fold in range(len(self.folds))]
+        return tuple(score for score, _ in scored), tuple(correct for _, correct in scored)
+
+    def _fold(self, estimator: Any, data: Any, fold: int) -> tuple[float, int]:
+        train, test = self.folds.train(fold), self.folds.tests[fold]
+        estimator.fit(data[train], self.y[train])
+        correct = int(np.count_nonzero(estimator.predict(data[test]) == self.y[test]))
+        if self.scorer is None:
+            return correct / len(test), correct
+        return float(self.scorer(estimator, data[test], self.y[test])), correct
+
+
+def _dealt(subsets: Sequence[Sequence[int]], batches: int) -> list[Sequence[Sequence[int]]]:
+    """Neighbouring sets together, in batches of nearly equal size."""
+    cuts = np.linspace(0, len(subsets), min(batches, len(subsets)) + 1).astype(int)
+    return [subsets[start:end] for start, end in pairwise(cuts)]
+
+
+def _fit_batch(fits: SubsetFits, subsets: Sequence[Sequence[int]]) -> list[Result]:
+    # Threads inside a fit fight those of other fits, and may sum in another order each time.
+    with threadpool_limits(limits=1):
+        return [fits.of(subset) for subset in subsets]
+
+
+def _shown(results: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
+    """The same results, with a bar on stderr where that is a terminal."""
+    if not (progress and sys.stderr.isatty()):
+        yield from results
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(results, "fitting subsets", total, console=Console(stderr=True))
+
+
+def fits_coded(estimator: Any) -> bool:
+    """Does an estimator have the three methods?"""
+    return all(hasattr(estimator, name) for name in ("code", "fit_coded", "predict_coded"))
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """A coded table, or some columns and rows of it, none of which is copied."""
+
+    coded: Any
+    height: int
+    columns: tuple[int, ...] = ()
+    rows: RowNumbers | None = None
+
+    def matrix(self, features: Sequence[int]) -> CodedColumns:
+        return CodedColumns(self.coded, self.height, tuple(features))
+
+    def __getitem__(self, rows: RowNumbers) -> CodedColumns:
+        return CodedColumns(self.coded, self.height, self.columns, rows)
+
+
+class OnCoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator fitted and asked through its coded path."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
+        labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
+        labels[X.rows] = y
+        self.fitted_ = clone(self.estimator)
+        self.fitted_.fit_coded(X.coded, labels, rows=X.rows, columns=X.columns)
+        self.classes_ = self.fitted_.classes_
+        return self
+
+    def predict(self, X: CodedColumns) -> NDArray[Any]:
+        labels: NDArray[Any] = self.fitted_.predict_coded(X.coded, rows=X.rows)
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetSums:
+    """All that is needed to score sets of features by addition; `scorer=None` is accuracy."""
+
+    cache: ContributionCache
+    y: NDArray[Any]
+    folds: Folds
+    scorer: Scorer | None = None
+
+    def of_all(self, subsets: Sequence[Sequence[int]]) -> list[Result]:
+        """The results of many sets, in their order."""
+        return self.results(subsets, self.cache.correct(subsets))
+
+    def results(self, subsets: Sequence[Sequence[int]], counts: Counts) -> list[Result]:
+        """The results of sets whose rows predicted rightly are known."""
+        return [
+            (self._scores(subset, correct), tuple(correct.tolist()))
+            for subset, correct in zip(subsets, counts)
+        ]
+
+    def _scores(self, subset: Sequence[int], correct: NDArray[np.int64]) -> tuple[float, ...]:
+        if self.scorer is None:
+            return tuple((correct / self.folds.sizes).tolist())
+        return tuple(
+            float(self.scorer(self._answers(subset, fold), np.zeros((len(test), 1)), self.y[test]))
+            for fold, test in enumerate(self.folds.tests)
+        )
+
+    def _answers(self, subset: Sequence[int], fold: int) -> Answers:
+        return Answers(*self.cache.log_scores(subset, fold))
+
+
+class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted classifier that has answered for its rows already: what a scorer asks."""
+
+    def __init__(self, classes: NDArray[Any], units: Units) -> None:
+        self.classes = classes
+        self.units = units
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[self.units.argmax(axis=0)]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        return np.exp(log_shares(self.units))

@@ -16,8 +16,8 @@ from tamis.binary import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.frames import given
 from tamis.risk.scope import numbered
-from tamis.select.crowd import equal_people, keeping
-from tamis.select.projection import check_k
+from tamis.select.containment.crowd import equal_people, keeping
+from tamis.select.containment.projection import check_k
 from tamis.table import Table, only
 from tamis.zero_one import sparse_rows, zero_one
 

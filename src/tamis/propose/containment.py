@@ -13,9 +13,9 @@ from tamis.binary import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.propose.asked import Asked
 from tamis.release import Promise, Recipe, Release
-from tamis.select.crowd import selected
-from tamis.select.greedy import UTILITIES, greedy
-from tamis.select.selection import Selection
+from tamis.select.containment.crowd import selected
+from tamis.select.containment.greedy import UTILITIES, greedy
+from tamis.select.containment.selection import Selection
 from tamis.table import Table
 
 TIMES = (4, 2, 1)
@@ -31,7 +31,7 @@ class Containment:
     ks : sequence of int
         The anonymities to try; none: the one asked for, twice and four times that.
     utilities : sequence of str
-        What the columns should be good for; see `tamis.select.greedy.greedy`.
+        What the columns should be good for; see `tamis.select.containment.greedy.greedy`.
     """
 
     name: ClassVar[str] = "containment"

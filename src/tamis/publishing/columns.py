@@ -15,7 +15,7 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.publishing.promises import others
 from tamis.publishing.summary import Column
 from tamis.risk.classes import k_anonymity
-from tamis.select.breach_input import unused_name
+from tamis.select.breach.input import unused_name
 from tamis.table import Table
 
 FOLDS = 5

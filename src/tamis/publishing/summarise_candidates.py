@@ -10,7 +10,7 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
 from tamis.publishing.summary import Candidate, Factor, Interval, Limits
-from tamis.select.candidate import region
+from tamis.select.breach.candidate import region
 
 _FACTORS: dict[str, tuple[str, str]] = {
     "performance": ("Usefulness", "share"),

@@ -1,0 +1,231 @@
+"""Naive Bayes as a sum of parts, one a feature: `AdditiveNaiveBayes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from tamis.errors import InputError
+from tamis.learn.bayes.densities import Part, Precision, Rows, Units, fit_part
+from tamis.learn.bayes.fixed_point import MOST_FEATURES, to_nats, to_units
+from tamis.learn.columns import Coding, Column, frame_of, frame_of_array, nominal_names
+from tamis.learn.task import given_labels
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes for numbers and nominal values whose features add up exactly.
+
+    Numbers are normal in each class, nominal values have Laplace-corrected frequencies; a missing
+    value, and a category that was never declared nor seen, adds nothing. No feature's
+    part depends on another feature, so a model on a subset is the sum of the subset's parts:
+    `ContributionCache` uses this to score many subsets for the price of additions.
+
+    Parameters
+    ----------
+    nominal : sequence of int or str, optional
+        Columns of numbers, by position or name, that are nominal. In a frame, columns of text,
+        categories and booleans always are.
+    smoothing : float, default 1
+        Added to the count of each class, and of each category in each class. Categories that a
+        type declares (polars Enum, pandas and arrow categories) count although they are not seen.
+    precision : {"data", None}, default "data"
+        `"data"`: numbers are rounded to the precision that the data shows, and count by the
+        normal probability of that interval. `None`: by the normal density. See Notes.
+    variance_floor : float, default 0.01
+        With ``precision=None``, the least variance in a class as a share of the column's own
+        variance over all rows.
+
+    Attributes
+    ----------
+    classes_ : array
+        The class labels, sorted; ties between classes go to the first.
+    parts_ : list
+        What each feature gives to the sum, in the order of the columns.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns had names.
+
+    Notes
+    -----
+    Log-likelihoods are kept as whole multiples of 2**-28 nats (4e-9), and no single value weighs
+    more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.fixed_point`).
+
+    With ``precision="data"`` the width of the intervals of a column is the mean gap between its
+    distinct training values, and the deviation in a class is at least a sixth of it. This is how
+    Weka's NaiveBayes treats numbers, and it equals that program in all of 1,350 cross-validation
+    folds compared (six tables with numbers, nominal and missing values, two and four classes);
+    plain densities equal it in 887 of them. It is also the better default: over 18 public tables
+    (at most 12,000 rows of each) the mean accuracy of ten folds is 0.775, against 0.766 for
+    densities with a floor of 0.01 and 0.729 with a floor of 1e-9. The gap comes from columns that
+    hardly vary within some class, where a density is very sure of itself; on tables without such
+    columns the two differ by less than 0.005.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"age": [25, 31, 58, 64], "job": ["cook", "cook", "judge", None]})
+    >>> model = AdditiveNaiveBayes().fit(rows, ["no", "no", "yes", "yes"])
+    >>> model.predict(pl.DataFrame({"age": [29, None], "job": [None, "judge"]})).tolist()
+    ['no', 'yes']
+    """
+
+    def __init__(
+        self,
+        *,
+        nominal: Sequence[int | str] | None = None,
+        smoothing: float = 1.0,
+        precision: Precision = "data",
+        variance_floor: float = 0.01,
+    ) -> None:
+        self.nominal = nominal
+        self.smoothing = smoothing
+        self.precision = precision
+        self.variance_floor = variance_floor
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the part of each feature.
+
+        Parameters
+        ----------
+        X : frame of polars, pandas or pyarrow, or array of shape (rows, features)
+        y : array of class labels
+        sample_weight : array, optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        frame, declared = self._frame(X, reset=True)
+        y = given_labels(y)
+        check_consistent_length(frame, y)
+        weights = _check_sample_weight(
+            sample_weight, np.empty(frame.height), dtype=np.float64, ensure_non_negative=True
+        )
+        seen = weights > 0
+        frame = frame.filter(seen)
+        coding = Coding.of(frame, nominal_names(frame.columns, self.nominal), declared)
+        self._coding = coding
+        return self.fit_columns(coding.columns(frame), y[seen], weights[seen])
+
+    def fit_columns(
+        self, columns: Sequence[Column], y: NDArray[Any], weights: NDArray[np.float64] | None = None
+    ) -> Self:
+        """Learn from columns that are coded already: the path of those who fit many times.
+
+        Then `parts_` and `prior` answer; `predict` needs a fit on a frame or an array.
+        """
+        if len(columns) > MOST_FEATURES:
+            raise InputError(f"at most {MOST_FEATURES:,} features, got {len(columns):,}")
+        self.classes_, classes = np.unique(y, return_inverse=True)
+        weights = np.ones(len(y)) if weights is None else weights
+        rows = Rows(classes, weights, len(self.classes_))
+        self.n_features_in_ = len(columns)
+        total = rows.sums() + self.smoothing
+        self._prior = to_units(np.log(total / total.sum()))
+        self.parts_: list[Part] = [
+            fit_part(
+                column,
+                rows,
+                smoothing=self.smoothing,
+                precision=self.precision,
+                variance_floor=self.variance_floor,
+            )
+            for column in columns
+        ]
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row.
+
+        Returns
+        -------
+        array of class labels
+        """
+        best = self._units(X).argmax(axis=0)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+        """
+        return log_shares(self._units(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def prior(self) -> Units:
+        """The log-prior of each class in units of `tamis.learn.bayes.fixed_point`."""
+        return self._prior
+
+    def _units(self, X: Any) -> Units:
+        check_is_fitted(self)
+        frame, _ = self._frame(X, reset=False)
+        total = np.repeat(self._prior[:, None], frame.height, axis=1)
+        for part, column in zip(self.parts_, self._coding.columns(frame)):
+            total += part.log_likelihoods(column.values)
+        return total
+
+    def _frame(self, X: Any, *, reset: bool) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+        if nw.dependencies.is_into_dataframe(X):
+            frame, declared = frame_of(X)
+            validate_data(self, frame, reset=reset, skip_check_array=True)
+        else:
+            # Text is turned into numbers column by column: an error then names the column.
+            dtype = None if np.asarray(X).dtype.kind in "OUS" else np.float64
+            array = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
+            frame, declared = frame_of_array(array, self.nominal), {}
+        return _sized(frame), declared
+
+    def _check_parameters(self) -> None:
+        if self.precision not in (None, "data"):
+            raise InputError(f'precision must be "data" or None, got {self.precision!r}')
+        for name in ("smoothing", "variance_floor"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise InputError(f"{name} must be a number above 0, got {value!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def log_shares(units: Units) -> NDArray[np.float64]:
+    """Sums of log-likelihoods, classes by rows, as log-probabilities, rows by classes."""
+    nats = to_nats(units - units.max(axis=0)).T
+    shares: NDArray[np.float64] = nats - logsumexp(nats, axis=1, keepdims=True)
+    return shares
+
+
+def _sized(frame: pl.DataFrame) -> pl.DataFrame:
+    if 0 in frame.shape:
+        raise InputError(f"a table with rows and features is needed, got {frame.shape}")
+    return frame

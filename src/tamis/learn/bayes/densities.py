@@ -1,0 +1,156 @@
+"""What each class makes of one feature: the parts of which a naive Bayes model is the sum.
+
+Nothing here looks at another feature, so a part is the same in every set of features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from tamis.learn.bayes.fixed_point import to_units
+from tamis.learn.columns import Column
+
+Floats = NDArray[np.float64]
+Units = NDArray[np.int64]
+Precision = Literal["data"] | None
+
+LEAST_INTERVAL = 1e-75
+"""The least probability of an interval."""
+
+LONE_PRECISION = 0.01
+"""The precision of a column with a single value, which has no gaps to measure."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The class (by number) and the weight of each training row."""
+
+    classes: NDArray[np.intp]
+    weights: Floats
+    n_classes: int
+
+    def known(self, present: NDArray[np.bool_]) -> Rows:
+        return Rows(self.classes[present], self.weights[present], self.n_classes)
+
+    def sums(self, values: Floats | float = 1.0) -> Floats:
+        """The weighted sum of some values in each class."""
+        return np.bincount(self.classes, self.weights * values, self.n_classes).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Laplace-corrected frequencies of the categories, one row of log-shares a class."""
+
+    log_shares: Floats
+
+    @classmethod
+    def fit(
+        cls, codes: NDArray[np.int64], categories: int, rows: Rows, smoothing: float
+    ) -> Frequencies:
+        present = codes >= 0
+        known = rows.known(present)
+        cells = known.classes * categories + codes[present]
+        size = rows.n_classes * categories
+        counts = np.bincount(cells, known.weights, size).reshape(rows.n_classes, categories)
+        shares = (counts + smoothing) / (counts.sum(1, keepdims=True) + smoothing * categories)
+        return cls(np.log(shares))
+
+    def log_likelihoods(self, codes: NDArray[np.int64]) -> Units:
+        table = np.hstack([self.log_shares, np.zeros((len(self.log_shares), 1))])
+        return to_units(table)[:, codes]  # code -1, missing, reads the zeros at the end
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussians:
+    """A normal density for each class."""
+
+    means: Floats
+    variances: Floats
+
+    @classmethod
+    def fit(cls, values: Floats, rows: Rows, variance_floor: float) -> Gaussians:
+        present = ~np.isnan(values)
+        means, variances, pooled = _moments(values[present], rows.known(present))
+        floor = variance_floor * pooled if pooled > 0 else 1.0
+        return cls(means, np.maximum(variances, floor))
+
+    def log_likelihoods(self, values: Floats) -> Units:
+        spread = self.variances[:, None]
+        with np.errstate(over="ignore"):  # infinitely far is cut at the limit of a contribution
+            squares = (values - self.means[:, None]) ** 2 / spread
+        nats = -0.5 * (np.log(2 * np.pi * spread) + squares)
+        return to_units(np.nan_to_num(nats, nan=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The normal probability, in each class, of the interval to which a value was rounded.
+
+    The width of the intervals is the mean gap between neighbouring distinct values in training,
+    and a deviation is at least a sixth of it.
+
+    Notes
+    -----
+    This is what the documentation of Weka's NaiveBayes describes, and with the plain difference of
+    two distribution functions it equals that program fold by fold. That difference cancels to
+    nothing some eight deviations above a mean, but not below it, so the floor of 1e-75 is met
+    sooner on the upper side; a difference taken in the lower tail on both sides would be nicer
+    and differs from Weka in 5 of 1,350 folds.
+    """
+
+    means: Floats
+    deviations: Floats
+    width: float
+
+    @classmethod
+    def fit(cls, values: Floats, rows: Rows) -> Intervals:
+        present = ~np.isnan(values)
+        # Added up one by one, as the program does: the last digit decides where a tie is rounded.
+        gaps = np.cumsum(np.diff(np.unique(values[present])))
+        width = float(gaps[-1]) / len(gaps) if len(gaps) else LONE_PRECISION
+        rounded = np.rint(values[present] / width) * width
+        means, variances, _ = _moments(rounded, rows.known(present))
+        return cls(means, np.maximum(np.sqrt(variances), width / 6), width)
+
+    def log_likelihoods(self, values: Floats) -> Units:
+        rounded = np.rint(values / self.width) * self.width
+        distances = rounded - self.means[:, None]
+        low = ndtr((distances - self.width / 2) / self.deviations[:, None])
+        high = ndtr((distances + self.width / 2) / self.deviations[:, None])
+        nats = np.log(np.maximum(high - low, LEAST_INTERVAL))
+        return to_units(np.where(np.isnan(values), 0.0, nats))
+
+
+Part = Frequencies | Gaussians | Intervals
+
+
+def fit_part(
+    column: Column, rows: Rows, *, smoothing: float, precision: Precision, variance_floor: float
+) -> Part:
+    """The part of a model that one feature gives."""
+    if column.categories is not None:
+        return Frequencies.fit(column.values, column.categories, rows, smoothing)
+    if precision == "data":
+        return Intervals.fit(column.values, rows)
+    return Gaussians.fit(column.values, rows, variance_floor)
+
+
+def _moments(values: Floats, rows: Rows) -> tuple[Floats, Floats, float]:
+    """Mean and variance in each class, and the variance over all rows.
+
+    A class without a single known value takes the moments of all rows: it then has no opinion.
+    """
+    if len(values) == 0:
+        return np.zeros(rows.n_classes), np.ones(rows.n_classes), 1.0
+    centre = np.average(values, weights=rows.weights)
+    pooled = float(np.average((values - centre) ** 2, weights=rows.weights))
+    known = rows.sums()
+    with np.errstate(invalid="ignore"):
+        means = np.where(known > 0, rows.sums(values) / known, centre)
+        squares = rows.sums((values - means[rows.classes]) ** 2) / known
+    return means, np.where(known > 0, squares, pooled), pooled

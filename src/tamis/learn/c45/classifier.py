@@ -1,0 +1,258 @@
+"""C4.5, the decision tree of Quinlan, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from tamis.errors import InputError
+from tamis.learn.c45.table import Coded, encode
+from tamis.learn.c45.tree import Tree, leaf_shares
+from tamis.learn.task import given_labels
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from tamis.learn.c45.fit import Settings
+
+SAME_SHARE = 1e-9  # class shares nearer than this are a tie: sums over branches are not exact
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A decision tree for numbers and nominal values, missing ones included.
+
+    Parameters
+    ----------
+    confidence : float, default=0.25
+        Above 0 and at most 0.5; smaller prunes more.
+    min_rows : float, default=2
+        Two branches of a split must each hold this weight of rows.
+    prune : bool, default=True
+        Cut the grown tree back to what its pessimistic errors bear out. Without, it only loses
+        the subtrees that err no less on their own rows than a leaf would.
+    raise_subtrees : bool, default=True
+        When pruning, also try to replace a subtree by its biggest branch.
+    mdl : bool, default=True
+        Charge a split on a number for the choice among its cuts (Quinlan 1996).
+    nominal : sequence of column numbers or names, optional
+        Columns that are nominal although they hold numbers. Text, categorical and boolean
+        columns of a frame always are.
+    resolution : float, default=1e-5
+        Numbers no further apart than this are never cut apart. Lower it for columns of tiny
+        numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted.
+    tree_ : Tree
+        The tree; `print(tree_)` shows it, `tree_.root` gives nested plain records.
+
+    Notes
+    -----
+    Written from Quinlan's description (*C4.5: Programs for Machine Learning*, 1993, and
+    *Improved use of continuous attributes in C4.5*, 1996). Where the description leaves a choice:
+
+    - A cut lies at the largest value of the training rows that is not above the midpoint.
+    - The charge for a numeric split is log2(number of cuts) / weight of all rows at the node,
+      those with a missing value included; each side needs a tenth of the known weight per class,
+      but at least `min_rows` and at most 25.
+    - Columns with at least 0.3 as many values as there are rows do not count in the average gain
+      that a split must reach, unless all columns are like that.
+    - Equal gain ratios: the first column; equal gains of cuts: the lowest; equal branches when
+      raising: the last. Equal means within 1e-6.
+    - A raised branch gets all rows of the node it replaces and is then pruned again.
+    - A nominal column has one branch for every declared value, those of a polars `Enum` or a
+      pandas `Categorical` whether they occur or not. A branch without rows predicts as its
+      parent does.
+    - A nominal value not declared at the fit is read as missing.
+
+    With these choices every fold of Weka's J48 that the project compares with (six tables, 135
+    sets of columns, 10 folds each) has the same accuracy, and the program itself, asked about
+    random columns and rows of 22 tables, predicted the same for each row. Sample weights are
+    another matter: here a row of weight 2 is two rows, while J48 counts it once in some places.
+    And J48 counts classes that are declared but not in the rows it learns from.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> X = pl.DataFrame({"age": [22, 25, 31, 47, 52, 60], "job": ["a", "b", "a", "b", "a", "b"]})
+    >>> model = C45Classifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"])
+    >>> print(model.tree_)
+    age <= 31: no (3)
+    age > 31: yes (3)
+    >>> model.predict(pl.DataFrame({"age": [30, None], "job": ["b", "a"]})).tolist()
+    ['no', 'no']
+    """
+
+    def __init__(
+        self,
+        confidence: float = 0.25,
+        min_rows: float = 2,
+        prune: bool = True,
+        raise_subtrees: bool = True,
+        mdl: bool = True,
+        nominal: Sequence[int | str] | None = None,
+        resolution: float = 1e-5,
+    ) -> None:
+        self.confidence = confidence
+        self.min_rows = min_rows
+        self.prune = prune
+        self.raise_subtrees = raise_subtrees
+        self.mdl = mdl
+        self.nominal = nominal
+        self.resolution = resolution
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree and cut it back.
+
+        Parameters
+        ----------
+        X : pandas, polars or pyarrow frame, or array of shape (rows, columns)
+        y : array-like of shape (rows,)
+            The labels.
+        sample_weight : array-like of shape (rows,), optional
+            A weight of 2 counts as the row twice, 0 as no row.
+        """
+        X = self._checked(X, y, reset=True)
+        coded = encode(X, self.nominal)
+        if not coded.rows or not len(coded.values):
+            raise InputError(
+                f"a fit needs rows and columns, got {coded.rows} rows (samples) and "
+                f"{len(coded.values)} columns (features)"
+            )
+        return self.fit_coded(coded, y, sample_weight=sample_weight)
+
+    def code(self, X: Any) -> Coded:
+        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        return encode(X, self.nominal)
+
+    def fit_coded(
+        self,
+        coded: Coded,
+        y: Any,
+        rows: Any = None,
+        columns: Sequence[int] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit on some rows and columns of a table that `encode` coded once.
+
+        Parameters
+        ----------
+        coded : Coded
+        y : array-like
+            The labels of all rows of `coded`.
+        rows, columns : sequence of int, optional
+            Which ones to use; all by default. No column at all predicts the commonest class.
+        sample_weight : array-like, optional
+            The weights of all rows of `coded`.
+        """
+        from tamis.learn.c45.fit import fit_tree
+
+        settings = self._settings()
+        y = _labels(y, coded.rows)
+        weight = _weights(sample_weight, coded.rows)
+        used = np.arange(coded.rows) if rows is None else np.unique(np.asarray(rows))
+        used = used[weight[used] > 0]
+        if not len(used):
+            raise InputError(
+                "a fit needs at least one row with a sample weight above 0, all weights are zero"
+            )
+        self._columns = None if columns is None else [int(c) for c in columns]
+        chosen = coded if columns is None else coded.select(self._columns or [])
+        self.classes_, codes = np.unique(y[used], return_inverse=True)
+        target = np.zeros(coded.rows, np.uint32)
+        target[used] = codes
+        self.n_features_in_ = len(chosen.values)
+        arrays = fit_tree(chosen, target, len(self.classes_), weight, used, settings)
+        self.tree_ = Tree(chosen.schema, tuple(self.classes_.tolist()), *arrays)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The share of each class in the leaf that a row reaches, in the order of `classes_`."""
+        check_is_fitted(self)
+        X = self._checked(X, None, reset=False)
+        coded = encode(X, self.nominal, schema=self.tree_.schema)
+        return leaf_shares(self.tree_, coded.values, np.arange(coded.rows))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest share, the first of equals."""
+        return self._decided(self.predict_proba(X))
+
+    def predict_coded(self, coded: Coded, rows: Any = None) -> np.ndarray:
+        """Predict some rows of the table given to `fit_coded`, from the columns used there."""
+        check_is_fitted(self)
+        chosen = coded if self._columns is None else coded.select(self._columns)
+        wanted = np.arange(coded.rows) if rows is None else np.ascontiguousarray(rows, np.int64)
+        return self._decided(leaf_shares(self.tree_, chosen.values, wanted))
+
+    def _decided(self, shares: np.ndarray) -> np.ndarray:
+        best = shares.max(axis=1, keepdims=True, initial=0.0)
+        labels: np.ndarray = self.classes_[(shares >= best - SAME_SHARE).argmax(axis=1)]
+        return labels
+
+    def _checked(self, X: Any, y: Any, reset: bool) -> Any:
+        """Let scikit-learn note names and check arrays; a frame is checked when it is coded."""
+        text = getattr(getattr(X, "dtype", None), "kind", "") in "OUS" and self.nominal is not None
+        if nw.dependencies.is_into_dataframe(X) or text:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "reset": reset}
+        if not reset:
+            return validate_data(self, X, **options)
+        return validate_data(self, X, y, **options)[0]
+
+    def _settings(self) -> Settings:
+        from tamis.learn.c45.fit import Settings
+
+        for name, low, high, allowed in (
+            ("confidence", 1e-9, 0.5, "a number above 0 and at most 0.5"),
+            ("min_rows", 1e-6, np.inf, "a number above 0"),
+            ("resolution", 0.0, np.inf, "a number from 0 up"),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not low <= float(value) <= high:
+                raise InputError(f"{name} must be {allowed}, got {value!r}")
+        return Settings(
+            float(self.confidence),
+            float(self.min_rows),
+            bool(self.prune),
+            bool(self.raise_subtrees),
+            bool(self.mdl),
+            float(self.resolution),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _labels(y: Any, rows: int) -> np.ndarray:
+    if y is None:
+        raise InputError("a fit needs labels: it requires y to be passed, but the target y is None")
+    labels: np.ndarray = given_labels(y)
+    if len(labels) != rows:
+        raise InputError(f"expected a label for each of the {rows} rows, got {len(labels)}")
+    return labels
+
+
+def _weights(sample_weight: Any, rows: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(rows)
+    weight: np.ndarray = check_array(
+        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
+    )
+    if weight.shape != (rows,):
+        raise InputError(f"expected {rows} sample weights in one line, got {weight.shape}")
+    if (weight < 0).any():
+        raise InputError("sample weights must be 0 or more, some are negative")
+    return weight

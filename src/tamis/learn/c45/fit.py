@@ -1,0 +1,205 @@
+"""From a coded table to a finished C4.5 tree: grow, place the cuts, collapse, prune, pack."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from tamis.learn.c45.kernels import (
+    ATTRIBUTE,
+    BRANCHES,
+    COUNT,
+    FIRST,
+    HI,
+    LEVELS,
+    LO,
+    TASK,
+    Arena,
+    Data,
+    Plan,
+    Room,
+    grow,
+    prune,
+)
+from tamis.learn.c45.table import Coded
+
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+SAME_ERRORS = 1e-3  # training errors this near count as equal
+MANY_VALUES = 0.3  # a column with this many values a row says nothing about an average gain
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of a fit."""
+
+    confidence: float
+    min_rows: float
+    prune: bool
+    raise_subtrees: bool
+    mdl: bool
+    resolution: float
+
+
+def fit_tree(
+    coded: Coded,
+    y: np.ndarray,
+    classes: int,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    settings: Settings,
+) -> Arrays:
+    """The tree of some rows of a table; `y` and `weight` have a place for every row."""
+    data = _data(coded, y, weight[rows].sum())
+    root = np.bincount(y[rows], weights=weight[rows], minlength=classes)
+    plan = _placed(_grown(data, coded, root, weight, rows, settings), coded, rows, settings)
+    _collapse(plan)
+    if settings.prune:
+        plan = _pruned(plan, data, weight, rows, settings)
+    return _packed(plan)
+
+
+def _data(coded: Coded, y: np.ndarray, total: float) -> Data:
+    levels = np.array([0 if v is None else len(v) for v in coded.schema.levels], np.int64)
+    counted = (levels == 0) | (levels < MANY_VALUES * total)
+    line = np.where(levels == 0, np.cumsum(levels == 0), 0)
+    counted |= not counted.any()
+    columns = np.stack([levels, np.maximum(levels, 2), line, counted])
+    return Data(read_only(coded.values), read_only(y), columns)
+
+
+def _grown(
+    data: Data,
+    coded: Coded,
+    root: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    settings: Settings,
+) -> Plan:
+    sorted_rows = _sorted_rows(coded, np.flatnonzero(data.columns[LEVELS] == 0), rows)
+    room = make_room(data, len(root))
+    limits = (settings.min_rows, settings.resolution, settings.mdl)
+    places, nodes = 2 * len(rows), len(rows) + 1000
+    while True:
+        arena = make_arena(sorted_rows, weight, places)
+        plan = make_plan(nodes, root, len(rows))
+        used = grow(data, plan, arena, room, limits)
+        if used > 0:
+            return Plan(*(array[:used] for array in plan))
+        places, nodes = 2 * places, 4 * nodes
+
+
+def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The rows as given, then in the order of each numeric column."""
+    chosen = np.zeros(coded.rows, bool)
+    chosen[rows] = True
+    sorted_rows = np.empty((1 + len(numeric), len(rows)), np.uint32)
+    sorted_rows[0] = rows
+    for k, column in enumerate(numeric):
+        order = coded.order[column]
+        sorted_rows[1 + k] = order[chosen[order]]
+    return sorted_rows
+
+
+def _placed(plan: Plan, coded: Coded, rows: np.ndarray, settings: Settings) -> Plan:
+    """Move each cut down to the largest value of the training rows that is not above it.
+
+    A tenth of the resolution is allowed for midpoints that rounding put just below a value.
+    """
+    cut = plan.cut.copy()
+    for column in np.unique(plan.nodes[~np.isnan(cut), ATTRIBUTE]):
+        nodes = plan.nodes[:, ATTRIBUTE] == column
+        present = np.sort(coded.values[column, rows])
+        places = np.searchsorted(present, cut[nodes] + settings.resolution / 10, side="right")
+        cut[nodes] = present[places - 1]
+    return plan._replace(cut=cut)
+
+
+def _collapse(plan: Plan) -> None:
+    """Make a leaf of every subtree that errs no less on its own rows than a leaf would."""
+    errors = (plan.mass.sum(axis=1) - plan.mass.max(axis=1)).tolist()
+    first, count = plan.nodes[:, FIRST].tolist(), plan.nodes[:, COUNT].tolist()
+    inner = np.flatnonzero(plan.nodes[:, ATTRIBUTE] >= 0)
+    for node in inner[::-1].tolist():  # children stand behind their parent
+        below = math.fsum(errors[first[node] : first[node] + count[node]])
+        if below >= errors[node] - SAME_ERRORS:
+            plan.nodes[node, ATTRIBUTE] = -1
+        else:
+            errors[node] = below
+
+
+def _pruned(
+    plan: Plan, data: Data, weight: np.ndarray, rows: np.ndarray, settings: Settings
+) -> Plan:
+    room, places = make_room(data, 0), 8 * len(rows)
+    z = float(-ndtri(settings.confidence))
+    options = (settings.confidence, z, settings.raise_subtrees)
+    while True:
+        tree = Plan(*(array.copy() for array in plan))
+        arena = make_arena(rows[None], weight, places)
+        trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
+        work = (arena, room.branch, room.share, trial, cost)
+        if prune(data.values, data.y, tree, *work, *options):
+            return tree
+        places *= 2
+
+
+def _packed(plan: Plan) -> Arrays:
+    """The shape, cuts and class weights of the nodes that can still be reached, level by level."""
+    levels = [np.zeros(1, np.intp)]
+    while True:
+        inner = levels[-1][plan.nodes[levels[-1], ATTRIBUTE] >= 0]
+        if not len(inner):
+            break
+        levels.append(np.concatenate([np.arange(f, f + n) for f, n in plan.nodes[inner, FIRST:LO]]))
+    nodes, cut, mass = (array[np.concatenate(levels)] for array in plan)
+    shape = np.ascontiguousarray(nodes[:, :LO])
+    leaf = shape[:, 0] < 0
+    shape[leaf], cut[leaf] = (-1, 0, 0), np.nan
+    shape[:, 1] = np.where(leaf, 0, 1 + np.cumsum(shape[:, 2]) - shape[:, 2])
+    return shape, cut, mass
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that may not be written, for what a kernel only reads.
+
+    Arrays that workers share may not be written either, and a kernel is compiled anew for them.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def make_plan(nodes: int, root: np.ndarray, rows: int) -> Plan:
+    """Room for a tree of so many nodes whose root has these class weights and number of rows."""
+    plan = Plan(
+        np.full((nodes, TASK + 1), -1, np.int64),
+        np.full(nodes, np.nan),
+        np.empty((nodes, len(root))),
+    )
+    plan.nodes[0, LO], plan.nodes[0, HI], plan.mass[0] = 0, rows, root
+    return plan
+
+
+def make_arena(lines: np.ndarray, weight: np.ndarray, places: int) -> Arena:
+    """An arena that begins with these lines of rows."""
+    count, rows = lines.shape
+    arena = Arena(np.empty((count + 1, places), np.uint32), np.empty((count + 1, places)))
+    arena.rows[:count, :rows] = lines
+    arena.weight[:count, :rows] = weight[lines]
+    return arena
+
+
+def make_room(data: Data, classes: int) -> Room:
+    """Room for splits on any column of a table."""
+    columns, rows = data.values.shape
+    most = int(data.columns[BRANCHES].max(initial=2))
+    return Room(
+        branch=np.empty(rows, np.int64),
+        share=np.empty(most),
+        table=np.empty((most + 1, classes)),
+        scores=np.empty((columns, 3)),
+    )

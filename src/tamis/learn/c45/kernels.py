@@ -1,0 +1,490 @@
+"""The kernels of C4.5: deal rows to branches, grow a tree, cut it back.
+
+The rows of a node are one span of an arena: the first line of the arena holds them in table
+order, every further line in the order of one numeric column, missing values last. The last
+child is treated first, so all beyond its span is free and the arena is a stack. A row whose
+value is missing goes to every branch with a share of its weight, so each place has a weight.
+
+Rows and classes are unsigned: an index that cannot be negative is not checked for it, which makes
+a fit a quarter faster.
+
+Pruning changes the tree in place: leaf for subtree, branch for subtree. A node that is pruned keeps
+its place; what it no longer points to is left behind and dropped when the tree is packed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+ATTRIBUTE, FIRST, COUNT, LO, HI, STACK, TASK = range(7)
+LEVELS, BRANCHES, LINE, COUNTED = range(4)
+GAIN, RATIO, CUT = range(3)
+
+SLACK = 1e-6  # weights and gains nearer than this are equal: sums of shares are not exact
+
+
+class Data(NamedTuple):
+    """The table."""
+
+    values: Any  # a line a column, missing is NaN
+    y: Any  # class of each row
+    columns: Any  # of each: declared values or 0, branches, line of the arena, if its gain counts
+
+
+class Plan(NamedTuple):
+    """A tree, one place a node; children are neighbours and stand behind their parent."""
+
+    nodes: Any  # column split on (-1 at a leaf), first child, number of children, span in the
+    # arena; and beside them, room for a stack of nodes and what to do with them
+    cut: Any  # threshold of a split on a number, NaN elsewhere
+    mass: Any  # weight of each class
+
+
+class Arena(NamedTuple):
+    """The rows of the nodes and their weights; the last line is room to rearrange another."""
+
+    rows: Any
+    weight: Any
+
+
+class Room(NamedTuple):
+    """Space to work in, allocated once a fit."""
+
+    branch: Any  # of each row, -1 if its value is missing
+    share: Any  # of the known weight in each branch
+    table: Any  # weights by value and class, and a line for all values together
+    scores: Any  # gain, ratio and cut of each column
+
+
+@njit(cache=True, error_model="numpy")
+def branch_of(value: float, cut: float) -> Any:
+    """The branch a value takes, -1 if it is missing; a nominal value is its branch."""
+    if math.isnan(value):
+        return -1
+    if math.isnan(cut):
+        return np.int64(value)
+    return 1 if value > cut else 0
+
+
+@njit(cache=True, error_model="numpy")
+def deal(
+    values: Any,
+    y: Any,
+    nodes: Any,
+    cut: Any,
+    mass: Any,
+    node: int,
+    lines: Any,
+    weights: Any,
+    to: int,
+    branch: Any,
+    share: Any,
+) -> int:
+    """Find each row's branch, each branch's share and span, and the children's class weights.
+
+    The children will lie one after the other from `to`; returns where they end.
+    """
+    column, rows, weight = values[nodes[node, ATTRIBUTE]], lines[0], weights[0]
+    lo, hi = nodes[node, LO], nodes[node, HI]
+    first, count = nodes[node, FIRST], nodes[node, COUNT]
+    for b in range(count):
+        share[b] = 0.0
+        nodes[first + b, HI] = 0
+        mass[first + b] = 0.0
+    known, unknown = 0.0, 0
+    for i in range(lo, hi):
+        row, w = rows[i], weight[i]
+        b = branch_of(column[row], cut[node])
+        branch[row] = b
+        if b < 0:
+            unknown += 1
+            continue
+        nodes[first + b, HI] += 1
+        share[b] += w
+        known += w
+        mass[first + b, y[row]] += w
+    for b in range(count):
+        size = nodes[first + b, HI]
+        if share[b] > 0:
+            share[b] /= known
+            size += unknown
+        nodes[first + b, LO] = to
+        to += size
+        nodes[first + b, HI] = to
+    if unknown:
+        for i in range(lo, hi):
+            row = rows[i]
+            if branch[row] < 0:
+                for b in range(count):
+                    mass[first + b, y[row]] += weight[i] * share[b]
+    return to
+
+
+@njit(cache=True, error_model="numpy")
+def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
+    """Put one line of the rows of a node where `deal` said, each branch in the order it had."""
+    rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]
+    first, count = nodes[node, FIRST], nodes[node, COUNT]
+    start, end = nodes[first, LO], nodes[first + count - 1, HI]
+    for b in range(first, first + count):
+        nodes[b, HI] = nodes[b, LO]  # grows back to its end as the branch is filled
+    for i in range(nodes[node, LO], nodes[node, HI]):
+        row, w = rows[i], weight[i]
+        b = branch[row]
+        known = b >= 0
+        last = b + 1 if known else count
+        b = b if known else 0
+        while b < last:
+            if known or share[b] > 0:
+                to = nodes[first + b, HI]
+                spare_rows[to] = row
+                spare_weight[to] = w if known else w * share[b]
+                nodes[first + b, HI] = to + 1
+            b += 1
+    for i in range(start, end):
+        rows[i] = spare_rows[i]
+        weight[i] = spare_weight[i]
+
+
+NEAR_AVERAGE = 1e-3  # a gain this little below the average still competes
+
+
+@njit(cache=True, error_model="numpy")
+def plogp(x: float) -> float:
+    return x * math.log2(x) if x > SLACK else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def plogp_sum(weights: Any) -> float:
+    total = 0.0
+    for weight in weights:
+        total += plogp(weight)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def judge_number(
+    values: Any,
+    y: Any,
+    rows: Any,
+    weight: Any,
+    lo: int,
+    hi: int,
+    total: float,
+    min_rows: float,
+    resolution: float,
+    mdl: bool,
+    table: Any,
+    score: Any,
+) -> None:
+    """Score the best cut of a numeric column; its gain stays -1 if there is none."""
+    left, right = table[0], table[1]
+    table[0] = 0.0
+    table[1] = 0.0
+    known, end = 0.0, lo
+    while end < hi and not math.isnan(values[rows[end]]):
+        w = weight[end]
+        right[y[rows[end]]] += w
+        known += w
+        end += 1
+    # A branch needs a tenth of a class's mean weight, but at most 25 and at least `min_rows`.
+    least = 0.1 * known / len(left)
+    if least > 25.0:
+        least = 25.0
+    if least < min_rows:
+        least = min_rows
+    least -= SLACK
+    before = plogp(known) - plogp_sum(right)
+    best, cut, tries, below, best_below = 0.0, -1, 0, 0.0, 0.0
+    for i in range(lo, end - 1):
+        row, w = rows[i], weight[i]
+        left[y[row]] += w
+        right[y[row]] -= w
+        below += w
+        if below < least or values[row] + resolution >= values[rows[i + 1]]:
+            continue
+        if known - below < least:
+            break
+        tries += 1
+        after = plogp(below) - plogp_sum(left) + plogp(known - below) - plogp_sum(right)
+        gain = (before - after) / total
+        if gain > best + SLACK:  # of equal gains the lowest cut: cuts come in ascending order
+            best, cut, best_below = gain, i, below
+    if cut >= 0 and mdl:
+        best -= math.log2(tries) / total
+    if cut < 0 or best <= SLACK:
+        return
+    spread = plogp(total) - plogp(best_below) - plogp(known - best_below) - plogp(total - known)
+    low, high = values[rows[cut]], values[rows[cut + 1]]
+    middle = (low + high) / 2
+    score[GAIN] = best
+    score[RATIO] = best * total / spread
+    score[CUT] = middle if middle < high else low  # between neighbours, rounding may go up to high
+
+
+@njit(cache=True, error_model="numpy")
+def judge_nominal(
+    values: Any,
+    y: Any,
+    rows: Any,
+    weight: Any,
+    lo: int,
+    hi: int,
+    total: float,
+    min_rows: float,
+    levels: int,
+    table: Any,
+    score: Any,
+) -> None:
+    """Score the multiway split of a nominal column; its gain stays -1 if two values lack rows."""
+    table[: levels + 1] = 0.0  # the last line for all values together
+    for i in range(lo, hi):
+        row = rows[i]
+        value = values[row]
+        if not math.isnan(value):
+            table[np.int64(value), y[row]] += weight[i]
+    known, after, spread, enough = 0.0, 0.0, plogp(total), 0
+    for v in range(levels):
+        mass = 0.0
+        for c in range(table.shape[1]):
+            mass += table[v, c]
+            table[levels, c] += table[v, c]
+        share = plogp(mass)
+        after += share - plogp_sum(table[v])
+        spread -= share
+        known += mass
+        if mass + SLACK >= min_rows:
+            enough += 1
+    if enough < 2:
+        return
+    spread -= plogp(total - known)
+    gain = plogp(known) - plogp_sum(table[levels]) - after
+    if gain < 0.0:
+        gain = 0.0  # rounding may take a useless column below
+    score[GAIN] = gain / total
+    score[RATIO] = gain / spread
+
+
+@njit(cache=True, error_model="numpy")
+def best_column(scores: Any, columns: Any) -> int:
+    """The best gain ratio among those whose gain is about average or more; -1 if none."""
+    total, number = 0.0, 0
+    for a in range(len(scores)):
+        gain = scores[a, GAIN]
+        if gain >= 0.0 and columns[COUNTED, a]:
+            total += gain
+            number += 1
+    reached = total / number - NEAR_AVERAGE if number else 0.0
+    best, chosen = 0.0, -1
+    for a in range(len(scores)):
+        gain, ratio = scores[a, GAIN], scores[a, RATIO]
+        # Of equal ratios the first column. What differs by less than SLACK is equal: weights are
+        # sums of shares, whose rounding depends on the order of the rows and must not decide.
+        if gain >= 0.0 and gain >= reached and ratio > best + SLACK:
+            best, chosen = ratio, a
+    return chosen
+
+
+@njit(cache=True, error_model="numpy")
+def weight_to_split(mass: Any, min_rows: float) -> float:
+    """The weight of a node, 0 where it is pure or too small to split."""
+    total, majority = 0.0, 0.0
+    for weight in mass:
+        total += weight
+        if weight > majority:
+            majority = weight
+    if total + SLACK < 2 * min_rows or total - majority < SLACK:
+        return 0.0
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
+    """Grow a tree from its root line; the number of nodes, -1 where nodes or arena ran out."""
+    values, y, columns = data
+    nodes, cut, mass = plan
+    rows, weight = arena
+    branch, share, table, scores = room
+    min_rows, resolution, mdl = limits
+    nodes[0, STACK] = 0
+    waiting, used = 1, 1
+    while waiting:
+        waiting -= 1
+        node = nodes[waiting, STACK]
+        lo, hi = nodes[node, LO], nodes[node, HI]
+        total = weight_to_split(mass[node], min_rows)
+        if total == 0.0:
+            continue
+        for a in range(len(values)):
+            levels, k = columns[LEVELS, a], columns[LINE, a]
+            column, order, held, score = values[a], rows[k], weight[k], scores[a]
+            score[GAIN] = -1.0
+            score[CUT] = np.nan
+            if levels:
+                judge_nominal(column, y, order, held, lo, hi, total, min_rows, levels, table, score)
+            else:
+                judge_number(
+                    column, y, order, held, lo, hi, total, min_rows, resolution, mdl, table, score
+                )
+        chosen = best_column(scores, columns)
+        if chosen < 0:
+            continue
+        count = columns[BRANCHES, chosen]
+        if used + count > len(nodes):
+            return -1
+        nodes[node, ATTRIBUTE] = chosen
+        nodes[node, FIRST] = used
+        nodes[node, COUNT] = count
+        cut[node] = scores[chosen, CUT]
+        end = deal(values, y, nodes, cut, mass, node, rows, weight, lo, branch, share)
+        if end > rows.shape[1]:
+            return -1
+        for k in range(len(rows) - 1):
+            move(nodes, node, rows, weight, k, branch, share)
+        for b in range(count):
+            nodes[waiting, STACK] = used + b
+            waiting += 1
+        used += count
+    return used
+
+
+VISIT, TRY, WEIGH, DECIDE = range(4)  # up to TRY the rows of a node go down
+
+NO_WORSE = 0.1  # estimated errors this near count as no worse, so the smaller tree wins
+
+
+@njit(cache=True, error_model="numpy")
+def estimate(mass: Any, confidence: float, z: float) -> Any:
+    """The pessimistic errors of a node taken as a leaf.
+
+    From one error up they are the upper confidence limit of the errors, with none its exact
+    value, and in between on the line from none to one.
+    """
+    n, majority = 0.0, 0.0
+    for weight in mass:
+        n += weight
+        if weight > majority:
+            majority = weight
+    errors = n - majority
+    if n <= SLACK:
+        return 0.0
+    none = n * (1 - confidence ** (1 / n))
+    if errors < SLACK:
+        return errors + none
+    whole = errors if errors >= 1 else 1.0
+    if whole + 0.5 >= n:
+        limit = n if n > whole else whole
+    else:
+        f = (whole + 0.5) / n
+        root = math.sqrt(f / n - f * f / n + z * z / (4 * n * n))
+        limit = n * (f + z * z / (2 * n) + z * root) / (1 + z * z / n)
+    return limit if errors >= 1 else none + errors * (limit - none)
+
+
+@njit(cache=True, error_model="numpy")
+def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
+    """The child with the most weight, the last of equals."""
+    best, chosen = -1.0, -1
+    for b in range(nodes[node, COUNT]):
+        child, n = nodes[node, FIRST] + b, 0.0
+        for weight in mass[child]:
+            n += weight
+        if n + SLACK >= best:  # J48 raises the last of equal branches
+            best, chosen = n, child
+    return chosen
+
+
+@njit(cache=True, error_model="numpy")
+def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
+    """Make a node a leaf, or its branch `son`, or leave it; whether it is to be pruned again."""
+    as_tree = 0.0
+    for b in range(nodes[node, COUNT]):
+        as_tree += cost[nodes[node, FIRST] + b]
+    # In a tie the smaller tree wins: a leaf before the branch, the branch before the subtree.
+    if cost[node] <= as_tree + NO_WORSE and cost[node] <= as_branch + NO_WORSE:
+        nodes[node, ATTRIBUTE] = -1
+        return False
+    if as_branch > as_tree + NO_WORSE:
+        cost[node] = as_tree
+        return False
+    nodes[node, ATTRIBUTE] = nodes[son, ATTRIBUTE]
+    nodes[node, FIRST] = nodes[son, FIRST]
+    nodes[node, COUNT] = nodes[son, COUNT]
+    cut[node] = cut[son]
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def prune(
+    values: Any,
+    y: Any,
+    plan: Any,
+    arena: Any,
+    branch: Any,
+    share: Any,
+    trial: Any,
+    cost: Any,
+    confidence: float,
+    z: float,
+    raising: bool,
+) -> bool:
+    """Prune from the leaves up; False where the arena ran out, and then the tree is half done.
+
+    The stack tells what to do with a node: VISIT it and its subtree, then WEIGH it, that is TRY
+    its rows on its biggest branch and then DECIDE. `trial` is room for the class weights in a
+    branch that is tried, `cost` for the pessimistic errors of each subtree.
+    """
+    nodes, cut, mass = plan
+    rows, weight = arena
+    nodes[0, STACK] = 0
+    nodes[0, TASK] = VISIT
+    waiting, son, as_branch = 1, 0, np.inf
+    while waiting:
+        waiting -= 1
+        node, task = nodes[waiting, STACK], nodes[waiting, TASK]
+        leaf = nodes[node, ATTRIBUTE] < 0
+        if task <= TRY:
+            if task == VISIT:
+                cost[node] = estimate(mass[node], confidence, z)
+            elif leaf:
+                as_branch += estimate(trial[node], confidence, z)
+            if leaf:
+                continue
+            if raising:
+                # A visited node is weighed later and needs its rows, so its children's go behind
+                # them. So do those of the branch that is tried, which borrows the node's rows;
+                # below that branch nobody needs them again, and they are dealt in place.
+                to = nodes[node, HI] if task == VISIT or node == son else nodes[node, LO]
+                held = mass if task == VISIT else trial
+                end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)
+                if end > rows.shape[1]:
+                    return False
+                for k in range(len(rows) - 1):
+                    move(nodes, node, rows, weight, k, branch, share)
+            if task == VISIT:
+                nodes[waiting, TASK] = WEIGH  # the node is still there
+                waiting += 1
+            for b in range(nodes[node, COUNT]):
+                nodes[waiting, STACK] = nodes[node, FIRST] + b
+                nodes[waiting, TASK] = task
+                waiting += 1
+            continue
+        if task == WEIGH:
+            son, as_branch = biggest_branch(nodes, mass, node), np.inf
+            if raising and nodes[son, ATTRIBUTE] >= 0:
+                as_branch = 0.0
+                nodes[son, LO] = nodes[node, LO]
+                nodes[son, HI] = nodes[node, HI]
+                nodes[waiting, TASK] = DECIDE
+                nodes[waiting + 1, STACK] = son
+                nodes[waiting + 1, TASK] = TRY
+                waiting += 2
+                continue
+        if decide(nodes, cut, cost, node, son, as_branch):
+            nodes[waiting, TASK] = VISIT
+            waiting += 1
+    return True

@@ -1,0 +1,5 @@
+"""The columns that predict the target as well as all do and tell less of the sensitive one."""
+
+from tamis.select.breach.selector import REPEATS, SEARCHES, BreachSelector, judge
+
+__all__ = ["REPEATS", "SEARCHES", "BreachSelector", "judge"]

@@ -1,0 +1,180 @@
+"""Rows that the search never sees, and what the choice is worth on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from tamis.errors import InputError
+from tamis.learn.columns import Coding
+from tamis.learn.folds import Folds, People
+from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.task import refuse_fractions
+from tamis.risk.attack import named_attackers
+from tamis.select.breach.input import sensitive_series, unused_name
+from tamis.select.breach.selector import BreachSelector
+from tamis.table import Table
+
+SHARE = 0.25
+"""Of the rows that are kept aside by default."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The choice and the baseline, learnt on the searched rows and tested on the others.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows were kept aside.
+    performance, baseline_performance : float
+    pbi, floor : float
+        Breach increase of the chosen features, and of one who knows the distribution only.
+    attacker : str
+        The strongest in the search; none is picked by the rows kept aside.
+    """
+
+    rows: int
+    performance: float
+    baseline_performance: float
+    pbi: float
+    floor: float
+    attacker: str
+
+
+def fit_held_out(
+    selector: BreachSelector, table: Table, share: float = SHARE, random_state: int = 0
+) -> tuple[BreachSelector, HeldOut]:
+    """Search on a part of the rows and measure the choice on the rest.
+
+    Parameters
+    ----------
+    selector : BreachSelector
+        Not fitted itself; a copy is.
+    table : Table
+        With a target; its features are searched, its sensitive column is what must stay hidden.
+    share : float, default 0.25
+        Of the rows of each class of the target that are kept aside; of a person all or none.
+    random_state : int
+        Draws those rows.
+
+    Returns
+    -------
+    fitted : BreachSelector
+    held_out : HeldOut
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from tamis.learn.bayes import AdditiveNaiveBayes
+    >>> from tamis.table import Roles
+    >>> frame = pl.DataFrame({"age": range(80), "coin": [0, 1] * 40, "ill": [0] * 40 + [1] * 40})
+    >>> table = Table(frame, Roles(target="ill"))
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     fitted, aside = fit_held_out(BreachSelector(AdditiveNaiveBayes(), cv=3), table)
+    >>> fitted.best_.features, aside.rows, aside.performance
+    (('age',), 20, 1.0)
+    """
+    people = table.people
+    held = held_rows(table.frame[table.target].to_numpy(), share, random_state, people)
+    seen = np.setdiff1d(np.arange(table.rows), held)
+    features, target, hidden = parts(table)
+    rest = features[seen], target[seen], None if hidden is None else hidden[seen]
+    groups = None if people is None else people[seen]
+    fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), rest[2], groups)
+    return fitted, _measured(fitted, features, target, hidden, held)
+
+
+def held_rows(
+    y: NDArray[Any], share: float, random_state: int, groups: NDArray[np.int64] | None = None
+) -> NDArray[np.intp]:
+    """A share of the rows of each class, drawn by seed; at least one row of a class stays.
+
+    With `groups`, the person of each row, people are drawn by the class of most of their rows.
+
+    >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
+    [2, 7]
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
+    draw = np.random.default_rng(random_state)
+    if groups is not None:
+        people = People.of(y, groups)
+        picked = held_rows(people.label, share, random_state)
+        return np.flatnonzero(np.isin(people.of_row, picked))
+    held = []
+    for label in np.unique(y):
+        rows = draw.permutation(np.flatnonzero(y == label))
+        held.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    found: NDArray[np.intp] = np.sort(np.concatenate(held))
+    if not len(found):
+        raise InputError("the table is too small to keep rows aside; use a larger share, or none")
+    return found
+
+
+def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
+    """Features, target and sensitive column of a table; `None` where that is the target."""
+    if not table.features:
+        raise InputError(
+            "there is no column beside the target and the sensitive one to choose from"
+        )
+    refuse_fractions(table.frame[table.target])
+    sensitive = table.roles.sensitive
+    apart = sensitive is not None and sensitive != table.target
+    features = table.only(table.features)
+    # Categories of the whole table, so that the rows kept aside hold none that is unknown.
+    return (
+        Coding.of(features).declare(features),
+        table.frame[table.target],
+        table.frame[sensitive] if apart and sensitive else None,
+    )
+
+
+def _measured(
+    fitted: BreachSelector,
+    features: pl.DataFrame,
+    target: pl.Series,
+    hidden: pl.Series | None,
+    held: NDArray[np.intp],
+) -> HeldOut:
+    once = Folds((held,), features.height)
+    name = unused_name(features, "target")
+    codes = np.searchsorted(fitted.classes_, target.to_numpy())
+    taught = features.with_columns(pl.Series(name, codes))
+    settings: dict[str, Any] = {
+        "cv": once,
+        "encode": fitted.encode,
+        "n_jobs": fitted.n_jobs,
+        "random_state": fitted.random_state,
+    }
+    scores = SubsetScores(taught, fitted.estimator, target=name, scoring=fitted.scoring, **settings)
+    if hidden is not None and fitted.cut_ is not None:
+        name = unused_name(features, "sensitive")
+        taught = features.with_columns(pl.Series(name, fitted.cut_.codes(sensitive_series(hidden))))
+    own = {type(fitted.estimator).__name__: fitted.estimator}
+    attackers = own if fitted.attackers is None else named_attackers(fitted.attackers)
+    # Who attacks was settled by the search: the rows kept aside pick nobody.
+    now, before = (
+        SubsetScores(taught, attackers[who], target=name, **settings)
+        for who in (fitted.best_.attacker, fitted.baseline_.attacker)
+    )
+    everything = before.of(features.columns).mean
+    if not everything:
+        raise InputError(
+            "no sensitive value of the rows kept aside is guessed from all features, so that there "
+            "is nothing to compare with; keep more rows aside, or none"
+        )
+    return HeldOut(
+        len(held),
+        scores.of(fitted.best_.features).mean,
+        scores.of(features.columns).mean,
+        now.of(fitted.best_.features).mean / everything - 1,
+        before.of([]).mean / everything - 1,
+        fitted.best_.attacker,
+    )

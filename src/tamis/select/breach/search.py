@@ -1,0 +1,211 @@
+"""Ways to look for sets of features that teach and do not tell.
+
+::
+
+    walk         the paper: along both rankings, removing one feature after another
+    exhaustive   all subsets; the exact front
+    forward      from nothing, adding the feature that E(S) likes best
+    backward     from everything, removing likewise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.choose.evaluation import ordered, ranked, weighted
+from tamis.choose.factors import Direction, goodness, levels
+from tamis.choose.pareto import front
+from tamis.learn.subset_scores import FoldScores
+from tamis.select.breach.candidate import Candidate
+from tamis.select.breach.trials import BASELINE, Trials
+
+Subset = tuple[str, ...]
+FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size": "min"}
+
+
+def walk(trials: Trials) -> list[Candidate]:
+    """Remove features along each ranking, from its last to its first, while nothing is lost.
+
+    A removal is kept where performance is not significantly below the baseline and, if there is a
+    limit, the breach is within it; else the feature is put back and the next one tried. At least
+    one feature stays.
+
+    Notes
+    -----
+    Jafer, Matwin and Sokolova (2017), Figure 5.
+    """
+    found: dict[Subset, list[str]] = {}
+    rankings = {
+        "performance ranking": trials.performance_ranking,
+        "privacy ranking": trials.privacy_ranking,
+    }
+    for origin, ranking in rankings.items():
+        kept = ranking
+        for tried, feature in enumerate(reversed(ranking)):
+            trials.tell(f"{origin}: {tried} of {len(ranking)} removals tried")
+            left = tuple(name for name in kept if name != feature)
+            if left and trials.keeps(left):
+                kept = left
+                found.setdefault(_in_order(trials, left), []).append(origin)
+    return _with_baseline(trials, found)
+
+
+def exhaustive(trials: Trials) -> list[Candidate]:
+    """Look at all subsets; the candidates are those that nothing beats.
+
+    Of the subsets that meet the constraints, those are kept that no other one equals or beats in
+    performance, breach and size at once.
+    """
+    trials.tell(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
+    subsets = _Masks(trials)
+    masks = np.array([m for m in subsets.all if trials.worthy(subsets.scores[m])], dtype=np.int64)
+    pbi = subsets.guessed[masks].mean(axis=1) / trials.attack.all.accuracy - 1
+    within = np.array([trials.safe(p) for p in pbi], dtype=bool)
+    masks, pbi = masks[within], pbi[within]
+    sizes = np.bitwise_count(masks).astype(float)
+    values = {"performance": subsets.scores[masks].mean(axis=1), "privacy": pbi, "size": sizes}
+    good = np.column_stack([goodness(values[name], way) for name, way in FACTORS.items()])
+    chosen = masks[front(good)] if len(masks) else masks
+    records = [subsets.candidate(int(mask)) for mask in chosen]
+    return [_baseline(trials), *(c for c in records if c.size < len(trials.features))]
+
+
+def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
+    """Remove the feature whose removal E(S) likes best, while the weighted vote is for it."""
+    state = trials.features
+    found: dict[Subset, list[str]] = {}
+    while len(state) > 1:
+        trials.tell(f"backward: {len(state)} features left")
+        trials.scores.drop_ones(state)
+        removals = [tuple(n for n in state if n != gone) for gone in state]
+        moves = [left for left in removals if trials.keeps(left)]
+        best = _best_move(trials, state, moves, weights)
+        if best is None:
+            break
+        state = best
+        found[state] = ["backward"]
+    return _with_baseline(trials, found)
+
+
+def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
+    """Add the feature whose addition E(S) likes best, while the weighted vote is for it.
+
+    Until the constraints are met, what raises performance most is added: smaller sets are no
+    candidates, so E(S) has nothing to choose from yet but among equals.
+    """
+    state: Subset = ()
+    found: dict[Subset, list[str]] = {}
+    while len(state) < len(trials.features):
+        trials.tell(f"forward: {len(state)} features chosen")
+        trials.scores.add_ones(state)
+        others = [n for n in trials.features if n not in state]
+        moves = [_in_order(trials, (*state, new)) for new in others]
+        must = state not in found
+        if must:
+            moves = _most_taught(trials, moves)
+        best = _best_move(trials, state, moves, weights, must=must)
+        if best is None:
+            break
+        state = best
+        if trials.keeps(state):
+            found[state] = ["forward"]
+    return _with_baseline(trials, found)
+
+
+def _most_taught(trials: Trials, moves: list[Subset]) -> list[Subset]:
+    """The moves of the highest performance."""
+    performance = levels([found.mean for found in trials.scores.many(moves)])
+    return [move for move, level in zip(moves, performance) if level == performance.max()]
+
+
+def _best_move(
+    trials: Trials,
+    state: Subset,
+    moves: list[Subset],
+    weights: Mapping[str, float],
+    must: bool = False,
+) -> Subset | None:
+    """The move of largest E(S) among all; `None` where the vote against the state is not for it."""
+    if not moves:
+        return None
+    columns = _factors(trials, [*moves, state] if state else moves)
+    ranks = {name: ranked(columns[name], way) for name, way in FACTORS.items()}
+    total = weighted(ranks, weights)[: len(moves)]
+    best = ordered(total, columns["size"][: len(moves)])[0]
+    if must or _vote(columns, best, len(moves), weights) > 0:
+        return moves[best]
+    return None
+
+
+def _vote(
+    columns: Mapping[str, NDArray[np.float64]], one: int, other: int, weights: Mapping[str, float]
+) -> float:
+    """The weights of the factors in which one is better, less those in which it is worse.
+
+    For two sets this is the difference of their E(S), each ranked against the other alone.
+    """
+    total = 0.0
+    for name, way in FACTORS.items():
+        pair = goodness(columns[name][[one, other]], way)
+        total += weights[name] * float(np.sign(pair[0] - pair[1]))
+    return round(total, 12)
+
+
+def _factors(trials: Trials, subsets: list[Subset]) -> dict[str, NDArray[np.float64]]:
+    performance = [found.mean for found in trials.scores.many(subsets)]
+    breach = [trials.attack.pbi(trials.attack.strongest(subset)) for subset in subsets]
+    sizes = [float(len(subset)) for subset in subsets]
+    return dict(zip(FACTORS, (np.array(performance), np.array(breach), np.array(sizes))))
+
+
+class _Masks:
+    """Every subset as the bits of a number, with its fold scores and the attacker's."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        self.all = range(1, 2 ** len(trials.features))
+        counts = trials.scores.all_subsets()
+        if trials.by_count:
+            self.scores = counts / trials.folds.sizes
+        else:
+            many = trials.scores.many([self.names(mask) for mask in range(len(counts))])
+            self.scores = np.array([found.scores for found in many])
+        self._counts = counts
+        if trials.same:
+            self._guesses, self._who = counts, np.zeros(len(counts), dtype=np.int64)
+        else:
+            self._guesses, self._who = trials.attack.all_subsets()
+        self.guessed = self._guesses / trials.folds.sizes
+
+    def names(self, mask: int) -> Subset:
+        return tuple(n for bit, n in enumerate(self._trials.features) if mask >> bit & 1)
+
+    def candidate(self, mask: int) -> Candidate:
+        names, attack = self.names(mask), self._trials.attack
+        found = FoldScores(
+            names, tuple(self.scores[mask].tolist()), tuple(self._counts[mask].tolist())
+        )
+        who = attack.names[int(self._who[mask])]
+        guess = attack.guess(names, self._guesses[mask].tolist(), who)
+        return self._trials.record(found, guess, ["exhaustive"])
+
+
+def _with_baseline(trials: Trials, found: Mapping[Subset, Iterable[str]]) -> list[Candidate]:
+    records = [
+        trials.candidate(subset, dict.fromkeys(origin))
+        for subset, origin in found.items()
+        if len(subset) < len(trials.features)
+    ]
+    return [_baseline(trials), *records]
+
+
+def _baseline(trials: Trials) -> Candidate:
+    return trials.candidate(trials.features, [BASELINE])
+
+
+def _in_order(trials: Trials, subset: Iterable[str]) -> Subset:
+    named = set(subset)
+    return tuple(name for name in trials.features if name in named)

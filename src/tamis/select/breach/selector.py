@@ -1,0 +1,328 @@
+"""`BreachSelector`: features that teach the target and do not tell the sensitive column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.choose.evaluation import Evaluation, evaluation
+from tamis.choose.factors import Weights, read_weights
+from tamis.errors import CannotMeet, InputError
+from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.encoding import Encoding
+from tamis.learn.folds import Folds
+from tamis.learn.subset_scores import SubsetScores
+from tamis.risk.attack import Attack, Attackers, named_attackers
+from tamis.risk.cut import Rule
+from tamis.select.breach.candidate import ROUNDING, Candidate
+from tamis.select.breach.input import Opened, open_table
+from tamis.select.breach.search import FACTORS, backward, exhaustive, forward, walk
+from tamis.select.breach.trials import Trials
+from tamis.select.breach.warnings import warn
+
+SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
+FOLDS, REPEATS = 10, 5
+CHEAP = 1_000_000_000
+"""Additions up to which `auto` looks at every subset: some seconds."""
+
+
+class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select features that keep performance and make the sensitive column harder to guess.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        What a recipient will learn with.
+    weights : mapping or text, optional
+        Of `performance`, `privacy` and `size` in the choice, as ``"performance=2,privacy=1"``;
+        all the same by default.
+    alpha : float, "distp" or None
+        The largest privacy breach increase that may be chosen. `"distp"`: that of one who knows
+        the distribution of the sensitive column only.
+    alpha_in_search : bool
+        Whether the search, too, keeps to `alpha`; by default only the choice does.
+    cv : int, Folds, array of fold numbers, or scikit-learn splitter, optional
+        By default ten stratified folds. Differences are tested by the paired t-test, and by the
+        corrected one where folds overlap.
+    repeats : int, optional
+        How often folds are dealt, where `cv` is a number or not given: five times by default,
+        once where `cv` is a number.
+    search : {"auto", "walk", "exhaustive", "forward", "backward"}
+        See `tamis.select.breach.search`. `"auto"`: exhaustive where naive Bayes makes that cheap,
+        else walk.
+    preset : {"paper"} or None
+        `"paper"`: what is not set is as in the paper: ten folds once, walk.
+    attackers : names, classifiers or mapping, optional
+        Who guesses the sensitive column; the strongest counts. By default the estimator itself.
+    scoring : str or scorer
+        Of performance; the attacker's is always accuracy.
+    level : float
+        Below it a difference is significant.
+    cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
+        How a sensitive column of many numbers becomes classes; see `tamis.risk.cut`.
+    encode : {"auto", "onehot", "ordinal", "none"}
+        How classifiers see nominal columns; see `SubsetScores`.
+    n_jobs : int, optional
+    random_state : int
+        Draws the folds and seeds the classifiers.
+    progress : bool or callable
+        `True`: show a bar while subsets are fitted, on a terminal. A callable is told in a few
+        words what is being looked at.
+
+    Attributes
+    ----------
+    candidates_ : tuple of Candidate
+        The baseline first, then in the order in which they were found.
+    baseline_, best_ : Candidate
+        All features, and the chosen ones.
+    order_ : tuple of Candidate
+        From the best to the worst by score.
+    performance_ranking_ : tuple of str
+        Features by what performance loses without them, most first.
+    privacy_ranking_ : tuple of str
+        Features by what the attacker loses without them, least first.
+    floor_ : float
+        The breach increase of one who knows the distribution only (DistP).
+    alpha_ : float or None
+        The threshold as a number.
+    search_ : str
+        The search that was made.
+    cut_ : Cut or None
+        How the sensitive column was cut.
+    evaluation_ : Evaluation
+        Ranks and scores of the candidates.
+    folds_ : Folds
+    support_ : array of bool
+    classes_ : array
+
+    Notes
+    -----
+    Jafer, Matwin and Sokolova (2017), "A multi-dimensional privacy-aware evaluation function in
+    automatic feature selection". The selector looks at all the rows it is given: what it reports
+    is optimistic for the chosen set. `tamis.select.breach.held_out.fit_held_out` keeps some rows
+    aside.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars as pl
+    >>> X = pl.DataFrame({"age": list(range(40)), "coin": [0, 1] * 20, "dose": [1, 1, 2, 3] * 10})
+    >>> ill = ["no"] * 20 + ["yes"] * 20
+    >>> smokes = ["no", "no", "yes", "yes"] * 10
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     chosen = BreachSelector(AdditiveNaiveBayes(), cv=4).fit(X, ill, sensitive=smokes)
+    >>> chosen.best_.features, round(chosen.best_.pbi, 2)
+    (('age',), -0.72)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        weights: Weights = None,
+        alpha: float | Literal["distp"] | None = None,
+        alpha_in_search: bool = False,
+        cv: Any = None,
+        repeats: int | None = None,
+        search: str = "auto",
+        preset: Literal["paper"] | None = None,
+        attackers: Attackers = None,
+        scoring: Any = "accuracy",
+        level: float = 0.05,
+        cut: Rule = "auto",
+        encode: Encoding = "auto",
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        progress: bool | Callable[[str], object] = False,
+    ) -> None:
+        self.estimator = estimator
+        self.weights = weights
+        self.alpha = alpha
+        self.alpha_in_search = alpha_in_search
+        self.cv = cv
+        self.repeats = repeats
+        self.search = search
+        self.preset = preset
+        self.attackers = attackers
+        self.scoring = scoring
+        self.level = level
+        self.cut = cut
+        self.encode = encode
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Self:
+        """Search, measure and choose.
+
+        Parameters
+        ----------
+        X : frame of polars, pandas or pyarrow, or array of shape (rows, features)
+        y : array of class labels
+            The target.
+        sensitive : array, optional
+            What must stay hard to guess; by default the target. It is no feature.
+        groups : array, optional
+            The person of each row, where people have several: no fold parts them.
+        """
+        self._check_parameters()
+        opened = open_table(self, X, y, sensitive, self.cut)
+        self.classes_, self.cut_ = opened.classes, opened.cut
+        trials = self._trials(opened, groups)
+        self.folds_, self.floor_ = trials.folds, trials.attack.floor
+        self.alpha_ = self.floor_ if self.alpha == "distp" else self.alpha
+        if self.alpha_in_search:
+            trials = replace(trials, limit=self.alpha_)
+        self.search_ = self._kind(trials, opened)
+        found = self._searched(trials)
+        self.performance_ranking_ = trials.performance_ranking
+        self.privacy_ranking_ = trials.privacy_ranking
+        self._choose(found)
+        self.support_ = np.isin(trials.features, self.best_.features)
+        warn(self, trials, opened)
+        return self
+
+    def _trials(self, opened: Opened, groups: Any) -> Trials:
+        settings: dict[str, Any] = {
+            "cv": self._folds(opened.y, groups),
+            "encode": self.encode,
+            "n_jobs": self.n_jobs,
+            "random_state": self.random_state,
+            "progress": self.progress is True,
+        }
+        scores = SubsetScores(
+            opened.frame, self.estimator, target=opened.target, scoring=self.scoring, **settings
+        )
+        same = opened.hidden is None and self.attackers is None
+        if same:
+            attack = Attack({_name(self.estimator): scores})
+        else:
+            frame, hidden = opened.hidden or (opened.frame, opened.target)
+            own = {_name(self.estimator): self.estimator}
+            attackers = own if self.attackers is None else named_attackers(self.attackers)
+            attack = Attack(
+                {
+                    name: SubsetScores(frame, one, target=hidden, **settings)
+                    for name, one in attackers.items()
+                }
+            )
+        by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
+        tell = self.progress if callable(self.progress) else _silent
+        return Trials(scores, attack, level=self.level, by_count=by_count, same=same, tell=tell)
+
+    def _folds(self, y: NDArray[Any], groups: Any) -> Folds:
+        dealt = self.cv is None or isinstance(self.cv, int | np.integer)
+        if not dealt:
+            if self.repeats is not None:
+                raise InputError("repeats goes with a number of folds; these folds are given")
+            return Folds.of(self.cv, y, self.random_state, groups)
+        once = self.cv is not None or self.preset == "paper"
+        return Folds.stratified(
+            y,
+            int(self.cv or FOLDS),
+            repeats=self.repeats or (1 if once else REPEATS),
+            random_state=self.random_state,
+            groups=groups,
+        )
+
+    def _kind(self, trials: Trials, opened: Opened) -> str:
+        if self.search != "auto":
+            return self.search
+        others = [] if self.attackers is None else named_attackers(self.attackers).values()
+        additive = all(isinstance(e, AdditiveNaiveBayes) for e in (self.estimator, *others))
+        width = len(trials.features)
+        classes = len(opened.classes) - 1
+        if opened.hidden is not None:
+            frame, hidden = opened.hidden
+            classes += frame[hidden].n_unique() - 1
+        cost = 2**width * int(trials.folds.sizes.sum()) * classes
+        cheap = additive and width <= 24 and cost <= CHEAP and trials.by_count
+        return "exhaustive" if cheap and self.preset is None else "walk"
+
+    def _searched(self, trials: Trials) -> list[Candidate]:
+        if self.search_ == "walk":
+            return walk(trials)
+        if self.search_ == "exhaustive":
+            return exhaustive(trials)
+        step = forward if self.search_ == "forward" else backward
+        return step(trials, _shares(self.weights))
+
+    def _choose(self, found: list[Candidate]) -> None:
+        self.evaluation_ = judge(found, self.weights)
+        limit = np.inf if self.alpha_ is None else self.alpha_ + ROUNDING
+        self.candidates_ = tuple(
+            replace(
+                candidate,
+                allowed=candidate.pbi <= limit,
+                ranks={name: int(ranks[i]) for name, ranks in self.evaluation_.ranks.items()},
+                score=float(self.evaluation_.scores[i]),
+            )
+            for i, candidate in enumerate(found)
+        )
+        self.baseline_ = self.candidates_[0]
+        self.order_ = tuple(self.candidates_[i] for i in self.evaluation_.order)
+        allowed = [candidate for candidate in self.order_ if candidate.allowed]
+        if not allowed:
+            least = min(candidate.pbi for candidate in found)
+            harder = "" if self.search_ == "exhaustive" else ", or try search='exhaustive'"
+            raise CannotMeet(
+                f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the least "
+                f"that was found is {least:.4f}. Raise alpha{harder}"
+            )
+        self.best_ = allowed[0]
+
+    def _check_parameters(self) -> None:
+        if self.search not in SEARCHES:
+            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.preset not in (None, "paper"):
+            raise InputError(f'preset is "paper" or None, got {self.preset!r}')
+        if isinstance(self.alpha, str) and self.alpha != "distp":
+            raise InputError(f'alpha is a number, "distp" or None, got {self.alpha!r}')
+        if not 0 < self.level < 1:
+            raise InputError(f"level is a share between 0 and 1, got {self.level!r}")
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def judge(candidates: list[Candidate], weights: Weights) -> Evaluation:
+    """E(S) of some candidates: performance, privacy and size."""
+    scores = {
+        "performance": [candidate.performance for candidate in candidates],
+        "privacy": [candidate.pbi for candidate in candidates],
+        "size": [candidate.size for candidate in candidates],
+    }
+    return evaluation(scores, FACTORS, weights)
+
+
+def _silent(_: str) -> None:
+    """Nobody asked."""
+
+
+def _name(estimator: Any) -> str:
+    return type(estimator).__name__
+
+
+def _shares(weights: Weights) -> Mapping[str, float]:
+    """The weights as used, for a search that votes; what there is to warn of is said once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_weights(weights, FACTORS)

@@ -1,0 +1,133 @@
+"""Performance and breach of any set of features, each asked for once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.choose.factors import levels
+from tamis.learn.folds import Folds
+from tamis.learn.intervals import fold_interval
+from tamis.learn.significance import fold_p_value
+from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.risk.attack import Attack, Guess
+from tamis.select.breach.candidate import ROUNDING, Candidate, region
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """A target to predict and a column to hide, on the same features and folds.
+
+    Parameters
+    ----------
+    scores : SubsetScores
+        Of the target.
+    attack : Attack
+        On the sensitive column.
+    level : float
+        Below it, a difference in performance is significant.
+    limit : float or None
+        The largest breach that the search may keep.
+    by_count : bool
+        Whether performance is accuracy, so that whole numbers decide ties.
+    same : bool
+        Whether target and sensitive column are one, guessed by one classifier.
+    tell : callable
+        Called with a few words now and then: what is being looked at.
+    """
+
+    scores: SubsetScores
+    attack: Attack
+    level: float = 0.05
+    limit: float | None = None
+    by_count: bool = True
+    same: bool = False
+    tell: Callable[[str], object] = str
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return self.scores.features
+
+    @property
+    def folds(self) -> Folds:
+        return self.scores.folds
+
+    @cached_property
+    def all(self) -> FoldScores:
+        """The performance of all features: the baseline."""
+        return self.scores.of(self.features)
+
+    def p_value(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> float:
+        """Of the test that some fold scores are those of the baseline."""
+        return fold_p_value(fold_scores, self.all.scores, self.folds)
+
+    def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
+        """No worse than the baseline, or not significantly so (equation 2)."""
+        if np.mean(fold_scores) >= self.all.mean - ROUNDING:
+            return True
+        return self.p_value(fold_scores) >= self.level
+
+    def safe(self, pbi: float) -> bool:
+        """Within the limit of the search."""
+        return self.limit is None or pbi <= self.limit + ROUNDING
+
+    def keeps(self, features: Iterable[str]) -> bool:
+        """Does a set of features meet both constraints? The breach is asked for only if needed."""
+        named = tuple(features)
+        if not self.worthy(self.scores.of(named).scores):
+            return False
+        return self.limit is None or self.safe(self.attack.pbi(self.attack.strongest(named)))
+
+    def candidate(self, features: Iterable[str], origin: Iterable[str]) -> Candidate:
+        """The record of a set of features."""
+        found = self.scores.of(features)
+        return self.record(found, self.attack.strongest(found.features), origin)
+
+    def record(self, found: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
+        """The record of a set of features whose scores are known."""
+        pbi = self.attack.pbi(guess)
+        whole = len(found.features) == len(self.features)
+        return Candidate(
+            features=found.features,
+            performance=found.mean,
+            performance_interval=fold_interval(found.scores, self.folds),
+            p_value=self.p_value(found.scores),
+            pbi=pbi,
+            pbi_interval=self.attack.interval(guess),
+            attacker=guess.attacker,
+            region=None if whole else region(found.mean - self.all.mean, pbi),
+            origin=tuple(origin),
+        )
+
+    @cached_property
+    def performance_ranking(self) -> tuple[str, ...]:
+        """Features by what performance loses without them, most first (PerfR)."""
+        self.tell(f"ranking {len(self.features)} features by performance")
+        without = self.scores.drop_ones()
+        if self.by_count:
+            left = np.array([without[name].pooled for name in self.features])
+        else:
+            left = levels([without[name].mean for name in self.features])
+        return self._ordered(left)
+
+    @cached_property
+    def privacy_ranking(self) -> tuple[str, ...]:
+        """Features by what the attacker loses without them, least first (PrivR).
+
+        Where target and sensitive column are one it is the reverse of the other list, ties too.
+        """
+        if self.same:
+            return self.performance_ranking[::-1]
+        self.tell(f"ranking {len(self.features)} features by privacy")
+        without = self.attack.without_each()
+        left = np.array([without[name].pooled for name in self.features])
+        return self._ordered(-left)
+
+    def _ordered(self, key: NDArray[np.int64]) -> tuple[str, ...]:
+        return tuple(self.features[i] for i in np.argsort(key, kind="stable"))

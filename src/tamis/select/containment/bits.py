@@ -1,0 +1,38 @@
+"""Bits of a word, counted and found by one instruction of the processor each, for kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+ALL = ~np.uint64(0)
+
+
+@intrinsic
+def _ones(typing_context: Any, word: Any) -> Any:
+    """The number of bits set in a word, by the processor's own instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _lowest(typing_context: Any, word: Any) -> Any:
+    """The place of the lowest bit set in a word that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+# Numba supplies the first argument of an intrinsic, which its type does not tell.
+ones: Any = _ones
+lowest: Any = _lowest

@@ -1,0 +1,126 @@
+"""k people from searches that count rows, where a person may have several.
+
+A search asked for more rows than k gives crowds of more people; once any k - 1 people have fewer
+rows together than are asked for, no crowd can have fewer than k people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tamis.errors import CannotMeet
+from tamis.risk.coding import Coded, Ints, people_in, people_of
+from tamis.risk.containment import containment_anonymity
+from tamis.select.containment.projection import Privacy
+from tamis.select.containment.selection import Selection
+from tamis.zero_one import sparse_rows
+
+Found = TypeVar("Found")
+
+GROWTH = 1.25
+"""How many times more rows are asked for next, at least."""
+
+
+def enough_rows(k: int, people: Ints) -> int:
+    """The rows among which there are k people, whoever's they are.
+
+    >>> enough_rows(3, np.array([0, 0, 0, 1, 1, 2]))
+    6
+    """
+    rows = np.sort(np.bincount(people))[::-1]
+    if k > len(rows):
+        raise CannotMeet(
+            f"k = {k} cannot be met by {len(rows)} people, who have {len(people)} rows; choose k "
+            f"of at most {len(rows)}"
+        )
+    return int(rows[: k - 1].sum()) + 1
+
+
+def keeping(
+    k: int, people: Ints, search: Callable[[int], Found], reached: Callable[[Found], int]
+) -> Found:
+    """Ask a search for more and more rows until what it finds keeps k people.
+
+    Parameters
+    ----------
+    k : int
+    people : array of int
+        The number of the person that each row is about, from 0 without gaps.
+    search : callable
+        Takes a number of rows, and finds something in which every crowd has so many.
+    reached : callable
+        Counts the people of the smallest crowd.
+    """
+    most, rows = enough_rows(k, people), k
+    while True:
+        found = search(rows)
+        crowd = reached(found)
+        if crowd >= k:
+            return found
+        if rows >= most:
+            raise CannotMeet(f"the smallest crowd has {crowd} people, below k = {k}")
+        rows = min(most, int(np.ceil(rows * max(GROWTH, k / crowd))))
+
+
+def selected(
+    table: Any,
+    people: Ints,
+    k: int,
+    search: Callable[[int], Selection],
+    privacy: Privacy = "containment",
+) -> Selection:
+    """Columns that keep k people, by a search that counts rows; all anonymities are of people.
+
+    Parameters
+    ----------
+    table : 0/1 array or sparse array
+    people : array of int
+        As in `keeping`.
+    k : int
+    search : callable
+        Takes a number of rows, and chooses columns that keep it.
+    privacy : {"containment", "equality"}
+    """
+    bounds: list[float | None] = []
+
+    def tried(rows: int) -> Selection:
+        found = search(rows)
+        bounds.append(found.bound)
+        return replace(found, anonymity=crowd_of(table, found.features, people, privacy))
+
+    found = keeping(k, people, tried, lambda each: each.anonymity)
+    chosen = [step.feature for step in found.steps]
+    steps = tuple(
+        replace(step, anonymity=crowd_of(table, chosen[: i + 1], people, privacy))
+        for i, step in enumerate(found.steps)
+    )
+    # Sets that keep k people keep k rows, so the first search bounds them too.
+    return replace(found, bound=bounds[0], steps=steps)
+
+
+def crowd_of(table: Any, features: Any, people: Ints, privacy: Privacy = "containment") -> int:
+    """The fewest people who have, in these columns, what a row has, or who equal it.
+
+    >>> rows = np.array([[1, 1], [1, 0], [1, 1]])
+    >>> who = np.array([0, 1, 0])
+    >>> crowd_of(rows, [0], who), crowd_of(rows, [0, 1], who)
+    (2, 1)
+    """
+    if not len(features):
+        return int(people.max()) + 1
+    columns = table[:, list(features)]
+    if privacy == "containment":
+        return containment_anonymity(columns, people=people)
+    return equal_people(sparse_rows(columns), people)
+
+
+def equal_people(rows: Any, people: Ints) -> int:
+    """The people in the smallest class of equal rows of a CSR array."""
+    from tamis.risk.supersets import distinct_rows
+
+    first, _, of_row = distinct_rows(rows.indptr, rows.indices)
+    return int(people_in(Coded(of_row, len(first)), people_of(people)).min())

@@ -1,0 +1,167 @@
+"""Fill a set of features up until nothing more fits: how every search but greedy ends."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.evaluate.separation import differing_pairs
+from tamis.select.containment.projection import check_k
+from tamis.select.containment.selection import Selection, Step
+from tamis.zero_one import sparse_columns, two_classes, zero_one
+
+Separation = Literal["hamdist", "distcnt"]
+Places = NDArray[np.int64]
+
+
+class Filled(NamedTuple):
+    """A feasible set, by places among the candidates, and the pairs that it tells apart."""
+
+    places: Places
+    value: int
+    anonymity: int
+
+    def in_order(self) -> Filled:
+        """The same set, the best candidates first, however it was found."""
+        return self._replace(places=np.sort(self.places))
+
+
+class Filler:
+    """Fills sets of the useful columns of a table; a column is known by its place among these.
+
+    The candidates are the columns that alone are feasible and worth something, best first, the
+    lowest column first among equals.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
+    k : int
+        The anonymity to keep.
+    utility : {"hamdist", "distcnt"}
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> filler = Filler(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist")
+    >>> filler.candidates.tolist(), filler.fill([1]).places.tolist()
+    ([0, 1], [1, 0])
+    """
+
+    def __init__(self, X: Any, y: Any, k: int, utility: str) -> None:
+        table = zero_one(X)
+        positive = two_classes(y, table.shape[0])
+        check_k(k, table.shape[0])
+        if utility not in ("hamdist", "distcnt"):
+            raise InputError(f"utility is 'hamdist' or 'distcnt' for this search, got {utility!r}")
+        from tamis.select.containment.columns import take
+        from tamis.select.containment.source import Source
+
+        self.k, self.modular = int(k), utility == "hamdist"
+        self._source = source = Source.of(table, positive)
+        rows, positives = len(positive), int(positive.sum())
+        pairs = differing_pairs(source.support, source.ones, rows, positives)
+        useful = np.flatnonzero((source.support >= k) & (pairs > 0))
+        self.candidates = useful[np.argsort(-pairs[useful], kind="stable")]
+        self.pairs = pairs[self.candidates]
+        self.unit = positives * (rows - positives)
+        self.columns = take(sparse_columns(source.table), self.candidates, source.support)
+
+    @property
+    def weight(self) -> NDArray[np.int64]:
+        """How many rows of the table each row of `columns` stands for."""
+        return self._source.weight
+
+    def places(self, features: Any) -> Places:
+        """The places of columns of the table; those that are no candidates are left out."""
+        place = {int(c): i for i, c in enumerate(self.candidates)}
+        return np.array([place[f] for f in features if f in place], dtype=np.int64)
+
+    def fill(self, first: Any = ()) -> Filled:
+        """Offer some candidates in turn, then all others, greedily."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        first = np.asarray(first, dtype=np.int64)
+        rest = np.setdiff1d(np.arange(len(self.candidates)), first)
+        if self.modular:
+            return self.offered(np.concatenate([first, rest]))
+        g, taken = self._offered(first)
+        queue = kernels.queue(self.candidates[rest], self.pairs[rest])
+        path = kernels.path(len(self.pairs), len(self.pairs))
+        rule = kernels.Rule(self.k, False, False, len(self.pairs), 0.0)
+        status = kernels.WIDEN
+        while status == kernels.WIDEN:
+            g = widen(g)
+            status = kernels.pick_lazily(self._part(rest), rule, path, queue, g)
+        taken = np.concatenate([taken, rest[path.item[len(taken) : int(g.state[1])]]])
+        return Filled(taken, self._parted(g), int(g.state[2]))
+
+    def offered(self, turn: Places) -> Filled:
+        """The set that some candidates make, offered in turn; those that do not fit are out."""
+        g, taken = self._offered(turn)
+        value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
+        return Filled(taken, value, int(g.state[2]))
+
+    def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
+        """Pairs that a set tells apart, feasible or not, and what each candidate would add."""
+        from tamis.select.containment.kernels import gains
+
+        if self.modular:
+            added = self.pairs.copy()
+            added[places] = 0
+            return int(self.pairs[places].sum()), added
+        g, _ = self._offered(places, k=1)
+        return self._parted(g), gains(self.columns, g)
+
+    def selection(self, filled: Filled, bound: float | None = None) -> Selection:
+        """The set with its path, as a search gives it back."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        turn, steps, before = filled.places, list[Step](), 0.0
+        g, path = self._start(len(turn))
+        for size in range(1, len(turn) + 1):
+            g = widen(g)
+            rule = kernels.Rule(self.k, False, False, size, 0.0)
+            kernels.offer_in_turn(self._part(turn), size - 1, rule, path, 0, g)
+            value = int(self.pairs[turn[:size]].sum()) if self.modular else self._parted(g)
+            utility = value / self.unit
+            column = int(self.candidates[turn[size - 1]])
+            steps.append(Step(column, utility - before, utility, int(g.state[2])))
+            before = utility
+        features = tuple(step.feature for step in steps)
+        return Selection(features, filled.anonymity, before, bound, tuple(steps))
+
+    def _offered(self, turn: Places, k: int | None = None) -> tuple[Any, Places]:
+        """The patterns after offering candidates in turn, and those that fitted."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        g, path = self._start(len(turn))
+        rule = kernels.Rule(self.k if k is None else k, False, False, len(turn), 0.0)
+        columns, place, status = self._part(turn), 0, kernels.WIDEN
+        while status == kernels.WIDEN:
+            g = widen(g)
+            place, status = kernels.offer_in_turn(columns, place, rule, path, 0, g)
+        return g, turn[path.item[: int(g.state[1])]]
+
+    def _start(self, most: int) -> tuple[Any, Any]:
+        from tamis.select.containment import kernels
+
+        return self._source.start(by_class=not self.modular), kernels.path(most, most)
+
+    def _part(self, places: Places) -> Any:
+        whole = self.columns
+        return whole._replace(begin=whole.begin[places], end=whole.end[places])
+
+    def _parted(self, g: Any) -> int:
+        """Pairs of opposite classes that lie in different patterns."""
+        from tamis.select.containment.kernels import HALF, LOW
+
+        counts = g.counts[0, : int(g.state[0])]
+        ones = counts >> HALF
+        return self.unit - int((((counts & LOW) - ones) * ones).sum())

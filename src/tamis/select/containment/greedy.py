@@ -1,0 +1,187 @@
+"""Greedy selection: the best feature that still fits, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, listed
+from tamis.select.containment.paths import SetUtility, Task, choose
+from tamis.select.containment.projection import Privacy, check_k, check_privacy
+from tamis.select.containment.selection import Selection
+from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
+from tamis.zero_one import two_classes, zero_one
+
+OnViolation = Literal["skip", "stop"]
+
+UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
+
+
+def greedy(
+    X: Any,
+    y: Any,
+    k: int,
+    *,
+    utility: str | SetUtility = "distcnt",
+    privacy: Privacy = "containment",
+    on_violation: OnViolation = "skip",
+    drop_rare: bool = False,
+    extend: bool = False,
+    max_features: int | None = None,
+    min_gain: float = 0.0,
+    model: Model = "linear",
+    random_state: int = 0,
+    labelled: Any = None,
+    groups: NDArray[np.int64] | None = None,
+) -> Selection:
+    """Choose features one by one by gain in utility while the anonymity stays at k or above.
+
+    Ties go to the lowest column. A feature that gains nothing is never chosen, so constant
+    features are not.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
+    k : int
+        The anonymity to keep.
+    utility : str or callable
+        Of the set: the share of pairs of opposite classes told apart (`distcnt`), the share of
+        rows in the majority class of their group (`cm`; ties by `distcnt`), or the sum over the
+        features of the Hamming distance (`hamdist`), of the difference between the classes'
+        shares of ones (`difference`), or of the mutual information with the label
+        (`information`). `likelihood` and `auc` fit a model on two thirds of the rows and judge
+        it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm` and `auc` choose
+        by the labels of two thirds of the rows and takes the one whose linear model ranks the
+        other rows best; its utility is that AUC. A callable takes ``(X, y, features)`` and
+        gives a number, larger is better; `X` is then CSC and `y` truth values.
+    privacy : {"containment", "equality"}
+        Whether a row hides among the rows that contain it, or only among equal rows.
+    on_violation : {"skip", "stop"}
+        At a feature that does not fit: go on with the next, or end there as the paper does.
+    drop_rare : bool
+        Leave out features of fewer than k ones beforehand. They never fit; with
+        ``on_violation="stop"`` the search would end at the first of them.
+    extend : bool
+        Where the search ends because nothing gains, go on with what still fits, in the order of
+        mutual information with the label.
+    max_features : int, optional
+        The most features to choose.
+    min_gain : float
+        A feature is chosen only if it gains more than this.
+    model : {"linear", "bayes"}
+        The model of `likelihood` and `auc`: logistic regression or naive Bayes.
+    random_state : int
+        Draws the held-out rows of `likelihood` and `auc`.
+    labelled : array of bool, optional
+        The rows whose labels may be looked at; the others count for the anonymity only. So a
+        choice can be judged honestly on rows that are released too.
+    groups : array of int, optional
+        The person of each row, where people have several: `likelihood`, `auc` and `best` then
+        hold out all rows of a person or none.
+
+    Notes
+    -----
+    Algorithms 2 and 3 of Zhang et al. (2017), where ``until AC >= k`` must read ``AC < k``.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> greedy(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist").features
+    (0, 1)
+    """
+    return greedy_for_each(
+        X,
+        y,
+        [k],
+        utility=utility,
+        privacy=privacy,
+        on_violation=on_violation,
+        drop_rare=drop_rare,
+        extend=extend,
+        max_features=max_features,
+        min_gain=min_gain,
+        model=model,
+        random_state=random_state,
+        labelled=labelled,
+        groups=groups,
+    )[k]
+
+
+def greedy_for_each(
+    X: Any,
+    y: Any,
+    ks: Sequence[int],
+    *,
+    utility: str | SetUtility = "distcnt",
+    privacy: Privacy = "containment",
+    on_violation: OnViolation = "skip",
+    drop_rare: bool = False,
+    extend: bool = False,
+    max_features: int | None = None,
+    min_gain: float = 0.0,
+    model: Model = "linear",
+    random_state: int = 0,
+    labelled: Any = None,
+    groups: NDArray[np.int64] | None = None,
+) -> dict[int, Selection]:
+    """The choice of `greedy` for each of several k; the table is checked and counted once.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> found = greedy_for_each(X, [1, 1, 1, 0, 0, 0], [1, 3], utility="hamdist")
+    >>> found[1].features, found[3].features
+    ((0, 1, 2), (0,))
+    """
+    table = zero_one(X)
+    positive = two_classes(y, table.shape[0])
+    for k in ks:
+        check_k(k, table.shape[0])
+    check_privacy(privacy)
+    _check_choices(utility, on_violation, max_features, min_gain, model)
+    from tamis.select.containment.kernels import Rule
+
+    most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
+    rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
+    known = _labelled(labelled, positive)
+    task = Task(table, positive, known, rule, drop_rare, extend, groups)
+    return {
+        k: choose(
+            replace(task, rule=rule._replace(k=int(k))), utility, privacy, model, random_state
+        )
+        for k in ks
+    }
+
+
+def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    if labelled is None:
+        return None
+    known = np.asarray(labelled)
+    if known.dtype != np.bool_ or known.shape != positive.shape:
+        raise InputError(
+            f"labelled has one truth value for each of the {len(positive)} rows, got "
+            f"{known.dtype} of shape {known.shape}"
+        )
+    if len(np.unique(positive[known])) < 2:
+        raise InputError("two classes are needed among the labelled rows")
+    return known
+
+
+def _check_choices(
+    utility: Any, on_violation: Any, max_features: int | None, min_gain: float, model: Any
+) -> None:
+    if not callable(utility) and utility not in UTILITIES:
+        raise InputError(f"utility is one of {listed(UTILITIES)} or a function, got {utility!r}")
+    if on_violation not in ("skip", "stop"):
+        raise InputError(f"on_violation is 'skip' or 'stop', got {on_violation!r}")
+    if model not in ("linear", "bayes"):
+        raise InputError(f"model is 'linear' or 'bayes', got {model!r}")
+    if max_features is not None and max_features < 0:
+        raise InputError(f"max_features must be at least 0, got {max_features}")
+    if not min_gain >= 0:
+        raise InputError(f"min_gain must be at least 0, got {min_gain}")

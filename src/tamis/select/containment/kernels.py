@@ -1,0 +1,517 @@
+"""Kernels: rows grouped by their pattern on a growing set of columns, and greedy choices on them.
+
+Each row carries the number of its pattern, each pattern its columns as bits and its rows. One
+more column touches only the patterns of the rows that have it. A set of columns keeps its
+anonymity by containment where every *maximal* touched pattern is heavy enough: a pattern that
+lies inside another is held by all the rows of that other one too.
+
+Counts of rows and of rows of the true class share one word, so that a row is counted by one
+addition. Greedy offers columns in a fixed order, or picks the one of largest gain each time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tamis.select.containment.columns import Columns
+
+PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
+LENGTH, ABOVE, CHILD = 0, 1, 2
+# A word counts all rows in its low half and those of the true class in its high half. Row numbers
+# are below 2**31, so neither half of a sum overflows, and since a part never counts more than its
+# whole, neither half of a difference borrows: sums and differences of words are right in both.
+HALF = 32
+LOW = (1 << HALF) - 1
+
+
+class Patterns(NamedTuple):
+    """The arrays of a growing projection; all but `mask` keep their size.
+
+    Counts hold the number of rows in their low half and that of rows of the true class in their
+    high half. A second line counts the rows without a label, where there are any.
+    """
+
+    of_row: NDArray[np.int32]
+    row_counts: NDArray[np.int64]
+    """What each row stands for; a single number: each for that."""
+    counts: NDArray[np.int64]
+    hits: NDArray[np.int64]
+    """Counts of the gathered column, 0 for the patterns that it does not touch."""
+    touched: NDArray[np.int32]
+    tree: NDArray[np.int32]
+    """Of each pattern: its `LENGTH` in columns; a longer pattern `ABOVE` it that holds all its
+    columns, as far as one is known, else -1; the `CHILD` that its rows with a new column go to."""
+    mask: NDArray[np.uint64]
+    state: NDArray[np.int64]
+    """Patterns in use, columns chosen, anonymity."""
+
+
+def packed(weight: Any, ones: Any, hidden: Any = None) -> NDArray[np.int64]:
+    """What rows stand for, from numbers of rows: all, of the true class, without a label."""
+    lines = [np.asarray(weight, np.int64) + (np.asarray(ones, np.int64) << HALF)]
+    return np.stack(lines if hidden is None else [*lines, np.asarray(hidden, np.int64)])
+
+
+def start(rows: int, row_counts: NDArray[np.int64] | None = None) -> Patterns:
+    """All rows in one empty pattern. Untouched pages of these arrays cost no memory."""
+    total: Any = rows
+    if row_counts is None:
+        row_counts = np.ones((1, 1), np.int64)
+    else:
+        total = row_counts.sum(axis=1)
+    n, lines = max(rows, 1), len(row_counts)
+    counts, tree = np.zeros((lines, n), np.int64), np.zeros((n, 3), np.int32)
+    counts[:, 0] = total
+    tree[0, ABOVE] = -1
+    return Patterns(
+        of_row=np.zeros(rows, np.int32),
+        row_counts=row_counts,
+        counts=counts,
+        hits=np.zeros((lines, n), np.int64),
+        touched=np.empty(n + 1, np.int32),
+        tree=tree,
+        mask=np.zeros((n, 1), np.uint64),
+        state=np.array([1, 0, counts[0, 0] & LOW], np.int64),
+    )
+
+
+def widen(g: Patterns) -> Patterns:
+    """Room for more columns, where the bits of the masks are used up."""
+    if g.state[CHOSEN] < 64 * g.mask.shape[1]:
+        return g
+    used, words = int(g.state[PATTERNS]), g.mask.shape[1]
+    mask = np.zeros((len(g.mask), 2 * words), np.uint64)
+    mask[:used, :words] = g.mask[:used]
+    return g._replace(mask=mask)
+
+
+@njit(cache=True, error_model="numpy")
+def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
+    """Count the rows of a column by pattern; the number of patterns touched."""
+    # As a mask, -1 keeps a row's number and 0 turns every one into 0, the one count for all rows.
+    n, each = 0, -1 if row_counts.shape[1] > 1 else 0
+    # Each row counts at least 1 in the low half, so a pattern is touched where its hits are not 0.
+    if patterns < rows.size:
+        for r in rows:
+            hits[0, of_row[r]] += row_counts[0, r & each]
+        for p in range(patterns):
+            # Written always and kept where touched: whether it is cannot be foretold.
+            touched[n] = p
+            n += hits[0, p] != 0
+    else:
+        for r in rows:
+            p = of_row[r]
+            before = hits[0, p]
+            touched[n] = p
+            n += before == 0
+            hits[0, p] = before + row_counts[0, r & each]
+    if hits.shape[0] == 2:
+        for r in rows:
+            hits[1, of_row[r]] += row_counts[1, r]
+    return n
+
+
+@njit(cache=True, error_model="numpy")
+def clear(n: int, hits: Any, touched: Any) -> None:
+    """Forget the counts of the last gather, which touched `n` patterns."""
+    for line in range(hits.shape[0]):
+        for i in range(n):
+            hits[line, touched[i]] = 0
+
+
+@njit(cache=True, error_model="numpy")
+def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
+    """A touched pattern that holds all columns of `p` and more, or -1."""
+    words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
+    for i in range(n):
+        q = touched[i]
+        if first & ~mask[q, 0] or tree[q, LENGTH] <= length:
+            continue
+        w = 1
+        while w < words and not mask[p, w] & ~mask[q, w]:
+            w += 1
+        if w == words:
+            return q
+    return -1
+
+
+@njit(cache=True, error_model="numpy")
+def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
+    """The least weight among the longest touched patterns, which are maximal for sure."""
+    longest, least = -1, 0
+    for i in range(n):
+        p = touched[i]
+        length, weight = tree[p, LENGTH], hits[0, p] & LOW
+        if length > longest or (length == longest and weight < least):
+            longest, least = length, weight
+    return least
+
+
+@njit(cache=True, error_model="numpy")
+def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
+    """The least weight among the touched patterns and what would be left of them."""
+    least = hits[0, touched[0]] & LOW
+    for i in range(n):
+        p = touched[i]
+        weight, left = hits[0, p] & LOW, (counts[0, p] - hits[0, p]) & LOW
+        if 0 < left < weight:
+            weight = left
+        if weight < least:
+            least = weight
+    return least
+
+
+@njit(cache=True, error_model="numpy")
+def anonymity_within(
+    n: int,
+    limit: int,
+    k: int,
+    equality: bool,
+    counts: Any,
+    hits: Any,
+    touched: Any,
+    tree: Any,
+    mask: Any,
+) -> Any:
+    """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
+    if n == 0:
+        return limit
+    if equality:
+        return min(limit, _lightest_part(n, counts, hits, touched))
+    # A pattern that lies inside another touched one has that one's rows on its side as well, so
+    # it is never the lightest: only maximal ones count, and each of those by its own rows alone.
+    # One that is not lighter than the least so far needs no look. Where a pattern above was found,
+    # it is remembered: its columns only become more. If the new column does not touch it, what
+    # lies above it lies above this one too.
+    least = min(limit, _lightest_longest(n, hits, touched, tree))
+    for i in range(n):
+        if least < k:
+            break
+        p = touched[i]
+        weight = hits[0, p] & LOW
+        if weight >= least:
+            continue
+        above = tree[p, ABOVE]
+        while above >= 0 and hits[0, above] == 0:
+            above = tree[above, ABOVE]
+        if above < 0:
+            above = _find_above(p, n, touched, tree, mask)
+        if above < 0:
+            least = weight
+        tree[p, ABOVE] = above
+    return least
+
+
+@njit(cache=True, error_model="numpy")
+def _part(
+    n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
+) -> int:
+    """Give the gathered rows of each pattern one that has column `bit` too; the patterns now."""
+    word, flag = bit // 64, np.uint64(1) << np.uint64(bit % 64)
+    for i in range(n):
+        p = touched[i]
+        q = p
+        if hits[0, p] != counts[0, p]:
+            q = new
+            new += 1
+            for w in range(word + 1):
+                mask[q, w] = mask[p, w]
+            tree[q, LENGTH] = tree[p, LENGTH]
+            for line in range(hits.shape[0]):
+                counts[line, q] = hits[line, p]
+                counts[line, p] -= hits[line, p]
+        mask[q, word] |= flag
+        tree[q, LENGTH] += 1
+        tree[p, CHILD] = q
+    for i in range(n):
+        p = touched[i]
+        above = tree[p, ABOVE]
+        joins = above >= 0 and hits[0, above] > 0
+        tree[tree[p, CHILD], ABOVE] = tree[above, CHILD] if joins else -1
+    return new
+
+
+@njit(cache=True, error_model="numpy")
+def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
+    """Add the column of these rows where anonymity stays at k or above."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    limit = state[ANONYMITY]
+    anonymity = anonymity_within(n, limit, k, equality, counts, hits, touched, tree, mask)
+    if anonymity >= k:
+        new = _part(n, state[CHOSEN], state[PATTERNS], counts, hits, touched, tree, mask)
+        for r in rows:
+            of_row[r] = tree[of_row[r], CHILD]
+        state[PATTERNS], state[ANONYMITY] = new, anonymity
+        state[CHOSEN] += 1
+    clear(n, hits, touched)
+    return bool(anonymity >= k)
+
+
+@njit(cache=True, error_model="numpy")
+def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
+    """Whether the column of these rows can be added at anonymity k."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    least = anonymity_within(n, k, k, equality, counts, hits, touched, tree, mask)
+    clear(n, hits, touched)
+    return bool(least >= k)
+
+
+DONE, STOPPED, WIDEN, MORE = 0, 1, 2, 3
+HEAP, FRESH = 0, 1
+
+
+class Rule(NamedTuple):
+    """What ends or bars a choice."""
+
+    k: int
+    equality: bool
+    stop: bool
+    most: int
+    least_gain: float
+    """In the unit of the counts; a gain must be above it."""
+
+
+class Path(NamedTuple):
+    """The choices so far, by their place in the queue."""
+
+    item: NDArray[np.int32]
+    gain: NDArray[np.int64]
+    anonymity: NDArray[np.int64]
+
+
+class Queue(NamedTuple):
+    """Candidates by the last known gain; those from `FRESH` on still wait in their first order."""
+
+    column: NDArray[np.int64]
+    gain: NDArray[np.int64]
+    stamp: NDArray[np.int32]
+    """How many columns were chosen when the gain was counted; -1: the item is out."""
+    heap: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+def path(most: int, items: int) -> Path:
+    """Room for a path of choices."""
+    room = min(most, items)
+    return Path(np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int64))
+
+
+def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
+    """Candidates in the order of their first gains, which are upper bounds."""
+    items = len(column)
+    heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
+    return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
+
+
+@njit(cache=True, error_model="numpy")
+def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
+    """Offer columns `place` on; item numbers count from `first`. Where it stands, and why."""
+    begin, end, rows = columns
+    mask, state = g.mask, g.state
+    for j in range(place, begin.size):
+        chosen = state[CHOSEN]
+        if chosen >= rule.most:
+            return j, DONE
+        if chosen >= 64 * mask.shape[1]:
+            return j, WIDEN
+        if begin[j] == end[j]:
+            continue
+        one = rows[begin[j] : end[j]]
+        if offer(one, rule.k, rule.equality, g):
+            path.item[chosen] = first + j
+            path.anonymity[chosen] = state[ANONYMITY]
+        elif rule.stop:
+            return j, STOPPED
+    return begin.size, MORE
+
+
+@njit(cache=True, error_model="numpy")
+def _classes(counts: Any, p: int) -> Any:
+    """Rows of the false and of the true class that a pattern counts."""
+    both = counts[0, p]
+    hidden = counts[1, p] if counts.shape[0] == 2 else 0
+    return (both & LOW) - (both >> HALF) - hidden, both >> HALF
+
+
+@njit(cache=True, error_model="numpy")
+def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
+    """Pairs of opposite classes, alike so far, that the gathered column tells apart."""
+    pairs = np.int64(0)
+    for i in range(n):
+        others, ones = _classes(hits, touched[i])
+        all_others, all_ones = _classes(counts, touched[i])
+        pairs += ones * (all_others - others) + others * (all_ones - ones)
+    return pairs
+
+
+@njit(cache=True, error_model="numpy")
+def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
+    """Rows that leave the minority of their group when the gathered column splits it."""
+    rows = np.int64(0)
+    for i in range(n):
+        others, ones = _classes(hits, touched[i])
+        all_others, all_ones = _classes(counts, touched[i])
+        rows += min(all_ones, all_others)
+        rows -= min(ones, others) + min(all_ones - ones, all_others - others)
+    return rows
+
+
+@njit(cache=True, error_model="numpy")
+def _before(a: int, b: int, column: Any, gain: Any) -> bool:
+    if gain[a] != gain[b]:
+        return bool(gain[a] > gain[b])
+    return bool(column[a] < column[b])
+
+
+@njit(cache=True, error_model="numpy")
+def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
+    i = size
+    while i > 0 and _before(item, heap[(i - 1) // 2], column, gain):
+        heap[i] = heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap[i] = item
+
+
+@njit(cache=True, error_model="numpy")
+def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
+    """Take the first item out of a heap; `size` counts those left."""
+    last = heap[size]
+    i = 0
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and _before(heap[child + 1], heap[child], column, gain):
+            child += 1
+        if _before(last, heap[child], column, gain):
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = last
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh(rows: Any, rule: Any, g: Any) -> Any:
+    """What a column would gain in pairs; -1 where it does not fit, and so never will."""
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    k, pairs = rule.k, np.int64(-1)
+    n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
+    # Where a column that does not fit stops the search, it must come to its turn.
+    fits = rule.stop
+    if not fits:
+        fits = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask) >= k
+    if fits:
+        pairs = pairs_parted(n, counts, hits, touched)
+    clear(n, hits, touched)
+    return pairs
+
+
+@njit(cache=True, error_model="numpy")
+def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
+    """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
+    begin, end, rows = columns
+    column, gain, stamp, heap, places = q
+    state, width = g.state, g.mask.shape[1]
+    while state[CHOSEN] < rule.most:
+        chosen, size, fresh = state[CHOSEN], places[HEAP], places[FRESH]
+        if chosen >= 64 * width:
+            return WIDEN
+        waiting = fresh < column.size
+        if size == 0 and not waiting:
+            return DONE
+        if waiting and (size == 0 or _before(fresh, heap[0], column, gain)):
+            if fresh >= begin.size:
+                return MORE
+            item, known = fresh, False
+            places[FRESH] += 1
+        else:
+            item = heap[0]
+            size -= 1
+            _pop(size, heap, column, gain)
+            # All others are at most what the heap says of them, so an item that comes first with
+            # the gain that it has now is the best; among equal gains the lowest column is first.
+            known = stamp[item] == chosen
+        places[HEAP] = size
+        if gain[item] <= rule.least_gain:
+            return DONE
+        if begin[item] == end[item]:
+            continue
+        one = rows[begin[item] : end[item]]
+        if not known:
+            gain[item], stamp[item] = _weigh(one, rule, g), chosen
+            if gain[item] >= 0:
+                _push(item, size, heap, column, gain)
+                places[HEAP] += 1
+        elif offer(one, rule.k, rule.equality, g):
+            path.item[chosen], path.gain[chosen] = item, gain[item]
+            path.anonymity[chosen] = state[ANONYMITY]
+        elif rule.stop:
+            return STOPPED
+    return DONE
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
+    """The candidate by largest fall of the minority, then most pairs told apart, then column."""
+    begin, end, rows = columns
+    of_row, row_counts, counts, hits, touched, tree, mask, state = g
+    k, best, most_rows, most_pairs = rule.k, -1, -1, -1
+    for item in range(begin.size):
+        if stamp[item] < 0:
+            continue
+        one = rows[begin[item] : end[item]]
+        n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
+        left = minority_left(n, counts, hits, touched)
+        pairs = pairs_parted(n, counts, hits, touched)
+        gains = pairs > 0 if rule.least_gain == 0 else left > rule.least_gain
+        if gains and (left > most_rows or (left == most_rows and pairs > most_pairs)):
+            least = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask)
+            if rule.stop or least >= k:
+                best, most_rows, most_pairs = item, left, pairs
+            else:
+                stamp[item] = -1
+        clear(n, hits, touched)
+    return best, most_rows
+
+
+@njit(cache=True, error_model="numpy")
+def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
+    """Choose by fall of the minority; its gains may grow, so all are counted each time."""
+    begin, end, rows = columns
+    mask, state = g.mask, g.state
+    while state[CHOSEN] < rule.most:
+        chosen = state[CHOSEN]
+        if chosen >= 64 * mask.shape[1]:
+            return WIDEN
+        best, gain = _weigh_all(columns, rule, q.stamp, g)
+        if best < 0:
+            return DONE
+        q.stamp[best] = -1
+        one = rows[begin[best] : end[best]]
+        if not offer(one, rule.k, rule.equality, g):
+            return STOPPED
+        path.item[chosen], path.gain[chosen] = best, gain
+        path.anonymity[chosen] = state[ANONYMITY]
+    return DONE
+
+
+def gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
+    """The gain of each column over the patterns so far."""
+    out = np.empty(len(columns.begin), dtype=np.int64)
+    _gains(columns, g, out)
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def _gains(columns: Any, g: Any, out: Any) -> None:
+    begin, end, rows = columns
+    of_row, row_counts, counts, hits, touched, _, _, state = g
+    for j in range(begin.size):
+        one = rows[begin[j] : end[j]]
+        n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
+        out[j] = pairs_parted(n, counts, hits, touched)
+        clear(n, hits, touched)

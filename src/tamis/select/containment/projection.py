@@ -1,0 +1,92 @@
+"""A growing projection that answers: does this column still fit?"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet, InputError
+from tamis.zero_one import sparse_columns
+
+Privacy = Literal["containment", "equality"]
+
+
+class Projection:
+    """A table projected on a growing set of columns, kept at anonymity k or above.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    k : int
+        The anonymity to keep.
+    privacy : {"containment", "equality"}
+        Whether a row hides among the rows that contain it, or only among equal rows.
+    weight : array of int, optional
+        How many entities each row stands for.
+
+    Examples
+    --------
+    >>> projection = Projection([[1, 1], [1, 0], [1, 1]], k=2)
+    >>> projection.offer(0), projection.offer(1), projection.anonymity
+    (True, True, 2)
+    >>> Projection([[1, 1], [1, 0], [1, 1]], k=2, privacy="equality").fits(1)
+    False
+    """
+
+    def __init__(
+        self, X: Any, k: int, *, privacy: Privacy = "containment", weight: Any = None
+    ) -> None:
+        from tamis.select.containment import kernels
+
+        self._kernels = kernels
+        self._table = sparse_columns(X)
+        self.k, self.privacy = k, privacy
+        self.features: list[int] = []
+        rows = self._table.shape[0]
+        each = None if weight is None else kernels.packed(weight, 0)
+        self._patterns = kernels.start(rows, each)
+        check_k(k, self.anonymity)
+        check_privacy(privacy)
+
+    @property
+    def anonymity(self) -> int:
+        """The anonymity of the projection; that of no columns is the number of rows."""
+        return int(self._patterns.state[self._kernels.ANONYMITY])
+
+    def fits(self, column: int) -> bool:
+        """Whether the anonymity stays at k or above with this column added."""
+        equality = self.privacy == "equality"
+        return bool(self._kernels.fits(self._rows(column), self.k, equality, self._patterns))
+
+    def offer(self, column: int) -> bool:
+        """Add the column where it fits; whether it did."""
+        equality = self.privacy == "equality"
+        self._patterns = self._kernels.widen(self._patterns)
+        fitted = self._kernels.offer(self._rows(column), self.k, equality, self._patterns)
+        if fitted:
+            self.features.append(column)
+        return bool(fitted)
+
+    def _rows(self, column: int) -> NDArray[np.int32]:
+        indptr = self._table.indptr
+        rows: NDArray[np.int32] = self._table.indices[indptr[column] : indptr[column + 1]]
+        return rows
+
+
+def check_k(k: Any, rows: int) -> None:
+    """Refuse a k that is no whole number from 1 on; say where the table is too small."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise InputError(f"k must be a whole number of at least 1, got {k!r}")
+    if k > rows:
+        raise CannotMeet(
+            f"k = {k} cannot be met by {rows} rows, since no row can hide among more rows than "
+            f"there are; choose k of at most {rows}"
+        )
+
+
+def check_privacy(privacy: Any) -> None:
+    """Refuse an unknown kind of anonymity."""
+    if privacy not in ("containment", "equality"):
+        raise InputError(f"privacy is 'containment' or 'equality', got {privacy!r}")

@@ -1,0 +1,147 @@
+"""Where the searches take columns from: the table as it came, or its distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tamis.distinct import WORD, distinct_masks, row_masks
+from tamis.evaluate.separation import class_counts
+from tamis.select.containment.columns import Columns, take
+from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, Rule, packed, start
+from tamis.select.containment.knockout import knock_out
+from tamis.zero_one import Binary, sparse_columns
+
+SHARE = 0.16
+"""Of the bytes of a CSR table: what may be held by column at a time."""
+FIRST = 32
+"""Columns to begin with: often a search ends early, or the first rule out most others."""
+SMALL = 1 << 20
+"""Ones of a table of which a search that looks at most columns anyway reads all at once."""
+GROWTH, STOP_GROWTH = 1000, 16
+"""How many times more columns follow."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A 0/1 table and its labels, read by column in blocks.
+
+    A narrow table is reduced to its distinct rows. A CSR table is never turned into CSC as a
+    whole: that would double the memory and cost more than a greedy search.
+    """
+
+    table: sparse.csr_array | sparse.csc_array
+    positive: NDArray[np.bool_]
+    known: NDArray[np.bool_] | None
+    """Which rows have a label; `None`: all."""
+    support: NDArray[np.int64]
+    """Ones of each column in all rows."""
+    labelled: NDArray[np.int64]
+    """Ones of each column in the rows that have a label."""
+    ones: NDArray[np.int64]
+    """Ones of each column in the rows of the true class."""
+    distinct: NDArray[np.int64] | None = None
+    """What each distinct row stands for; `None`: the rows are as they came."""
+
+    @classmethod
+    def of(
+        cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None = None
+    ) -> Source:
+        """Read a checked table; rows that are not `known` count for anonymity only."""
+        if table.shape[1] <= WORD:
+            return cls._of_distinct(table, positive, known)
+        held = sparse_columns(table) if isinstance(table, np.ndarray) else table
+        support, ones = class_counts(held, positive)
+        labelled = support
+        if known is not None:
+            seen = np.flatnonzero(known)
+            labelled, ones = class_counts(held[seen], positive[seen])
+        return cls(held, positive, known, support, labelled, ones)
+
+    @classmethod
+    def _of_distinct(
+        cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None
+    ) -> Source:
+        found = distinct_masks(row_masks(table))
+        true = positive if known is None else positive & known
+        ones = np.bincount(2 * found.of_row + true, minlength=2 * len(found.mask))[1::2]
+        hidden = None if known is None else np.bincount(found.of_row[~known], minlength=len(ones))
+        rows = packed(found.weight, ones, hidden)
+        held = _columns_of(found.mask, table.shape[1])
+        by_column = (held.T @ rows.T).T
+        support, ones = by_column[0] & LOW, by_column[0] >> HALF
+        return cls(held, positive, known, support, support - by_column[1:].sum(0), ones, rows)
+
+    @property
+    def weight(self) -> NDArray[np.int64]:
+        """How many rows each row of the table stands for."""
+        if self.distinct is None:
+            return np.ones(self.table.shape[0], np.int64)
+        return np.asarray(self.distinct[0] & LOW)
+
+    def start(self, by_class: bool) -> Patterns:
+        """All rows in one pattern; `by_class`: the classes are counted too."""
+        counts = self.distinct
+        if counts is None and by_class:
+            ones = self.positive if self.known is None else self.positive & self.known
+            counts = packed(1, ones, None if self.known is None else ~self.known)
+        return start(self.table.shape[0], counts)
+
+    @property
+    def small(self) -> bool:
+        """Whether all columns may well be read at once."""
+        return bool(self.table.nnz <= SMALL)
+
+    def blocks(
+        self, order: NDArray[np.int64], rule: Rule, g: Patterns, few: bool = True
+    ) -> Iterator[Columns]:
+        """The columns in this order, all at once or `few` at first and then more.
+
+        Before more columns of a CSR table are read, those that cannot fit `g` any more are ruled
+        out: they come without rows. Where the first of them stops the search, none are.
+        """
+        if self.table.format == "csc":
+            yield take(self.table, order, self.support)
+            return
+        alive = np.zeros(len(self.support), bool)
+        alive[order] = True
+        done, columns, chosen = 0, FIRST if few else len(order), 0
+        while done < len(order):
+            if not rule.stop and g.state[CHOSEN] > chosen:
+                alive[order[:done]] = False
+                knock_out(self.table, self.support, rule.k, alive, g)
+                chosen = g.state[CHOSEN]
+            read = np.where(alive, self.support, 0)
+            full = int(np.searchsorted(np.cumsum(read[order[done:]]), self._room(), "right"))
+            size = max(1, min(columns, full))
+            yield take(self.table, order[done : done + size], read)
+            done, columns = done + size, columns * (STOP_GROWTH if rule.stop else GROWTH)
+
+    def _room(self) -> int:
+        table = self.table
+        size = table.data.nbytes + table.indices.nbytes + table.indptr.nbytes
+        return max(int(SHARE * size / 4), 1 << 20)
+
+
+def joined(first: Columns | None, then: Columns) -> Columns:
+    """Two blocks as one; blocks of a CSC table share their rows and come whole."""
+    if first is None:
+        return then
+    shift = len(first.rows)
+    return Columns(
+        np.concatenate([first.begin, then.begin + shift]),
+        np.concatenate([first.end, then.end + shift]),
+        np.concatenate([first.rows, then.rows]),
+    )
+
+
+def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
+    bits = masks & (np.uint64(1) << np.arange(width, dtype=np.uint64))[:, None] != 0
+    starts = np.zeros(width + 1, np.int32)
+    np.cumsum(np.count_nonzero(bits, axis=1), out=starts[1:])
+    rows = (np.flatnonzero(bits) % len(masks)).astype(np.int32)
+    return sparse.csc_array((np.ones(len(rows), np.uint8), rows, starts), (len(masks), width))

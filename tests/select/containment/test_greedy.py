@@ -1,0 +1,213 @@
+"""Greedy against a plain search that recounts everything, and against the paper's counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.metrics import mutual_info_score
+
+from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.separation import classification_metric, distcnt, hamdist
+from tamis.select.containment.greedy import greedy, greedy_for_each
+from tests.select.containment.test_projection import ANONYMITY
+
+
+def information(X, y, S):
+    return sum(mutual_info_score(X[:, u], y) for u in S)
+
+
+def difference(X, y, S):
+    return sum(abs(X[y == 1, u].mean() - X[y == 0, u].mean()) for u in S)
+
+
+def majority(X, y, S):
+    # Ties of CM are broken by DistCnt, which cannot outweigh one row.
+    return 1 - classification_metric(X, y, S) / len(y) + 1e-6 * distcnt(X, y, S)
+
+
+WORTH = {
+    "hamdist": hamdist,
+    "distcnt": distcnt,
+    "cm": majority,
+    "information": information,
+    "difference": difference,
+}
+
+
+def plain(X, y, k, worth, anonymity, stop):
+    """Greedy by the book: best gain first, lowest column among equals."""
+    chosen: list[int] = []
+    left = list(range(X.shape[1]))
+    while left:
+        gains = [worth(X, y, [*chosen, u]) - worth(X, y, chosen) for u in left]
+        best = left[int(np.argmax(np.round(gains, 10)))]
+        if max(gains) <= 1e-10:
+            break
+        left.remove(best)
+        if anonymity(X[:, [*chosen, best]]) >= k:
+            chosen.append(best)
+        elif stop:
+            break
+    return tuple(chosen)
+
+
+def table(seed, rows, columns, density):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((rows, columns)) < density).astype(int)
+    return X, np.array([0, 1, *rng.integers(0, 2, rows - 2)])
+
+
+@pytest.mark.parametrize("utility", sorted(WORTH))
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.integers(2, 14),
+    columns=st.integers(1, 7),
+    density=st.floats(0.1, 0.9),
+    k=st.integers(1, 4),
+    privacy=st.sampled_from(["containment", "equality"]),
+    stop=st.booleans(),
+    wide=st.booleans(),
+)
+def test_greedy_by_the_book(utility, seed, rows, columns, density, k, privacy, stop, wide):
+    X, y = table(seed, rows, columns, density)
+    k = min(k, rows)
+    expected = plain(X, y, k, WORTH[utility], ANONYMITY[privacy], stop)
+    # Empty columns beyond 64 lead around the distinct rows, straight from CSR.
+    given = sparse.csr_array(np.hstack([X, np.zeros((rows, 70), int)])) if wide else X
+    found = greedy(
+        given, y, k, utility=utility, privacy=privacy, on_violation="stop" if stop else "skip"
+    )
+    assert found.features == expected
+    assert found.anonymity == (ANONYMITY[privacy](X[:, expected]) if expected else rows)
+    assert found.utility == pytest.approx(WORTH[utility](X, y, list(expected)), abs=2e-6)
+    for step, size in zip(found.steps, range(1, len(expected) + 1)):
+        assert step.anonymity == ANONYMITY[privacy](X[:, expected[:size]])
+        assert step.utility == pytest.approx(WORTH[utility](X, y, expected[:size]), abs=2e-6)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, np.asarray])
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt"])
+def test_the_form_of_a_wide_table_does_not_matter(form, utility):
+    X, y = table(3, 60, 400, 0.05)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    found = greedy(form(X), y, 3, utility=utility)
+    assert found == greedy(sparse.csr_matrix(X.astype(float)), y, 3, utility=utility)
+    assert len(found.features) > (64 if utility == "hamdist" else 5)
+
+
+def test_a_callable_is_the_utility():
+    X, y = table(4, 30, 8, 0.4)
+    found = greedy(X, y, 3, utility=lambda X, y, S: distcnt(X, y, S))
+    same = greedy(X, y, 3, utility="distcnt")
+    assert found.features == same.features
+    assert found.anonymity == same.anonymity
+    assert found.utility == pytest.approx(same.utility)
+
+
+@pytest.mark.parametrize("utility", [*sorted(WORTH), "likelihood", "auc", distcnt])
+@pytest.mark.parametrize("columns", [8, 80])
+def test_hidden_labels_do_not_matter_but_hidden_rows_do(utility, columns):
+    X, y = table(8, 60, columns, 0.3)
+    X[:, 8:] = 0
+    seen = np.arange(60) < 40
+    other = np.where(seen, y, 1 - y)
+    found = greedy(X, y, 2, utility=utility, labelled=seen)
+    assert found == greedy(X, other, 2, utility=utility, labelled=seen)
+    assert ANONYMITY["containment"](X[:, found.features]) == found.anonymity >= 2
+    if utility in ("hamdist", "distcnt"):
+        expected = WORTH[utility](X[seen], y[seen], found.features)
+        assert found.utility == pytest.approx(expected)
+
+
+def test_limits_end_the_path_early():
+    X, y = table(5, 40, 10, 0.4)
+    whole = greedy(X, y, 2)
+    assert len(whole.features) > 2
+    assert greedy(X, y, 2, max_features=2).steps == whole.steps[:2]
+    floor = whole.steps[1].gain
+    assert greedy(X, y, 2, min_gain=floor).steps == whole.steps[:1]
+    assert greedy(X, y, 2, max_features=0).features == ()
+
+
+def test_constant_and_empty_columns_are_never_chosen():
+    X, y = table(6, 20, 4, 0.5)
+    X[:, 1], X[:, 2] = 0, 1
+    for utility in WORTH:
+        assert not {1, 2} & set(greedy(X, y, 1, utility=utility).features)
+
+
+def test_stop_ends_at_a_rare_feature_unless_dropped_first():
+    X = np.zeros((10, 2), dtype=int)
+    X[:2, 0] = 1
+    X[1:5, 1] = 1
+    y = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    stopped = greedy(X, y, 3, utility="difference", on_violation="stop")
+    assert stopped.features == ()
+    assert stopped.anonymity == 10
+    dropped = greedy(X, y, 3, utility="difference", on_violation="stop", drop_rare=True)
+    assert dropped.features == (1,)
+
+
+COUNTS = {
+    ("hamdist", "containment"): [11, 11, 11],
+    ("distcnt", "containment"): [11, 7, 7],
+    ("hamdist", "equality"): [4, 4, 4],
+    ("distcnt", "equality"): [4, 4, 4],
+}
+
+
+@pytest.mark.parametrize(("utility", "privacy"), sorted(COUNTS))
+def test_counts_on_pu1_are_those_of_the_paper(dataset, utility, privacy):
+    X, y = load_svmlight_file(str(dataset("pu1_body_binary.txt.gz")))
+    found = [
+        greedy(X, y, k, utility=utility, privacy=privacy, on_violation="stop") for k in (5, 8, 11)
+    ]
+    assert [len(f.features) for f in found] == COUNTS[utility, privacy]
+    assert all(f.anonymity >= k for f, k in zip(found, (5, 8, 11)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"utility": "magic"}, "'hamdist'.*got 'magic'"),
+        ({"on_violation": "cry"}, "'skip' or 'stop', got 'cry'"),
+        ({"max_features": -1}, "at least 0, got -1"),
+        ({"min_gain": -0.5}, "at least 0, got -0.5"),
+        ({"k": 0}, "at least 1, got 0"),
+        ({"labelled": [True]}, "each of the 2 rows"),
+        ({"labelled": [True, False]}, "among the labelled rows"),
+        ({"model": "magic"}, "'linear' or 'bayes', got 'magic'"),
+        ({"utility": "auc"}, "two rows of each class"),
+    ],
+)
+def test_wrong_choices_are_named(change, message):
+    with pytest.raises(InputError, match=message):
+        greedy(**{"X": [[0], [1]], "y": [0, 1], "k": 1, **change})
+
+
+def test_too_few_rows_cannot_meet_k():
+    with pytest.raises(CannotMeet, match="at most 2"):
+        greedy([[0], [1]], [0, 1], 3)
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "information"])
+@pytest.mark.parametrize("privacy", ["containment", "equality"])
+def test_columns_ruled_out_early_would_not_have_fitted(utility, privacy, monkeypatch):
+    monkeypatch.setattr("tamis.select.containment.source.SMALL", 0)
+    rng = np.random.default_rng(7)
+    X = sparse.csr_array((rng.random((400, 1500)) < 0.6 ** rng.integers(2, 14, 1500)).astype(int))
+    y = rng.random(400) < 0.5
+    # CSC is read column by column, CSR in blocks with columns ruled out between them.
+    by_column = greedy(sparse.csc_array(X), y, 4, utility=utility, privacy=privacy)
+    assert greedy(X, y, 4, utility=utility, privacy=privacy) == by_column
+    assert len(by_column.features) > 3
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "auc"])
+def test_several_k_at_once_are_the_same_as_one_by_one(utility):
+    X, y = table(9, 80, 70, 0.2)
+    found = greedy_for_each(X, y, [2, 3, 8], utility=utility)
+    assert found == {k: greedy(X, y, k, utility=utility) for k in (2, 3, 8)}
