@@ -1,6 +1,7 @@
 """Who a person is: said by options, found by identifiers, told in words."""
 
 import json
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -117,16 +118,19 @@ def test_flipped_rows_are_those_of_k_people(run, stays, tmp_path):
     assert found["k_anonymity"] >= 4
     who = pl.Series("who", np.repeat(np.arange(30), STAYS))
     cells = pl.read_csv(out).drop("ill").with_columns(who)
-    assert cells.group_by(list("abcdefg")).agg(pl.col("who").n_unique())["who"].min() >= 4
+    crowds = cells.group_by(list("abcdefg")).agg(pl.col("who").n_unique())
+    assert min(crowds["who"]) >= 4
 
 
 def test_a_source_says_who_people_are():
-    given = dict.fromkeys(("table", "target", "sensitive", "schema", "format", "separator"))
-    lists = dict.fromkeys(("quasi", "identifier", "drop", "missing", "long", "label_item"), ())
-    rest = {"encoding": "utf-8", "labels": None}
-    assert Source(**given, **lists, **rest).who is None
-    assert Source(**given, **lists, **rest, row_is_person=True).who == ()
-    assert Source(**given, **lists, **rest, person=("a",)).who == ("a",)
+    given: Any = dict.fromkeys(("table", "target", "sensitive", "schema", "format", "separator"))
+    given |= dict.fromkeys(
+        ("quasi", "identifier", "drop", "feature", "missing", "long", "label_item"), ()
+    )
+    given |= {"encoding": "utf-8", "labels": None}
+    assert Source(**given).who is None
+    assert Source(**given, row_is_person=True).who == ()
+    assert Source(**given, person=("a",)).who == ("a",)
 
 
 def test_a_release_is_made_again_with_the_same_people(run, stays, tmp_path):

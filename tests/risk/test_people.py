@@ -53,7 +53,7 @@ def by_class(table, quasi=QUASI):
 
 def crowds(classes):
     """Person -> the fewest people in a class that holds a row of theirs."""
-    least = {}
+    least: dict[str, float] = {}
     for rows in classes.values():
         people = {who for who, _ in rows}
         for who in people:
@@ -70,7 +70,7 @@ def test_classes_count_people(table):
     assert unique_people(table) == sum(size == 1 for size in alone.values())
     lonely = [len(rows) for rows, size in zip(classes.values(), sizes) if size == 1]
     assert unique_rows(table) == sum(lonely)
-    rows = Counter()
+    rows: Counter[int] = Counter()
     for held, size in zip(classes.values(), sizes):
         rows[size] += len(held)
     for found in class_sizes(table):
@@ -149,7 +149,7 @@ def test_a_population_may_have_several_rows_of_a_person(table, others):
     everyone = Table(both, table.roles)
     found = reidentification(table, population=everyone)
     sizes = {c: len({who for who, _ in rows}) for c, rows in by_class(everyone).items()}
-    risk = defaultdict(float)
+    risk: dict[str, float] = defaultdict(float)
     for c, rows in by_class(table).items():
         for who, _ in rows:
             risk[who] = max(risk[who], 1 / sizes[c])
