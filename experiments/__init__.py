@@ -20,6 +20,6 @@ Each paper is a module here with ``run(data, store, quick) -> Paper``, named in
     words, a subset of features for one, is equal or differs; `features(...)` puts these in order.
 ``Grid``, ``Figure``, ``Section``, ``Paper``
     A table of ours that the paper does not have, an SVG from `experiments.charts` or
-    `tamis.picture`, a part of a page, and a whole page. Cells of one section are shown as one
+    `tamis.charts`, a part of a page, and a whole page. Cells of one section are shown as one
     table for each place, rows and columns in the order of their first mention.
 """

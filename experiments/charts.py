@@ -1,11 +1,11 @@
-"""Line charts in one or many panels, drawn by `tamis.picture`."""
+"""Line charts in one or many panels, drawn by `tamis.charts`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tamis.picture import (
+from tamis.charts import (
     BLUE,
     GREEN,
     GRID,

@@ -107,7 +107,7 @@ def _shown(cell: Cell | None, reasons: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
-    # The drawing comes from tamis.picture, which escapes every text it is given.
+    # The drawing comes from tamis.charts, which escapes every text it is given.
     return {"title": figure.title, "svg": Markup(figure.svg), "note": figure.note}
 
 

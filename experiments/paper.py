@@ -22,7 +22,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG drawing by `tamis.picture`, and what to see in it."""
+    """An SVG drawing by `tamis.charts`, and what to see in it."""
 
     title: str
     svg: str

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from tamis import Roles, Table, binarise, read_table
-from tamis.binary import Cut, from_matrix, from_wide, is_binary
+from tamis.binary.records import Cut, from_matrix, from_wide, is_binary
 from tamis.errors import InputError
 from tamis.read.schema import load_schema
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
-from tamis.binary import Cut, binarise
+from tamis.binary.records import Cut, binarise
 from tamis.cuts import SHARE, fewest_digits, quantile_cuts, rounded_cuts
 from tamis.risk.cut import cut_sensitive
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.picture import Picture, Scale, around
+from tamis.charts import Picture, Scale, around
 
 SVG = "{http://www.w3.org/2000/svg}"
 

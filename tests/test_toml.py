@@ -4,8 +4,8 @@ import pytest
 
 from tamis.cli.bounds import public_bounds
 from tamis.errors import InputError
+from tamis.files import load_toml
 from tamis.read.schema import load_schema
-from tamis.toml import load_toml
 
 DEEP = "x = " + "[" * 50_000
 
@@ -26,6 +26,6 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     (tmp_path / "t.toml").write_bytes(b"\xff")
     with pytest.raises(InputError, match="is not a TOML file"):
         load_toml(tmp_path / "t.toml", "--config")
-    monkeypatch.setattr("tamis.toml.MOST_BYTES", 0)
+    monkeypatch.setattr("tamis.files.MOST_BYTES", 0)
     with pytest.raises(InputError, match="larger than"):
         load_toml(tmp_path / "t.toml", "--config")

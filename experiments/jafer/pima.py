@@ -14,7 +14,7 @@ from experiments.jafer.scores_figure import scores_figure
 from experiments.jafer.search import Found, Task, explained, searched
 from experiments.paper import Figure, Section
 from experiments.store import Store
-from tamis.choose.evaluation import Evaluation
+from tamis.rank.evaluation import Evaluation
 from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.picture import region_picture
 

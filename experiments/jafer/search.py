@@ -11,10 +11,10 @@ import polars as pl
 from experiments.folds import SEED, Dealer, Origin
 from experiments.paper import Section
 from experiments.store import Store
-from tamis.choose.evaluation import Evaluation
 from tamis.learn.classifiers import classifier
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
+from tamis.rank.evaluation import Evaluation
 from tamis.risk.attack import Attack
 from tamis.select.breach import judge
 from tamis.select.breach.candidate import Candidate

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
 from experiments.charts import COLOURS
-from tamis.picture import GRID, INK, SOFT, Picture, Scale
+from tamis.charts import GRID, INK, SOFT, Picture, Scale
 
 Draws = Mapping[str, Mapping[str, Sequence[float]]]
 """AUCs of the draws, by table and by epsilon."""

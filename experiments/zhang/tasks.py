@@ -11,7 +11,7 @@ from scipy import sparse
 
 from experiments.data import Data
 from experiments.zhang.printed import ADULT, EMAIL, ENTITY
-from tamis.binary import BinaryTable, binarise, from_wide
+from tamis.binary.records import BinaryTable, binarise, from_wide
 from tamis.read import read_binary, read_table
 from tamis.read.schema import load_schema
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from tamis.binary import BinaryTable
+from tamis.binary.records import BinaryTable
 from tamis.table import Roles, Table
 
 _JOBS = ("farm", "factory", "office", "school", "care", "none")

@@ -1,14 +1,4 @@
-"""Files and folders that appear whole or not at all.
-
-What is being written stands in a hidden workspace beside its place, locked while its run lives::
-
-    .tamis-draft-k3v9x0qa/
-    ├── new/NAME    the draft; after an exchange, what had the name before
-    └── old/NAME    what had the name before, where the system cannot exchange two names at once
-
-A run that was killed leaves its workspace; the next one that writes into the same folder finds it
-unlocked, gives back what lost its name, and removes the rest.
-"""
+"""Files and folders that appear whole or not at all, and the one way to read TOML."""
 
 from __future__ import annotations
 
@@ -18,11 +8,13 @@ import os
 import re
 import shutil
 import stat
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 
@@ -273,3 +265,26 @@ def _is_full(error: Exception) -> bool:
     told = re.search(r"\(os error (\d+)\)", str(error))
     number = int(told[1]) if told else getattr(error, "errno", None)
     return number in _FULL
+
+
+MOST_BYTES = 10_000_000
+
+
+def load_toml(source: str | Path, what: str) -> dict[str, Any]:
+    """The content of a TOML file; `what` names it in messages, such as "--config"."""
+    path = Path(source)
+    try:
+        if path.is_file() and path.stat().st_size > MOST_BYTES:
+            raise InputError(
+                f"{path} for {what} is larger than {MOST_BYTES // 10**6} MB; it should hold names "
+                "and settings only"
+            )
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        why = "is a folder" if path.is_dir() else f"cannot be read: {error.strerror}"
+        said = f"{path} for {what} {why}" if path.exists() else f"no file {path} for {what}"
+        raise InputError(said) from None
+    except RecursionError:
+        raise InputError(f"{path} for {what} nests too many brackets to be read") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a TOML file: {error}") from None

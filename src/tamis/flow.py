@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from tamis.binary import Cut
-from tamis.choose.decision import WEIGHTS, Decision, decide
-from tamis.choose.factors import read_weights
-from tamis.choose.limits import Limit
+from tamis.binary.records import Cut
+from tamis.decide import WEIGHTS, Decision, Limit, decide
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
@@ -19,6 +17,7 @@ from tamis.learn.judges import ATTACKERS, attackers, seeded
 from tamis.perturb.budget import ROUNDING, check_epsilon
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.asked import Asked
+from tamis.rank.factors import read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released

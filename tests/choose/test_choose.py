@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.choose.evaluation import evaluation
-from tamis.choose.factors import levels, read_factors, read_weights
-from tamis.choose.pareto import pareto_front
-from tamis.choose.sensitivity import sensitivity, weight_grid
-from tamis.choose.stability import stability
-from tamis.choose.values import min_max, topsis
 from tamis.errors import InputError, TamisWarning
+from tamis.rank.evaluation import evaluation, pareto_front
+from tamis.rank.factors import levels, read_factors, read_weights
+from tamis.rank.sensitivity import sensitivity, stability, weight_grid
+from tamis.rank.values import min_max, topsis
 
 WAYS = {"a": "max", "b": "min", "c": "max"}
 

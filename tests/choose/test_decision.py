@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.choose.decision import decide
-from tamis.choose.limits import Limit
+from tamis.decide import Limit, decide
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import MEASURES, Row, Scorecard

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tamis.choose.evaluation import evaluation
+from tamis.rank.evaluation import evaluation
 
 # subset, (n, rank), (PBI, rank), (Perf, rank), E(S) under the three weightings
 PRINTED = [

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.choose.evaluation import evaluation
-from tamis.choose.sensitivity import sensitivity
 from tamis.choose.weight_picture import weight_picture, winning_part
+from tamis.rank.evaluation import evaluation
+from tamis.rank.sensitivity import sensitivity
 
 
 def area(corners):

@@ -14,7 +14,7 @@ from tamis.evaluate.retention import retention
 from tamis.evaluate.retention_measures import own_measure, retention_measures
 from tamis.read import read_table
 from tamis.rules import RuleSet
-from tamis.rules.keep import kept_rules
+from tamis.rules.count import kept_rules
 
 from ..rules.strategies import LABELS, frames, meets, rulesets
 

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from tamis import BinaryTable, Roles, Table, binarise, k_anonymity, read_binary, read_table
-from tamis.binary import from_matrix
+from tamis.binary.records import from_matrix
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip, flip
 from tamis.read.schema import load_schema

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tamis import Roles, Table
-from tamis.binary import from_matrix
+from tamis.binary.records import from_matrix
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
 from tamis.perturb import histogram as histogram_module
 from tamis.perturb import partition as partition_module

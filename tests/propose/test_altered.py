@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table, k_anonymity
-from tamis.binary import Cut
+from tamis.binary.records import Cut
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.evaluate.holdout import HoldOut

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tamis.choose.evaluation import evaluation
-from tamis.choose.pareto import pareto_front
 from tamis.publishing.class_sizes import class_sizes
 from tamis.publishing.summary import (
     SCHEMA_VERSION,
@@ -18,6 +16,7 @@ from tamis.publishing.summary import (
     RuleState,
     Summary,
 )
+from tamis.rank.evaluation import evaluation, pareto_front
 
 TABLE_4 = """
 pregnancies plasma pressure skin insulin mass pedigree age | 0 73.835

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from tamis.choose.evaluation import Evaluation, evaluation
 from tamis.publishing.summary import Summary
+from tamis.rank.evaluation import Evaluation, evaluation
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

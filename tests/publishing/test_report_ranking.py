@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.choose.evaluation import evaluation
-from tamis.choose.sensitivity import sensitivity
 from tamis.publishing.report import render
+from tamis.rank.evaluation import evaluation
+from tamis.rank.sensitivity import sensitivity
 from tests.publishing.example_summary import TABLE_6, WEIGHTS, example
 from tests.publishing.hard_summaries import many
 from tests.publishing.page_state import settled, slide, state, weighed

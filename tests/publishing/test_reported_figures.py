@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.choose.limits import Limit, beyond
 from tamis.cli.release_words import words
+from tamis.decide import Limit, beyond
 from tamis.flow import Outcome
 from tamis.publishing.summarise import _notes
 

@@ -15,10 +15,9 @@ from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier
 from tamis.read import read_table
 from tamis.rules import Between, Indicator, OneOf, Ordinal, RuleSet
-from tamis.rules.condition import merged
 from tamis.rules.count import count
-from tamis.rules.mine import mine_rules
-from tamis.rules.onehot import OneHot
+from tamis.rules.mine import OneHot, mine_rules
+from tamis.rules.rule import merged
 
 
 def _table(seed, rows=200):

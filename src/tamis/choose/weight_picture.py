@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.choose.evaluation import Evaluation
-from tamis.choose.sensitivity import Sensitivity
+from tamis.charts import BLUE, GREEN, INK, ORANGE, RED, SOFT, Picture, shortened
 from tamis.errors import InputError
-from tamis.picture import BLUE, GREEN, INK, ORANGE, RED, SOFT, Picture, shortened
+from tamis.rank.evaluation import Evaluation
+from tamis.rank.sensitivity import Sensitivity
 
 Corners = NDArray[np.float64]
 

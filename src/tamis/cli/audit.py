@@ -22,7 +22,7 @@ from tamis.errors import InputError, TamisWarning
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tamis.binary import BinaryTable
+    from tamis.binary.records import BinaryTable
     from tamis.risk.exposure import Exposure
     from tamis.table import Table
 
@@ -61,7 +61,7 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
 
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
     """The exposure of a table, and of its 0/1 form where it has one; of people, if known."""
-    from tamis.binary import binarise, from_wide, is_binary
+    from tamis.binary.records import binarise, from_wide, is_binary
     from tamis.risk.exposure import exposure
 
     found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}

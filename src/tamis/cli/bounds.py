@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import InputError
-from tamis.toml import load_toml
+from tamis.files import load_toml
 
 if TYPE_CHECKING:
     from tamis.cli.options import Source

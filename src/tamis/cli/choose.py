@@ -13,7 +13,7 @@ from tamis.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tamis.choose.evaluation import Evaluation
+    from tamis.rank.evaluation import Evaluation
 
 _SHOWN = 40
 
@@ -52,7 +52,7 @@ def choose(
     Prints the rank of each in every factor, the weighted sum and the order, which candidates
     nothing else beats (the Pareto front), and how near other weights are to another choice.
     """
-    from tamis.choose.evaluation import evaluation
+    from tamis.rank.evaluation import evaluation
     from tamis.read import read_table
 
     frame = read_table(scores).frame
@@ -79,9 +79,9 @@ def _names(frame: pl.DataFrame, name: str | None) -> list[str]:
 def _result(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None
 ) -> dict[str, Any]:
-    from tamis.choose.pareto import pareto_front
-    from tamis.choose.sensitivity import sensitivity
-    from tamis.choose.values import min_max, topsis
+    from tamis.rank.evaluation import pareto_front
+    from tamis.rank.sensitivity import sensitivity
+    from tamis.rank.values import min_max, topsis
 
     front = pareto_front(frame, found.factors)
     line = min_max(frame, found.factors, found.weights)
@@ -113,9 +113,9 @@ def _result(
 def _draw(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
 ) -> None:
-    from tamis.choose.sensitivity import sensitivity
     from tamis.choose.weight_picture import weight_picture
     from tamis.files import written
+    from tamis.rank.sensitivity import sensitivity
 
     picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)
     with written(plot) as draft:
@@ -123,7 +123,7 @@ def _draw(
 
 
 def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:
-    from tamis.choose.evaluation import SIZES
+    from tamis.rank.evaluation import SIZES
 
     column = ties or next((size for size in SIZES if size in found.factors), None)
     return None if column is None else frame[column].to_numpy()

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.toml import load_toml
+from tamis.files import load_toml
 
 if TYPE_CHECKING:
-    from tamis.binary import BinaryTable
+    from tamis.binary.records import BinaryTable
     from tamis.read.schema import Schema
     from tamis.table import Table
 
@@ -155,7 +155,7 @@ class Source:
 
     def read_binary(self) -> BinaryTable:
         """Sparse 0/1 records, or a table made 0/1 as its schema or its values say."""
-        from tamis.binary import binarise, from_wide, is_binary
+        from tamis.binary.records import binarise, from_wide, is_binary
         from tamis.read import read_binary
 
         if not self.sparse:

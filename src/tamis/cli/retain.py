@@ -102,7 +102,7 @@ def _read_like(original: Table, source: Source, path: str) -> Table:
 
 
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
-    from tamis.rules.keep import kept_rules
+    from tamis.rules.count import kept_rules
     from tamis.rules.mine import mine_rules
 
     if options["rules_file"] is None:

@@ -10,8 +10,8 @@ from tamis.cli.show import print_json, print_understood, progress
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
-    from tamis.choose.stability import Steadiness
     from tamis.cli.options import Source
+    from tamis.rank.sensitivity import Steadiness
     from tamis.select.breach import BreachSelector
     from tamis.select.breach.candidate import Candidate
     from tamis.select.breach.held_out import HeldOut

@@ -9,7 +9,7 @@ from tamis.cli.show import console, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
 
 if TYPE_CHECKING:
-    from tamis.binary import BinaryTable
+    from tamis.binary.records import BinaryTable
     from tamis.cli.options import Source
     from tamis.select.containment.selection import Selection
 

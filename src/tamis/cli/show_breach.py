@@ -10,7 +10,7 @@ from rich.markup import escape
 from tamis.cli.show import console, nearness, percent, rich_table
 
 if TYPE_CHECKING:
-    from tamis.choose.stability import Steadiness
+    from tamis.rank.sensitivity import Steadiness
     from tamis.select.breach import BreachSelector
     from tamis.select.breach.candidate import Candidate
     from tamis.select.breach.held_out import HeldOut

@@ -14,7 +14,7 @@ from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.comparison import frame_of
 from tamis.evaluate.measure import Measure
 from tamis.rules.bind import refuse_other_types, texts
-from tamis.rules.onehot import OneHot
+from tamis.rules.mine import OneHot
 from tamis.table import Table, bare, only
 
 FIGURES = ("accuracy", "auc", "f_measure")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textwrap import wrap
 
+from tamis.charts import BLUE, GRID, INK, ORANGE, RED, SOFT, Picture, Scale, shortened
 from tamis.errors import InputError
 from tamis.evaluate.retention import Retention
 from tamis.evaluate.rule_changes import RuleChange
-from tamis.picture import BLUE, GRID, INK, ORANGE, RED, SOFT, Picture, Scale, shortened
 
 _WIDTH, _TOP, _LINE, _FOOT = 1160, 128, 38, 24
 _TEXT, _SUPPORT, _SHIFT = 24, (580, 840), (890, 1110)

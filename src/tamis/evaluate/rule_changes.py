@@ -9,7 +9,7 @@ import numpy as np
 
 from tamis.evaluate.comparison import Comparison
 from tamis.evaluate.rule_measures import label_distances, label_shares, noise_floors
-from tamis.rules.text import rule_text
+from tamis.rules.grammar import rule_text
 
 Fate = Literal["kept", "emptied", "lost"]
 

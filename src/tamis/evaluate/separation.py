@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.zero_one import Binary, sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 
 
 def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:

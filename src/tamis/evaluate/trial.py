@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.binary import is_binary
+from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.holdout import HoldOut, RowNumbers, Said, column_labels, told

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from tamis.binary import BinaryTable
+from tamis.binary.matrix import sparse_rows, zero_one
+from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.frames import given
 from tamis.risk.scope import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k
 from tamis.table import Table, only
-from tamis.zero_one import sparse_rows, zero_one
 
 ORDERS = 8
 """In how many orders the neighbours of a row are looked up."""

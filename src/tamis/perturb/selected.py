@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tamis.binary import BinaryTable
+from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.perturb.budget import Budget, Unit
 from tamis.perturb.contribution import check_most, limited, unit_of
@@ -77,7 +77,7 @@ def private_records(
 
     Examples
     --------
-    >>> from tamis.binary import from_matrix
+    >>> from tamis.binary.records import from_matrix
     >>> y = np.repeat(["no", "yes"], 300)
     >>> ones = (y == "yes").astype(int)
     >>> records = from_matrix(np.column_stack([ones, 1 - ones, 0 * ones]), ["a", "b", "c"], y)
@@ -145,7 +145,7 @@ def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTab
 def within_items(records: BinaryTable, items: Sequence[str]) -> BinaryTable:
     """The same records with the public items as columns, in their order, and no others.
 
-    >>> from tamis.binary import from_matrix
+    >>> from tamis.binary.records import from_matrix
     >>> records = from_matrix([[1, 0], [1, 1]], ["bread", "milk"], labels=["a", "b"])
     >>> within_items(records, ["milk", "salt"]).matrix.toarray().tolist()
     [[0, 0], [1, 0]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from tamis.binary import BinaryTable, binarise, from_wide, is_binary
+from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability

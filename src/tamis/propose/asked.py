@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tamis.binary import Cut, is_binary
+from tamis.binary.records import Cut, is_binary
 from tamis.evaluate.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.table import Table

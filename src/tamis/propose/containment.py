@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tamis.binary import BinaryTable, binarise, from_wide, is_binary
+from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.propose.asked import Asked
 from tamis.release import Promise, Recipe, Release

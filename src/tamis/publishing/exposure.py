@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.binary import binarise, from_wide, is_binary
+from tamis.binary.records import binarise, from_wide, is_binary
 from tamis.flow import Outcome
 from tamis.publishing.summary import Alike, Exposure, Unit
 from tamis.release import Promise, Release

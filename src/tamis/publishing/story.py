@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tamis.picture import Scale, around
+from tamis.charts import Scale, around
 from tamis.publishing.exposure_words import alike_words
 from tamis.publishing.figures import in_100, plural, share
 from tamis.publishing.recipient import KEPT_FATES

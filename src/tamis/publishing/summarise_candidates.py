@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.choose.evaluation import Evaluation
-from tamis.choose.pareto import pareto_front
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
 from tamis.publishing.summary import Candidate, Factor, Interval, Limits
+from tamis.rank.evaluation import Evaluation, pareto_front
 from tamis.select.breach.candidate import region
 
 _FACTORS: dict[str, tuple[str, str]] = {

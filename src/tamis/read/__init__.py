@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from tamis.binary import BinaryTable
+from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed
 from tamis.read.columns import typed
 from tamis.read.delimited import delimited_frame

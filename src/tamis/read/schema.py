@@ -30,10 +30,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tamis.binary import Cut
+from tamis.binary.records import Cut
 from tamis.errors import InputError, listed
+from tamis.files import load_toml
 from tamis.read.text import file_at
-from tamis.toml import load_toml
 
 _ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop", "feature")
 _ONE = ("target", "sensitive")

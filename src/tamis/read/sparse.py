@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary import BinaryTable
+from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed
 from tamis.read.text import read_utf8
 

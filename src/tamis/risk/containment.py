@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
 from tamis.errors import InputError
 from tamis.risk.coding import Coded, Ints, counted, joined, people_in, people_of
 from tamis.risk.scope import numbered
-from tamis.zero_one import Binary, sparse_columns, sparse_rows, zero_one
 
 WORD = 64
 CUBE = 22
@@ -142,7 +142,7 @@ def _with_rows(X: Any) -> Binary:
 def _distinct_narrow(
     table: Binary,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
-    from tamis.distinct import distinct_masks, row_masks
+    from tamis.binary.distinct import distinct_masks, row_masks
 
     found = distinct_masks(row_masks(table))
     return found.mask, found.weight, found.of_row
@@ -152,7 +152,7 @@ def _counted_narrow(
     table: Binary, people: Ints | None
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Distinct rows and their weights; few columns are counted in a plain table of all sets."""
-    from tamis.distinct import row_masks
+    from tamis.binary.distinct import row_masks
 
     rows, width = table.shape
     if people is not None:

@@ -9,9 +9,8 @@ fitted trees, `mine` out of a table; `bind`, `pack`, `block` and `count` count r
 bits; `keep` picks the rules that matter.
 """
 
-from tamis.rules.coding import Indicator, Ordinal
-from tamis.rules.condition import Between, Condition, OneOf
-from tamis.rules.rule import Rule
+from tamis.rules.rule import Between, Condition, OneOf, Rule
 from tamis.rules.ruleset import RuleSet
+from tamis.rules.tree import Indicator, Ordinal
 
 __all__ = ["Between", "Condition", "Indicator", "OneOf", "Ordinal", "Rule", "RuleSet"]

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError
-from tamis.rules.condition import Between, Condition, refuse_unknown
+from tamis.rules.grammar import number_text
+from tamis.rules.rule import Between, Condition, refuse_unknown
 from tamis.rules.ruleset import RuleSet
-from tamis.rules.text import number_text
 from tamis.table import bare
 
 Holds = Literal["numbers", "truths", "texts", "nothing"]

@@ -1,13 +1,133 @@
-"""One rule: conditions that must all hold, and the label they predict."""
+"""Conditions: what a rule asks of one column.
+
+::
+
+    Condition
+    ├── Between     a number within bounds        10 < hours <= 52.5
+    └── OneOf       a value in a set, or not      job in {Sales, Tech}, sex != Male
+
+A value is kept as the text that a person wrote. Only when it meets a column does it become a
+number or stay a text, so that `zip = 01000` means the text on a text column.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from tamis.errors import InputError
-from tamis.rules.condition import Condition
+from tamis.errors import InputError, listed
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number above `low` and below `high`; a closed end lets the bound itself in.
+
+    Examples
+    --------
+    >>> Between("age", low=40.5)
+    Between(column='age', low=40.5, high=inf, low_closed=False, high_closed=False)
+    """
+
+    column: str
+    low: float = -math.inf
+    high: float = math.inf
+    low_closed: bool = False
+    high_closed: bool = False
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.low) or math.isnan(self.high):
+            raise InputError(f"the bounds on column {self.column!r} must be numbers, got NaN")
+        if math.isinf(self.low) and math.isinf(self.high):
+            raise InputError(f"the condition on column {self.column!r} has no bound; give one")
+        # An end that is nowhere is neither open nor closed; equal conditions must look equal.
+        object.__setattr__(self, "low_closed", self.low_closed and math.isfinite(self.low))
+        object.__setattr__(self, "high_closed", self.high_closed and math.isfinite(self.high))
+        closed = self.low_closed and self.high_closed
+        if self.low > self.high or (self.low == self.high and not closed):
+            raise InputError(
+                f"no number can meet the bounds on column {self.column!r}; "
+                "the lower bound must be below the upper"
+            )
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A value that is one of `values`, or none of them where `negated`.
+
+    Examples
+    --------
+    >>> OneOf("job", ("Sales", "Tech"))
+    OneOf(column='job', values=('Sales', 'Tech'), negated=False)
+    """
+
+    column: str
+    values: tuple[str, ...]
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str):
+            raise InputError(f"the values asked of column {self.column!r} must be a list of texts")
+        object.__setattr__(self, "values", tuple(dict.fromkeys(map(str, self.values))))
+        if not self.values:
+            raise InputError(f"the condition on column {self.column!r} lists no value; give one")
+
+
+Condition = Between | OneOf
+
+
+def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """The same demands with one condition a column, where that can be said.
+
+    Columns come in the order of their first mention. Bounds are cut together; sets are
+    intersected. A column asked for both bounds and values keeps one condition of each kind.
+
+    Examples
+    --------
+    >>> merged([Between("age", low=30), OneOf("job", ("a", "b")), Between("age", high=50)])
+    (Between(column='age', low=30, high=50, low_closed=False, high_closed=False),
+     OneOf(column='job', values=('a', 'b'), negated=False))
+    """
+    held: dict[tuple[str, type], Condition] = {}
+    for condition in conditions:
+        key = (condition.column, type(condition))
+        earlier = held.get(key)
+        if earlier is None:
+            held[key] = condition
+        elif isinstance(condition, Between) and isinstance(earlier, Between):
+            held[key] = _tighter(earlier, condition)
+        elif isinstance(condition, OneOf) and isinstance(earlier, OneOf):
+            held[key] = _common(earlier, condition)
+    return tuple(held.values())
+
+
+def _tighter(a: Between, b: Between) -> Between:
+    # Of two equal bounds the open one is the tighter, so it sorts further in.
+    low, low_open = max((a.low, not a.low_closed), (b.low, not b.low_closed))
+    high, high_closed = min((a.high, a.high_closed), (b.high, b.high_closed))
+    return Between(a.column, low, high, not low_open, high_closed)
+
+
+def _common(a: OneOf, b: OneOf) -> OneOf:
+    if a.negated and b.negated:
+        return OneOf(a.column, a.values + b.values, negated=True)
+    wanted, other = (b, a) if a.negated else (a, b)
+    left = tuple(v for v in wanted.values if (v in other.values) != other.negated)
+    if not left:
+        raise InputError(f"no value can meet all that is asked of column {a.column!r}")
+    return OneOf(a.column, left)
+
+
+def refuse_unknown(conditions: Iterable[Condition], known: Iterable[str], where: str) -> None:
+    """An error that names the columns of `conditions` that are not among `known`."""
+    known = list(known)
+    unknown = list(dict.fromkeys(c.column for c in conditions if c.column not in set(known)))
+    if unknown:
+        raise InputError(
+            f"the rules name {listed(unknown)}, which {where} does not have; its columns are "
+            f"{listed(known, most=30)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -27,7 +147,7 @@ class Rule:
 
     Examples
     --------
-    >>> from tamis.rules.condition import Between
+    >>> from tamis.rules.rule import Between
     >>> rule = Rule([Between("age", low=40.5)], distribution={"no": 0.25, "yes": 0.75})
     >>> rule.label
     'yes'
@@ -72,3 +192,85 @@ def _shares(distribution: dict[str, float]) -> tuple[tuple[str, float], ...]:
     if not shares or min(s for _, s in shares) < 0 or not math.isclose(total, 1, abs_tol=0.011):
         raise InputError(f"the shares of a rule's labels must add up to 1, got {total:g}")
     return shares
+
+
+_BOUNDS = {"above": False, "at_least": True, "below": False, "at_most": True}
+_KNOWN = {"column", "in", "not_in", *_BOUNDS}
+
+
+def rule_record(rule: Rule) -> dict[str, Any]:
+    """A rule as a dictionary of plain values.
+
+    Examples
+    --------
+    >>> rule_record(Rule([Between("age", 30, 50, high_closed=True)], label="yes"))
+    {'conditions': [{'column': 'age', 'above': 30, 'at_most': 50}], 'label': 'yes'}
+    """
+    record: dict[str, Any] = {} if rule.id is None else {"id": rule.id}
+    record["conditions"] = [_condition_record(c) for c in rule.conditions]
+    record["label"] = rule.label
+    if rule.distribution is not None:
+        record["distribution"] = dict(rule.distribution)
+    return record
+
+
+def rule_of_record(record: Any) -> Rule:
+    """The rule of such a dictionary."""
+    if not isinstance(record, Mapping) or not isinstance(record.get("conditions"), list):
+        raise InputError("a rule in JSON is an object with a list 'conditions' and a 'label'")
+    conditions = [_condition_of_record(c) for c in record["conditions"]]
+    label, name = record.get("label"), record.get("id")
+    for what, value in (("label", label), ("id", name)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"the {what} of a rule in JSON is a text")
+    return Rule(conditions, label=label, distribution=record.get("distribution"), id=name)
+
+
+def _condition_record(condition: Condition) -> dict[str, Any]:
+    record: dict[str, Any] = {"column": condition.column}
+    if isinstance(condition, OneOf):
+        record["not_in" if condition.negated else "in"] = list(condition.values)
+        return record
+    if math.isfinite(condition.low):
+        record["at_least" if condition.low_closed else "above"] = condition.low
+    if math.isfinite(condition.high):
+        record["at_most" if condition.high_closed else "below"] = condition.high
+    return record
+
+
+def _condition_of_record(record: Any) -> Condition:
+    if not isinstance(record, Mapping) or not isinstance(record.get("column"), str):
+        raise InputError("a condition in JSON is an object with a text 'column'")
+    column = record["column"]
+    unknown = [key for key in record if key not in _KNOWN]
+    if unknown:
+        raise InputError(
+            f"a condition in JSON has no {listed(unknown)}; it may have {listed(sorted(_KNOWN))}"
+        )
+    kinds = [key for key in ("in", "not_in") if key in record]
+    bounds = [key for key in _BOUNDS if key in record]
+    if len(kinds) + bool(bounds) != 1:
+        raise InputError(f"the condition on column {column!r} needs values or bounds, not both")
+    if kinds:
+        return _values_of_record(column, record[kinds[0]], negated=kinds[0] == "not_in")
+    return _bounds_of_record(column, {key: record[key] for key in bounds})
+
+
+def _values_of_record(column: str, values: Any, negated: bool) -> OneOf:
+    if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+        raise InputError(f"the values asked of column {column!r} must be a list of texts")
+    return OneOf(column, tuple(values), negated)
+
+
+def _bounds_of_record(column: str, bounds: dict[str, Any]) -> Between:
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in bounds.values()):
+        raise InputError(f"the bounds on column {column!r} must be numbers")
+    if {"above", "at_least"} <= bounds.keys() or {"below", "at_most"} <= bounds.keys():
+        raise InputError(f"column {column!r} has two bounds on one side; give one")
+    return Between(
+        column,
+        low=bounds.get("above", bounds.get("at_least", -math.inf)),
+        high=bounds.get("below", bounds.get("at_most", math.inf)),
+        low_closed="at_least" in bounds,
+        high_closed="at_most" in bounds,
+    )

@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from tamis.errors import InputError, listed
-from tamis.rules.condition import Condition
-from tamis.rules.lexer import RuleSyntaxError
-from tamis.rules.parse import parse_line
-from tamis.rules.record import rule_of_record, rule_record
-from tamis.rules.rule import Rule
-from tamis.rules.text import rule_text
+from tamis.rules.grammar import RuleSyntaxError, parse_line, rule_text
+from tamis.rules.rule import Condition, Rule, rule_of_record, rule_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tamis.rules.coding import Coding
+    from tamis.rules.tree import Coding
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class RuleSet:
 
     @classmethod
     def parse(cls, text: str, *, target: str | None = None, label: str | None = None) -> Self:
-        """Rules from text, one a line; `tamis.rules.parse` shows the grammar.
+        """Rules from text, one a line; `tamis.rules.grammar` shows the grammar.
 
         Parameters
         ----------

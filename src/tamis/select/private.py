@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError
 from tamis.evaluate.separation import class_counts, differing_pairs
 from tamis.perturb.budget import Budget, check_epsilon
 from tamis.perturb.draws import exponential, laplace, opendp
-from tamis.zero_one import two_classes, zero_one
 
 Mechanism = Literal["exponential", "laplace"]
 MECHANISMS = ("exponential", "laplace")

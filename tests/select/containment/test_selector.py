@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tamis.binary.matrix import zero_one
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.greedy import greedy
-from tamis.zero_one import zero_one
 
 VALUES = "gives cells other than 0 and 1, which are refused"
 CLASSES = "gives more than two classes, which are refused"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tamis.picture import (
+from tamis.charts import (
     BLUE,
     GREEN,
     GRID,

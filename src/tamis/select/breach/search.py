@@ -15,10 +15,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.choose.evaluation import ordered, ranked, weighted
-from tamis.choose.factors import Direction, goodness, levels
-from tamis.choose.pareto import front
 from tamis.learn.subset_scores import FoldScores
+from tamis.rank.evaluation import front, ordered, ranked, weighted
+from tamis.rank.factors import Direction, goodness, levels
 from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.trials import BASELINE, Trials
 

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.choose.evaluation import Evaluation, evaluation
-from tamis.choose.factors import Weights, read_weights
 from tamis.errors import CannotMeet, InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.encoding import Encoding
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
+from tamis.rank.evaluation import Evaluation, evaluation
+from tamis.rank.factors import Weights, read_weights
 from tamis.risk.attack import Attack, Attackers, named_attackers
 from tamis.risk.cut import Rule
 from tamis.select.breach.candidate import ROUNDING, Candidate

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tamis.choose.pareto import pareto_front
-from tamis.choose.sensitivity import Sensitivity, sensitivity
-from tamis.choose.stability import Steadiness, stability
-from tamis.choose.values import min_max, topsis
 from tamis.errors import InputError
+from tamis.rank.evaluation import pareto_front
+from tamis.rank.sensitivity import Sensitivity, Steadiness, sensitivity, stability
+from tamis.rank.values import min_max, topsis
 from tamis.select.breach.held_out import HeldOut
 from tamis.select.breach.search import FACTORS
 from tamis.select.breach.selector import BreachSelector

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tamis.binary.matrix import sparse_rows
 from tamis.errors import CannotMeet
 from tamis.risk.coding import Coded, Ints, people_in, people_of
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.projection import Privacy
 from tamis.select.containment.selection import Selection
-from tamis.zero_one import sparse_rows
 
 Found = TypeVar("Found")
 

@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.evaluate.separation import differing_pairs
 from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection, Step
-from tamis.zero_one import sparse_columns, two_classes, zero_one
 
 Separation = Literal["hamdist", "distcnt"]
 Places = NDArray[np.int64]

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError, listed
 from tamis.select.containment.paths import SetUtility, Task, choose
 from tamis.select.containment.projection import Privacy, check_k, check_privacy
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
-from tamis.zero_one import two_classes, zero_one
 
 OnViolation = Literal["skip", "stop"]
 

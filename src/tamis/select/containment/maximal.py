@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import sparse_rows
 from tamis.errors import InputError
 from tamis.select.containment.fill import Filler
 from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection
-from tamis.zero_one import sparse_rows
 
 WIDE = 2
 """Columns for each of k rows from which few rows decide what an itemset holds."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import Binary, sparse_columns
 from tamis.evaluate.separation import differing_pairs
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
@@ -22,7 +23,6 @@ from tamis.select.containment.utilities import (
     mutual_information,
     split_rows,
 )
-from tamis.zero_one import Binary, sparse_columns
 
 if TYPE_CHECKING:
     from tamis.select.containment.kernels import Path, Patterns, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tamis.picture import BLUE, GRID, INK, ORANGE, SOFT, Picture, Scale, around, shortened
+from tamis.charts import BLUE, GRID, INK, ORANGE, SOFT, Picture, Scale, around, shortened
 from tamis.select.containment.selection import Selection
 
 _WIDTH, _HEIGHT = 720.0, 420.0

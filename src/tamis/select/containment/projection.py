@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.matrix import sparse_columns
 from tamis.errors import CannotMeet, InputError
-from tamis.zero_one import sparse_columns
 
 Privacy = Literal["containment", "equality"]
 

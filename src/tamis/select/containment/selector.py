@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.coding import Ints
 from tamis.risk.scope import numbered
@@ -20,7 +21,6 @@ from tamis.select.containment.paths import SetUtility
 from tamis.select.containment.projection import Privacy, check_k
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import Model
-from tamis.zero_one import Binary, sparse_columns, two_classes, zero_one
 
 SEARCHES = ("greedy", "maximal", "improve", "exact")
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.distinct import WORD, distinct_masks, row_masks
+from tamis.binary.distinct import WORD, distinct_masks, row_masks
+from tamis.binary.matrix import Binary, sparse_columns
 from tamis.evaluate.separation import class_counts
 from tamis.select.containment.columns import Columns, take
 from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, Rule, packed, start
 from tamis.select.containment.knockout import knock_out
-from tamis.zero_one import Binary, sparse_columns
 
 SHARE = 0.16
 """Of the bytes of a CSR table: what may be held by column at a time."""

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.binary.matrix import Binary, sparse_columns
 from tamis.errors import InputError
 from tamis.evaluate.separation import class_counts, differing_pairs
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
-from tamis.zero_one import Binary, sparse_columns
 
 Model = Literal["linear", "bayes"]
 PREDICTIVE = ("likelihood", "auc")

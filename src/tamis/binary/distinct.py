@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tamis.zero_one import Binary
+from tamis.binary.matrix import Binary
 
 WORD = 64
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.choose.evaluation import weighted
-from tamis.choose.factors import (
+from tamis.rank.evaluation import weighted
+from tamis.rank.factors import (
     Direction,
     Factors,
     Values,

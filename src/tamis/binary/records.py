@@ -17,10 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.binary.matrix import sparse_rows
 from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed
 from tamis.table import Table, bare
-from tamis.zero_one import sparse_rows
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,7 +1,9 @@
-"""How much the choice depends on the weights."""
+"""How far a choice depends on the weights, and on the seed."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -9,8 +11,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.choose.evaluation import Evaluation
-from tamis.choose.factors import ROUNDING, Values
+from tamis.errors import InputError
+from tamis.rank.evaluation import Evaluation
+from tamis.rank.factors import ROUNDING, Values
 
 MOST_POINTS = 5_000
 """About how many weightings the map looks at."""
@@ -60,7 +63,7 @@ def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
 
     Examples
     --------
-    >>> from tamis.choose.evaluation import evaluation
+    >>> from tamis.rank.evaluation import evaluation
     >>> scores = {"accuracy": [0.9, 0.8], "features": [5, 2]}
     >>> found = sensitivity(evaluation(
     ...     scores, ["accuracy:max", "features:min"], "accuracy=.7,features=.3"))
@@ -137,3 +140,46 @@ def _to_catch_up(gain: Values, weights: Values) -> float:
         moved += step
         missing -= step * per_unit
     return moved
+
+
+Subset = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """One set of features over many runs: the shares of runs that found it, and that chose it."""
+
+    features: Subset
+    found: float
+    won: float
+
+
+def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Steadiness]:
+    """Count over runs how often each set of features is found and wins.
+
+    Parameters
+    ----------
+    runs : iterable of (candidates, winner)
+        Each set of features as a tuple of names, in the same order in every run.
+
+    Returns
+    -------
+    list of Steadiness
+        Most wins first, then most often found.
+
+    Examples
+    --------
+    >>> a, b = ("age",), ("age", "job")
+    >>> stability([([a, b], a), ([a], a), ([b], b), ([a, b], a)])
+    [Steadiness(features=('age',), found=0.75, won=0.75),
+     Steadiness(features=('age', 'job'), found=0.75, won=0.25)]
+    """
+    seen = list(runs)
+    if not seen:
+        raise InputError("stability needs at least one run")
+    found = Counter(subset for candidates, _ in seen for subset in set(candidates))
+    won = Counter(winner for _, winner in seen)
+    every = [
+        Steadiness(subset, found[subset] / len(seen), won[subset] / len(seen)) for subset in found
+    ]
+    return sorted(every, key=lambda s: (-s.won, -s.found, len(s.features), s.features))
