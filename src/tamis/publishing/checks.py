@@ -141,12 +141,14 @@ def _members(bitmap: NDArray[np.uint8], people: People | None) -> int:
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
     """Cells that are 0 and 1 as truth values; an error where others are among them."""
-    texts = cells.cast(pl.String)
-    odd = [c for c in texts.columns if not texts[c].is_in(["0", "1", "true", "false"]).all()]
-    if odd or sum(texts.null_count().row(0)):
+    columns = {s.name: bare(s).cast(pl.String) for s in cells.get_columns()}
+    known = ["0", "1", "true", "false"]
+    odd = [name for name, texts in columns.items() if not texts.is_in(known).fill_null(False).all()]
+    if odd:
         raise CannotMeet(
-            f"anonymity by containment is promised, but column {listed(odd or texts.columns[:1])} "
-            "holds something beside 0 and 1"
+            f"anonymity by containment is promised, but column {listed(odd)} holds something "
+            "beside 0 and 1"
         )
-    found: NDArray[np.bool_] = texts.select(pl.all().is_in(["1", "true"])).to_numpy()
+    ones = [texts.is_in(["1", "true"]).to_numpy() for texts in columns.values()]
+    found: NDArray[np.bool_] = np.column_stack(ones)
     return found

@@ -26,6 +26,7 @@ class Seen:
 def seen(table: Table) -> list[Seen]:
     """Look at every column.
 
+    >>> import polars as pl
     >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
     >>> [(c.name, c.looks) for c in seen(Table(frame))]
     [('who', 'identifier'), ('class', 'target')]
