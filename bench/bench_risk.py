@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 
 from bench.ratio import Ratio, seconds, show
+from tamis.risk.audit import exposure
 from tamis.risk.classes import k_anonymity
-from tamis.risk.closeness import t_closeness
-from tamis.risk.diversity import l_diversity
-from tamis.risk.exposure import exposure
+from tamis.risk.diversity import l_diversity, t_closeness
 
 ROWS = 1_000_000
 PEER = Path(__file__).parents[1] / "tests" / "risk" / "pycanon_peer.py"

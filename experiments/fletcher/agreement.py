@@ -13,8 +13,7 @@ from experiments.fletcher import printed
 from experiments.fletcher.curves import Effort, curve
 from experiments.paper import Grid, Section
 from experiments.store import Store
-from tamis.evaluate.correlation import correlations
-from tamis.evaluate.curve import Curve
+from tamis.evaluate.curve import Curve, correlations
 
 TOLERANCES = {"r": 0.15, "p": 0.02}
 _COLUMNS = {

@@ -13,8 +13,7 @@ from joblib import Parallel, delayed
 from experiments.data import Data
 from experiments.fletcher.tables import SOURCES, file_of, fold_of, table_of
 from experiments.store import Store
-from tamis.evaluate.curve import Curve, retention_curve
-from tamis.evaluate.measure import Measure
+from tamis.evaluate.curve import Curve, Measure, retention_curve
 from tamis.evaluate.prediction import Prediction, prediction
 from tamis.perturb.noise import GaussianNoise, UniformNoise
 from tamis.rules.mine import mine_rules

@@ -15,7 +15,7 @@ from tamis.learn.classifiers import classifier
 from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation
-from tamis.risk.attack import Attack
+from tamis.risk.breach import Attack
 from tamis.select.breach import judge
 from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.search import exhaustive, walk

@@ -6,9 +6,7 @@ import pytest
 from scipy import stats
 
 from tamis.errors import InputError
-from tamis.evaluate.correlation import correlations
-from tamis.evaluate.curve import Curve, retention_curve
-from tamis.evaluate.measure import Measure
+from tamis.evaluate.curve import Curve, Measure, correlations, retention_curve
 from tamis.evaluate.retention import retention
 from tamis.read import read_table
 from tamis.rules import RuleSet

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.curve import own_measure, retention_measures
 from tamis.evaluate.retention import retention
-from tamis.evaluate.retention_measures import own_measure, retention_measures
 from tamis.read import read_table
 from tamis.rules import RuleSet
 from tamis.rules.count import kept_rules

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from tamis.errors import InputError
+from tamis.evaluate.picture import retention_picture
 from tamis.evaluate.retention import retention
-from tamis.evaluate.retention_plot import retention_picture
 from tamis.rules import OneOf, Rule, RuleSet
 
 ORIGINAL = pl.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "a", "b"], "y": list("pqpq")})

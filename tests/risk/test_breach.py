@@ -15,10 +15,8 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.folds import Folds
 from tamis.learn.intervals import fold_interval
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.attack import Attack, named_attackers
-from tamis.risk.breach import breach_increase
-from tamis.risk.cut import cut_sensitive
-from tamis.risk.mdl import mdl_cuts
+from tamis.risk.breach import Attack, breach_increase, named_attackers
+from tamis.risk.cut import cut_sensitive, mdl_cuts
 from tamis.table import Roles, Table
 
 

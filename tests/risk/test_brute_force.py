@@ -11,11 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from tamis.risk.classes import class_sizes, k_anonymity, unique_rows
-from tamis.risk.closeness import t_closeness
-from tamis.risk.columns import riskiest_columns
-from tamis.risk.diversity import l_diversity
-from tamis.risk.reidentification import reidentification
+from tamis.risk.audit import riskiest_columns
+from tamis.risk.classes import class_sizes, k_anonymity, reidentification, unique_rows
+from tamis.risk.diversity import l_diversity, t_closeness
 
 QUASI = {"n": pl.Int8, "t": pl.String, "b": pl.Boolean, "f": pl.Float64}
 CELLS = {

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from tamis.errors import InputError
-from tamis.risk.closeness import t_closeness
+from tamis.risk.diversity import t_closeness
 
 # The salaries of Li, Li and Venkatasubramanian 2007, section 3: thousands, three classes.
 SALARIES = pl.DataFrame(

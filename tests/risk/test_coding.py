@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.risk.coding import LARGEST, NARROW, Coded, coded, counted, dense, joined
+from tamis.risk.grouping import LARGEST, NARROW, Coded, coded, counted, dense, joined
 
 DAY = dt.date(2020, 1, 1)
 

@@ -7,12 +7,9 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
-from tamis.risk.classes import class_sizes, k_anonymity, unique_rows
-from tamis.risk.closeness import t_closeness
-from tamis.risk.columns import riskiest_columns
-from tamis.risk.diversity import l_diversity
-from tamis.risk.exposure import exposure
-from tamis.risk.reidentification import reidentification
+from tamis.risk.audit import exposure, riskiest_columns
+from tamis.risk.classes import class_sizes, k_anonymity, reidentification, unique_rows
+from tamis.risk.diversity import l_diversity, t_closeness
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.risk.coding import LARGEST, NARROW
-from tamis.risk.columns import column_effects
-from tamis.risk.grouping import Grouping, grouped
+from tamis.risk.audit import column_effects
+from tamis.risk.grouping import LARGEST, NARROW, Grouping, grouped
 
 
 def wide(columns: int, rows: int = 400) -> pl.DataFrame:

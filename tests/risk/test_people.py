@@ -15,13 +15,16 @@ from scipy.stats import wasserstein_distance
 
 from tamis import Roles, Table
 from tamis.errors import InputError
-from tamis.risk.classes import class_sizes, k_anonymity, unique_people, unique_rows
-from tamis.risk.closeness import t_closeness
-from tamis.risk.columns import riskiest_columns
+from tamis.risk.audit import exposure, riskiest_columns
+from tamis.risk.classes import (
+    class_sizes,
+    k_anonymity,
+    reidentification,
+    unique_people,
+    unique_rows,
+)
 from tamis.risk.containment import containment_anonymity, entity_anonymity
-from tamis.risk.diversity import l_diversity
-from tamis.risk.exposure import exposure
-from tamis.risk.reidentification import reidentification
+from tamis.risk.diversity import l_diversity, t_closeness
 
 QUASI = ["n", "t", "b"]
 

@@ -20,8 +20,7 @@ import polars as pl
 import pytest
 
 from tamis.risk.classes import k_anonymity
-from tamis.risk.closeness import t_closeness
-from tamis.risk.diversity import l_diversity
+from tamis.risk.diversity import l_diversity, t_closeness
 
 PEER = Path(__file__).with_name("pycanon_peer.py")
 PATIENCE = 180

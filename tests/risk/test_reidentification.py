@@ -5,7 +5,7 @@ import pytest
 
 from tamis import Table
 from tamis.errors import InputError
-from tamis.risk.reidentification import reidentification
+from tamis.risk.classes import reidentification
 
 FRAME = pl.DataFrame({"job": ["cook", "cook", None]})
 

@@ -7,11 +7,10 @@ import pytest
 
 from tamis import Roles, Table
 from tamis.errors import InputError
+from tamis.risk.audit import exposure
 from tamis.risk.classes import k_anonymity
-from tamis.risk.closeness import t_closeness
-from tamis.risk.diversity import l_diversity
-from tamis.risk.exposure import exposure
-from tamis.risk.scope import scope
+from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.grouping import scope
 
 FRAME = pl.DataFrame(
     {"id": [1, 2, 3], "age": [3, 3, None], "job": ["a", "a", None], "ill": ["no", "yes", "no"]}

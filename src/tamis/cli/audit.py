@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
-    from tamis.risk.exposure import Exposure
+    from tamis.risk.audit import Exposure
     from tamis.table import Table
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
@@ -62,7 +62,7 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
     """The exposure of a table, and of its 0/1 form where it has one; of people, if known."""
     from tamis.binary.records import binarise, from_wide, is_binary
-    from tamis.risk.exposure import exposure
+    from tamis.risk.audit import exposure
 
     found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
     found["attacker"] = _attacker(table)

@@ -155,7 +155,7 @@ def _learnt(
 
 
 def _plot(kept: Retention, path: str) -> None:
-    from tamis.evaluate.retention_plot import retention_picture
+    from tamis.evaluate.picture import retention_picture
     from tamis.files import written
 
     with written(path) as draft:

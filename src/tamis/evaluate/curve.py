@@ -1,19 +1,121 @@
-"""Retention at several levels of noise or budget, several draws each."""
+"""Measures of a release over levels of noise or budget, and whether they agree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
 
 from tamis.errors import InputError, listed
 from tamis.evaluate.comparison import baseline
-from tamis.evaluate.measure import Measure
-from tamis.evaluate.retention import Retention, measured
+from tamis.evaluate.retention import OwnMeasure, Retention, measured, retention
 from tamis.rules.ruleset import RuleSet
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function of (original, released) with a name and the direction that is better.
+
+    Examples
+    --------
+    >>> kept = Measure("columns_kept", "max", lambda original, released: released.width)
+    >>> import polars as pl
+    >>> kept(pl.DataFrame({"a": [1], "b": [2]}), pl.DataFrame({"a": [1]}))
+    1.0
+    """
+
+    name: str
+    better: Literal["min", "max"]
+    score: Callable[[Any, Any], float]
+
+    def __call__(self, original: Any, released: Any) -> float:
+        return float(self.score(original, released))
+
+
+def retention_measures(
+    rules: RuleSet,
+    names: Iterable[str] = ("rule_accuracy", "rsd", "rld", "re"),
+    **options: Any,
+) -> tuple[Measure, ...]:
+    """Figures of `retention` as measures for a scorecard; smaller is better, coverage apart.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    names : list of str
+        Any of the figures of `Retention`.
+    **options
+        As for `retention`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [25, 35, 45, 55], "ill": ["no", "no", "yes", "yes"]})
+    >>> (measure,) = retention_measures(RuleSet.parse("age > 40 -> ill=yes"), ["rsd"])
+    >>> measure(original, original.with_columns(age=60)), measure.better
+    (0.5, 'min')
+    """
+    figures = {*Retention.__dataclass_fields__, "wrong_released", "lost", "lost_share", "flipped"}
+    figures -= {"target", "reading", "rules", "own"}
+    unknown = [name for name in names if name not in figures]
+    if unknown:
+        raise InputError(
+            f"retention has no figure {listed(unknown)}; it has {listed(sorted(figures), most=30)}"
+        )
+    return tuple(_measure(rules, name, options) for name in names)
+
+
+def own_measure(
+    name: str,
+    function: OwnMeasure,
+    rules: RuleSet,
+    better: Literal["min", "max"] = "min",
+    **options: Any,
+) -> Measure:
+    """A data holder's own function of the two matrices as a measure for a scorecard.
+
+    Parameters
+    ----------
+    name : str
+    function : function (before, after)
+        Of the two matrices of counts, rules x labels.
+    rules : RuleSet
+    better : {"min", "max"}
+        Which direction is better.
+    **options
+        As for `retention`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [25, 45, 55], "ill": ["no", "yes", "yes"]})
+    >>> gone = own_measure("gone", lambda before, after: (before - after).sum(),
+    ...                    RuleSet.parse("age > 40 -> ill=yes"))
+    >>> gone(original, original.head(2))
+    1.0
+    """
+
+    def score(original: Any, released: Any) -> float:
+        return retention(rules, original, released, measures={name: function}, **options).own[name]
+
+    return Measure(name, better, score)
+
+
+def _measure(rules: RuleSet, name: str, options: dict[str, Any]) -> Measure:
+    def score(original: Any, released: Any) -> float:
+        value = getattr(retention(rules, original, released, **options), name)
+        return math.nan if value is None else float(value)
+
+    larger = name in ("coverage", "coverage_original", "right_released", "right_original")
+    return Measure(name, "max" if larger else "min", score)
+
 
 Releasing = Callable[[Any, Any, int], Any]
 """A function (original, level, seed) that gives a release."""
@@ -135,3 +237,111 @@ def _check(
     names = [*figures, *(m.name for m in measures)]
     if len(set(names)) < len(names):
         raise InputError("two measures of the curve have the same name; give each its own")
+
+
+Floats = NDArray[np.float64]
+
+_NEARLY_ONE = 1 - 1e-12
+
+
+def correlations(curves: Mapping[str, Curve]) -> pl.DataFrame:
+    """Pearson correlations of every two measures over curves of several datasets.
+
+    Parameters
+    ----------
+    curves : mapping of dataset to Curve
+        All with the same measures.
+
+    Returns
+    -------
+    polars frame
+        One row a pair of measures and scope, with columns `a`, `b`, `scope`, `r`, `p_value`,
+        `points`, `datasets`. The scope is the name of a dataset (over its levels; neighbouring
+        levels are taken as independent, so read its p-value with care), `"within"` (the mean of
+        these by Fisher's z, tested over datasets) or `"pooled"` (all points together, tested
+        with errors clustered by dataset). What cannot be computed is missing.
+
+    Examples
+    --------
+    >>> points = [(x, 0, m, f(x)) for x in range(5) for m, f in [("a", float), ("b", lambda v: -v)]]
+    >>> curve = Curve(pl.DataFrame(points, schema=["level", "draw", "measure", "value"],
+    ...                            strict=False, orient="row"))
+    >>> correlations({"toy": curve}).filter(pl.col("scope") == "toy")["r"].to_list()
+    [-1.0]
+    """
+    if not curves:
+        raise InputError("correlations need the curve of at least one dataset")
+    tables = {name: curve.means().drop("level") for name, curve in curves.items()}
+    measures = next(iter(tables.values())).columns
+    for name, table in tables.items():
+        if set(table.columns) != set(measures):
+            raise InputError(f"the curve of {name!r} has other measures than the first one")
+    rows = [row for a, b in combinations(measures, 2) for row in _pair(tables, a, b)]
+    types = {
+        "a": pl.String,
+        "b": pl.String,
+        "scope": pl.String,
+        "r": pl.Float64,
+        "p_value": pl.Float64,
+        "points": pl.Int64,
+        "datasets": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _pair(tables: Mapping[str, pl.DataFrame], a: str, b: str) -> list[tuple[object, ...]]:
+    both = {name: _values(table, a, b) for name, table in tables.items()}
+    single = {name: _pearson(x, y) for name, (x, y) in both.items()}
+    rows: list[tuple[object, ...]] = [
+        (a, b, name, *single[name], len(both[name][0]), 1) for name in tables
+    ]
+    known = [r for r, _ in single.values() if r is not None]
+    points = sum(len(x) for x, _ in both.values())
+    rows.append((a, b, "within", *_within(known), points, len(known)))
+    rows.append((a, b, "pooled", *_pooled(list(both.values())), points, len(both)))
+    return rows
+
+
+def _values(table: pl.DataFrame, a: str, b: str) -> tuple[Floats, Floats]:
+    known = table.select(a, b).drop_nulls()
+    return known[a].to_numpy(), known[b].to_numpy()
+
+
+def _pearson(x: Floats, y: Floats) -> tuple[float | None, float | None]:
+    if len(x) < 3 or _constant(x) or _constant(y):
+        return None, None
+    found = stats.pearsonr(x, y)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _within(single: list[float]) -> tuple[float | None, float | None]:
+    """The mean correlation by Fisher's z, and whether it differs from 0 over the datasets."""
+    if not single:
+        return None, None
+    scores = np.arctanh(np.clip(single, -_NEARLY_ONE, _NEARLY_ONE))
+    mean = math.tanh(float(scores.mean()))
+    if len(scores) < 2 or _constant(scores):
+        return mean, None
+    return mean, float(stats.ttest_1samp(scores, 0.0).pvalue)
+
+
+def _pooled(both: list[tuple[Floats, Floats]]) -> tuple[float | None, float | None]:
+    """The correlation of all points; its error adds up the residuals of each dataset first."""
+    x, y = (np.concatenate([pair[i] for pair in both]) for i in (0, 1))
+    if len(x) < 3 or _constant(x) or _constant(y):
+        return None, None
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
+    r = float(np.mean(x * y))
+    groups = len(both)
+    if groups < 2:
+        return r, None
+    owner = np.repeat(np.arange(groups), [len(pair[0]) for pair in both])
+    moved = np.bincount(owner, weights=x * (y - r * x), minlength=groups)
+    error = math.sqrt(groups / (groups - 1) * float(moved @ moved)) / len(x)
+    if error == 0:
+        return r, None
+    return r, float(2 * stats.t.sf(abs(r) / error, groups - 1))
+
+
+def _constant(x: Floats) -> bool:
+    return bool(np.ptp(x) <= 1e-12 * max(1.0, float(np.abs(x).max())))

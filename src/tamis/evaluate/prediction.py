@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.comparison import frame_of
-from tamis.evaluate.measure import Measure
+from tamis.evaluate.curve import Measure
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.mine import OneHot
 from tamis.table import Table, bare, only

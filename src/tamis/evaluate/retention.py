@@ -10,10 +10,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.evaluate import rule_measures
 from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, frame_of
-from tamis.evaluate.rule_changes import RuleChange, rule_changes
-from tamis.evaluate.rule_measures import LEAST_SUPPORT, Reading
+from tamis.evaluate.rule_changes import (
+    LEAST_SUPPORT,
+    Reading,
+    RuleChange,
+    relative_error,
+    right_shares,
+    rld,
+    rld_floor,
+    rsd,
+    rule_changes,
+    total_variation,
+)
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 
@@ -194,7 +203,7 @@ def measured(
     """The retention of one release, the original being counted already."""
     comparison = base.compare(released)
     fallback = _position(comparison, default)
-    before, after = rule_measures.right_shares(comparison, reading, fallback)
+    before, after = right_shares(comparison, reading, fallback)
     return Retention(
         target=base.target,
         reading=reading,
@@ -203,11 +212,11 @@ def measured(
         rule_accuracy=abs(before - after),
         right_original=before,
         right_released=after,
-        rsd=rule_measures.rsd(comparison),
-        total_variation=rule_measures.total_variation(comparison),
-        rld=_known(rule_measures.rld(comparison, least_support)),
-        rld_floor=_known(rule_measures.rld_floor(comparison, least_support)),
-        re=_known(rule_measures.relative_error(comparison)),
+        rsd=rsd(comparison),
+        total_variation=total_variation(comparison),
+        rld=_known(rld(comparison, least_support)),
+        rld_floor=_known(rld_floor(comparison, least_support)),
+        re=_known(relative_error(comparison)),
         coverage_original=comparison.before.coverage,
         coverage=comparison.after.coverage,
         rules=rule_changes(comparison, frame_of(released).columns),

@@ -16,7 +16,7 @@ from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.frames import given
-from tamis.risk.scope import numbered
+from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k
 from tamis.table import Table, only
@@ -170,7 +170,7 @@ def _flipped(
 
 def _clusters(table: sparse.csr_array, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     from tamis.perturb.members import gathered
-    from tamis.risk.supersets import distinct_rows
+    from tamis.risk.kernels import distinct_rows
 
     first, weight, of_row = distinct_rows(table.indptr, table.indices)
     rows = table[first]
@@ -247,7 +247,7 @@ def _rows_of(table: sparse.csr_array) -> NDArray[np.int64]:
 
 
 def _least_equal(table: sparse.csr_array) -> int:
-    from tamis.risk.supersets import distinct_rows
+    from tamis.risk.kernels import distinct_rows
 
     _, weight, _ = distinct_rows(table.indptr, table.indices)
     return int(weight.min())

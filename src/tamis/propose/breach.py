@@ -15,7 +15,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.asked import Asked
 from tamis.release import Recipe, Release, released
-from tamis.risk.coding import Coded, coded, counted, dense, joined, people_in, people_of
+from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector
 
 LARGE = 5000

@@ -1,12 +1,18 @@
-"""k-anonymity, unique people and the sizes of the classes."""
+"""k-anonymity, unique people, the sizes of the classes, and the risk that a row is matched."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tamis.risk.grouping import ClassSize
-from tamis.risk.scope import scope
+import numpy as np
+import polars as pl
+
+from tamis.errors import InputError, listed
+from tamis.read import polars_frame
+from tamis.risk.grouping import ClassSize, Grouping, Ints, Scope, grouped, scope
+from tamis.table import Table, only
 
 
 def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
@@ -89,3 +95,154 @@ def class_sizes(
     ClassSize(size=2, classes=1, rows=2, people=2)
     """
     return scope(data, quasi, people=people).grouped().class_sizes
+
+
+THRESHOLD = 0.2
+"""A row in a class of fewer than five."""
+
+
+@dataclass(frozen=True)
+class Reidentification:
+    """Three attackers, after El Emam and Dankar 2008.
+
+    A person in a class of f people, whose class has F people in the population, is found with
+    probability 1/f by one who knows that the person is in the table, else with 1/F. Of people
+    who have rows in several classes, the largest 1/f and 1/F count.
+
+    Parameters
+    ----------
+    threshold : float
+        The risk above which a person counts as exposed.
+    prosecutor : float
+        The largest 1/f: the attacker looks for someone known to be in the table.
+    prosecutor_above : float
+        The share of the people whose 1/f is above the threshold.
+    journalist : float
+        The largest 1/F: the attacker wants to match anyone at all.
+    journalist_above : float
+        The share of the people whose 1/F is above the threshold.
+    marketer : float
+        The share of the people an attacker who matches them all expects to get right: the mean
+        of 1/F over the people, which is classes / rows where each row is a person and the table
+        its own population.
+    """
+
+    threshold: float
+    prosecutor: float
+    prosecutor_above: float
+    journalist: float
+    journalist_above: float
+    marketer: float
+
+
+def reidentification(
+    data: Any,
+    quasi: Sequence[str] | None = None,
+    *,
+    population: Any = None,
+    threshold: float = THRESHOLD,
+    people: Any = None,
+) -> Reidentification:
+    """How likely a person is matched to a row of theirs.
+
+    Parameters
+    ----------
+    data : Table or pandas, polars or pyarrow frame
+        The table as it would be released.
+    quasi : sequence of str, optional
+        The columns an attacker may know. `None`: those of the table's roles, by default all
+        features; of a bare frame, all columns.
+    population : Table or frame, optional
+        The people the table was drawn from, the table's own among them, with the
+        quasi-identifiers as columns; one row each, unless it is a table that tells people apart.
+        `None`: the table is its own population, which is the
+        cautious answer.
+    threshold : float
+        The risk above which a person counts as exposed.
+    people : array, optional
+        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
+        `Table.people`; of a bare frame, each row is a person.
+
+    Returns
+    -------
+    Reidentification
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"job": ["cook", "cook", "cook", "judge"]})
+    >>> found = reidentification(frame, threshold=0.5)
+    >>> found.prosecutor, found.prosecutor_above, found.marketer
+    (1.0, 0.25, 0.5)
+    >>> town = pl.DataFrame({"job": ["cook"] * 6 + ["judge"] * 2})
+    >>> found = reidentification(frame, population=town, threshold=0.5)
+    >>> found.journalist, found.journalist_above, found.marketer
+    (0.5, 0.0, 0.25)
+    """
+    asked = scope(data, quasi, people=people)
+    return matched(asked, asked.grouped(), population, threshold)
+
+
+def matched(
+    asked: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
+) -> Reidentification:
+    """The three risks of grouped rows."""
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold is a risk above 0 and at most 1, got {threshold}")
+    sizes = grouping.sizes
+    people = sizes if population is None else _people(asked, grouping, population)
+    if grouping.people is not None:
+        return _of_people(grouping, people, threshold)
+    return Reidentification(
+        threshold=threshold,
+        prosecutor=1 / int(sizes.min()),
+        prosecutor_above=int(sizes[1 / sizes > threshold].sum()) / grouping.rows,
+        journalist=1 / int(people.min()),
+        journalist_above=int(sizes[1 / people > threshold].sum()) / grouping.rows,
+        marketer=float((sizes / people).sum()) / grouping.rows,
+    )
+
+
+def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
+    """The risks of people with several rows, each by the row that tells most."""
+    everyones = np.full(grouping.everybody, people.max())
+    np.minimum.at(everyones, grouping.members.people, people[grouping.members.classes])
+    inside, outside = 1 / grouping.of_person, 1 / everyones
+    return Reidentification(
+        threshold=threshold,
+        prosecutor=float(inside.max()),
+        prosecutor_above=float((inside > threshold).mean()),
+        journalist=float(outside.max()),
+        journalist_above=float((outside > threshold).mean()),
+        marketer=float(outside.mean()),
+    )
+
+
+def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
+    """The number of people of the population in each class of the table."""
+    quasi = list(asked.quasi)
+    everyone = population.frame if isinstance(population, Table) else polars_frame(population)
+    if unknown := [c for c in quasi if c not in everyone.columns]:
+        raise InputError(
+            f"the population has no column {listed(unknown)}; it needs every quasi-identifier"
+        )
+    parts = [only(asked.frame, quasi), only(everyone, quasi)]
+    try:
+        both = grouped(pl.concat(parts, how="vertical_relaxed"), quasi).class_of
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            "the population's quasi-identifiers are of another type than the table's; "
+            "read both by the same schema"
+        ) from None
+    own, everyones = np.split(both, [grouping.rows])
+    who = population.people if isinstance(population, Table) else None
+    if who is not None:  # each person once in each class
+        everyones = np.unique(np.column_stack([everyones, who]), axis=0)[:, 0]
+    counts = np.bincount(everyones, minlength=both.max() + 1)
+    people = np.empty_like(grouping.sizes)
+    people[grouping.class_of] = counts[own]
+    if short := int((people < grouping.sizes)[grouping.class_of].sum()):
+        raise InputError(
+            f"{short} rows of the table lie in classes with fewer people in the population than "
+            "in the table; the population must hold everyone in the table"
+        )
+    return people

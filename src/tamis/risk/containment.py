@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
 from tamis.errors import InputError
-from tamis.risk.coding import Coded, Ints, counted, joined, people_in, people_of
-from tamis.risk.scope import numbered
+from tamis.risk.grouping import Coded, Ints, counted, joined, numbered, people_in, people_of
 
 WORD = 64
 CUBE = 22
@@ -44,18 +43,18 @@ def containment_anonymity(X: Any, *, people: Any = None) -> int:
     """
     table = _with_rows(X)
     who = None if people is None else numbered(people, table.shape[0])
-    from tamis.risk import supersets
+    from tamis.risk import kernels
 
     if table.shape[1] <= WORD:
         masks, weight = _counted_narrow(table, who)
-        return int(supersets.least_maximal_mask(masks, weight, supersets.longest_first(masks)))
+        return int(kernels.least_maximal_mask(masks, weight, kernels.longest_first(masks)))
     rows = sparse_rows(table)
-    first, weight, of_row = supersets.distinct_rows(rows.indptr, rows.indices)
+    first, weight, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
     weight = weight if who is None else _people_by(of_row, who)
     columns = sparse_columns(rows[first])
     found = rows[first]
     return int(
-        supersets.least_maximal_row(
+        kernels.least_maximal_row(
             found.indptr, found.indices, columns.indptr, columns.indices, weight
         )
     )
@@ -84,7 +83,7 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
     """
     table = _with_rows(X)
     who = None if people is None else numbered(people, table.shape[0])
-    from tamis.risk import supersets
+    from tamis.risk import kernels
 
     if who is not None:
         return _people_holding(table, who)
@@ -92,30 +91,30 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
         masks, weight, of_row = _distinct_narrow(table)
         cube = np.zeros(1 << table.shape[1], np.int64)
         cube[masks] = weight
-        supersets.sum_over_supersets(cube)
+        kernels.sum_over_supersets(cube)
         return cube[masks][of_row]
     rows = sparse_rows(table)
-    first, weight, of_row = supersets.distinct_rows(rows.indptr, rows.indices)
+    first, weight, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
     found = rows[first]
     columns = sparse_columns(found)
-    held = supersets.weight_of_supersets(
+    held = kernels.weight_of_supersets(
         found.indptr, found.indices, columns.indptr, columns.indices, weight
     )
     return np.asarray(held[of_row])
 
 
 def _people_holding(table: Binary, people: Ints) -> NDArray[np.int64]:
-    from tamis.risk import supersets
+    from tamis.risk import kernels
 
     rows = sparse_rows(table)
-    first, _, of_row = supersets.distinct_rows(rows.indptr, rows.indices)
+    first, _, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
     found = rows[first]
     columns = sparse_columns(found)
     everybody = people_of(people)
     pairs, _ = counted(joined(Coded(of_row, len(first)), everybody))
     row, person = np.divmod(pairs, everybody.radix)
     starts = np.searchsorted(row, np.arange(len(first) + 1))
-    held = supersets.people_of_supersets(
+    held = kernels.people_of_supersets(
         found.indptr,
         found.indices,
         columns.indptr,

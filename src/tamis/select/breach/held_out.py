@@ -15,7 +15,7 @@ from tamis.learn.columns import Coding
 from tamis.learn.folds import Folds, People
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import refuse_fractions
-from tamis.risk.attack import named_attackers
+from tamis.risk.breach import named_attackers
 from tamis.select.breach.input import sensitive_series, unused_name
 from tamis.select.breach.selector import BreachSelector
 from tamis.table import Table

@@ -20,7 +20,7 @@ from tamis.learn.folds import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import Weights, read_weights
-from tamis.risk.attack import Attack, Attackers, named_attackers
+from tamis.risk.breach import Attack, Attackers, named_attackers
 from tamis.risk.cut import Rule
 from tamis.select.breach.candidate import ROUNDING, Candidate
 from tamis.select.breach.input import Opened, open_table

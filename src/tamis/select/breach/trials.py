@@ -14,7 +14,7 @@ from tamis.learn.intervals import fold_interval
 from tamis.learn.significance import fold_p_value
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.rank.factors import levels
-from tamis.risk.attack import Attack, Guess
+from tamis.risk.breach import Attack, Guess
 from tamis.select.breach.candidate import ROUNDING, Candidate, region
 
 BASELINE = "baseline"

@@ -14,8 +14,8 @@ import numpy as np
 
 from tamis.binary.matrix import sparse_rows
 from tamis.errors import CannotMeet
-from tamis.risk.coding import Coded, Ints, people_in, people_of
 from tamis.risk.containment import containment_anonymity
+from tamis.risk.grouping import Coded, Ints, people_in, people_of
 from tamis.select.containment.projection import Privacy
 from tamis.select.containment.selection import Selection
 
@@ -120,7 +120,7 @@ def crowd_of(table: Any, features: Any, people: Ints, privacy: Privacy = "contai
 
 def equal_people(rows: Any, people: Ints) -> int:
     """The people in the smallest class of equal rows of a CSR array."""
-    from tamis.risk.supersets import distinct_rows
+    from tamis.risk.kernels import distinct_rows
 
     first, _, of_row = distinct_rows(rows.indptr, rows.indices)
     return int(people_in(Coded(of_row, len(first)), people_of(people)).min())

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.coding import Ints
-from tamis.risk.scope import numbered
+from tamis.risk.grouping import Ints, numbered
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import OnViolation, greedy
 from tamis.select.containment.paths import SetUtility
