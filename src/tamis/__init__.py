@@ -56,7 +56,7 @@ _HOME = {
     "paired_t_test": "tamis.learn.significance",
     "pareto_front": "tamis.rank.evaluation",
     "prediction": "tamis.evaluate.prediction",
-    "publish": "tamis.publishing.bundle",
+    "publish": "tamis.publish.bundle",
     "read_binary": "tamis.read",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.classes",
@@ -65,7 +65,7 @@ _HOME = {
     "retention_measures": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",
     "t_closeness": "tamis.risk.diversity",
-    "verify": "tamis.publishing.verify",
+    "verify": "tamis.publish.verify",
 }
 _MODULES = {"separation": "tamis.evaluate.separation"}
 

@@ -1,4 +1,4 @@
-"""From a table to a choice: propose, evaluate, choose; `tamis.publishing` does the rest."""
+"""From a table to a choice: propose, evaluate, choose; `tamis.publish` does the rest."""
 
 from __future__ import annotations
 

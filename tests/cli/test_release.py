@@ -169,7 +169,7 @@ def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypa
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tamis.publishing.bundle.verify", interrupt)
+    monkeypatch.setattr("tamis.publish.bundle.verify", interrupt)
     code, _, err = run("release", *args, "--out", tmp_path / "out", "--quiet")
     assert code == 130
     assert "stopped" in err

@@ -150,7 +150,7 @@ def test_a_flag_names_the_program(run, table, tmp_path):
 
 STOPPED = """
 import os, signal, sys, time
-import tamis.publishing.bundle as bundle
+import tamis.publish.bundle as bundle
 step, how = sys.argv[1], getattr(signal, sys.argv[2])
 def stopped(*args, **options):
     os.kill(os.getpid(), how)
@@ -225,7 +225,7 @@ def test_what_nohup_asks_for_is_kept(run, monkeypatch):
 def test_a_full_disk_is_said_and_leaves_nothing(here):
     script = (
         "import resource, sys\n"
-        "import tamis.publishing.bundle as bundle\n"
+        "import tamis.publish.bundle as bundle\n"
         "publish = bundle.publish\n"
         "def limited(*args, **options):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))\n"

@@ -20,10 +20,10 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.propose import propose
 from tamis.propose.asked import Asked
 from tamis.propose.drawn import Drawn
-from tamis.publishing.bundle import publish
-from tamis.publishing.layout import read_json, write_json
-from tamis.publishing.recipient import for_recipient
-from tamis.publishing.verify import verify
+from tamis.publish.bundle import publish
+from tamis.publish.layout import read_json, write_json
+from tamis.publish.story import for_recipient
+from tamis.publish.verify import verify
 from tamis.release import Recipe, Release
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")

@@ -260,7 +260,7 @@ def _write(altered: Altered, path: Path) -> None:
 
 
 def _check_written(draft: Path, altered: Altered) -> None:
-    from tamis.publishing.checks import equals_by_grouping
+    from tamis.publish.checks import equals_by_grouping
     from tamis.table_file import format_named, read_written
 
     again = read_written(draft, format_named(draft))

@@ -21,8 +21,8 @@ def again_from(
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
     from tamis.flow import Settings
-    from tamis.publishing.folder import refuse_existing
-    from tamis.publishing.recipe import differing, read_recipe
+    from tamis.publish.bundle import differing, read_recipe
+    from tamis.publish.folder import refuse_existing
 
     if out is not None:
         refuse_existing(Path(out), force)

@@ -43,7 +43,7 @@ def run(
     limits: Limits,
 ) -> None:
     """Read, consider, publish, tell."""
-    from tamis.publishing.folder import refuse_existing
+    from tamis.publish.folder import refuse_existing
 
     refuse_existing(out, force)
     with _spending(source, settings, out, limits) as spent:
@@ -115,7 +115,7 @@ def make(
 ) -> Outcome:
     """Consider and publish, saying what is being done."""
     from tamis.flow import consider
-    from tamis.publishing.bundle import publish
+    from tamis.publish.bundle import publish
 
     with paced(watched) as say:
         outcome = consider(table, settings, binary=binary, tell=say)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
     """What was released, what holds, and where the report is; `more` joins the JSON."""
     if as_json:
-        from tamis.publishing.layout import NAME, read_json
+        from tamis.publish.layout import NAME, read_json
 
         summary = read_json(out / "private" / "summary.json", most=1 << 30)
         print_json(
@@ -42,7 +42,7 @@ def words(outcome: Outcome) -> list[str]:
 
     And which limit is not kept after all: all figures are of the rows that nothing was chosen by.
     """
-    from tamis.publishing.summarise_measures import judged
+    from tamis.publish.summarise import judged
 
     chosen, card, missed = (
         outcome.decision.chosen,
@@ -74,8 +74,8 @@ def _drawn(outcome: Outcome) -> str:
 
 
 def _alone(outcome: Outcome) -> list[str]:
-    from tamis.publishing.exposure import exposure, same_sensitive
-    from tamis.publishing.exposure_words import alike_words, exposure_words
+    from tamis.publish.exposure import exposure, same_sensitive
+    from tamis.publish.exposure_words import alike_words, exposure_words
 
     found, secret = exposure(outcome), same_sensitive(outcome)
     if found is None:

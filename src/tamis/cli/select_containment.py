@@ -167,7 +167,7 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
     import polars as pl
 
     from tamis.files import written
-    from tamis.publishing.checks import containment_by_bitmaps, equals_by_grouping
+    from tamis.publish.checks import containment_by_bitmaps, equals_by_grouping
     from tamis.table_file import format_named, read_written, write_table
 
     table = records.select(sorted(chosen.features)).frame()

@@ -14,8 +14,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise."""
     from tamis.cli import printable
     from tamis.cli.show import console, print_json
-    from tamis.publishing.people import uncounted
-    from tamis.publishing.verify import verify as check
+    from tamis.publish.people import uncounted
+    from tamis.publish.verify import verify as check
 
     found = check(folder)
     if as_json:

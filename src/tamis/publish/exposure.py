@@ -1,0 +1,194 @@
+"""Who stands alone in a release: among what attackers may know, and in everything released.
+
+Figures of rows can be counted from the released file by anybody who has it, so they may be small.
+Where people have several rows, figures of people cannot: those from 1 to k - 1 are `None`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.binary.records import binarise, from_wide, is_binary
+from tamis.flow import Outcome
+from tamis.publish.summary import Alike, Exposure, Unit
+from tamis.release import Promise, Release
+from tamis.risk.containment import entity_anonymity
+from tamis.risk.grouping import grouped
+
+Ints = NDArray[np.int64]
+
+
+def exposure(outcome: Outcome) -> Exposure | None:
+    """How exposed the chosen release is; `None` of rows that were drawn: they are nobody's."""
+    release, table = outcome.decision.chosen.release, outcome.table
+    if release.is_drawn:
+        return None
+    k, people = outcome.settings.k, table.people
+    if people is None:
+        return _counted(release, None, table.unit, k)
+    found = _counted(release, people, table.unit, k)
+    return {**found, "rows": _counted(release, None, "rows", k)}
+
+
+def same_sensitive(outcome: Outcome) -> Alike | None:
+    """Groups in which all share the sensitive value; `None` where it is released, or rows drawn.
+
+    Nobody can count these from the released file, so what is from 1 to k - 1 is not told.
+    """
+    release, table = outcome.decision.chosen.release, outcome.table
+    if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
+        return None
+    secrets = table.frame.get_column(table.sensitive)
+    return _alike(_known(release), secrets, table.people, told_from(outcome.settings.k))
+
+
+def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
+    """For everybody the size of their smallest crowd: before, after, and in all that is released.
+
+    Before and after in what attackers were said to know, by containment where that is promised.
+    """
+    release, table = outcome.decision.chosen.release, outcome.table
+    known, whole = _known(release), _whole(release)
+    before = _before(outcome, known.contained)
+    crowds = (before, known.sizes(table.people), whole.sizes(table.people))
+    first, second, third = (_each(sizes, table.people) for sizes in crowds)
+    return first, second, third
+
+
+def _before(outcome: Outcome, contained: bool) -> Ints:
+    """For each row of the original the size of its crowd; records of 0 and 1 may be sparse."""
+    table = outcome.table
+    if not contained:
+        return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
+    wide = outcome.binary is None and is_binary(table)
+    records = from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
+    return entity_anonymity(records.matrix, people=table.people)
+
+
+def _each(sizes: Ints, people: Ints | None) -> Ints:
+    """Of sizes for each row, the smallest of each person."""
+    if people is None:
+        return sizes
+    least = np.full(int(people.max()) + 1, len(sizes), dtype=np.int64)
+    np.minimum.at(least, people, sizes)
+    return least
+
+
+def told_from(k: int) -> Callable[[int], int | None]:
+    """Tells counts that nobody else could make: those from 1 to k - 1 are left out.
+
+    >>> [told_from(3)(count) for count in range(5)]
+    [0, None, None, 3, 4]
+    """
+    return lambda count: None if 0 < count < k else count
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowds:
+    """For each row a number of its kind, and the people (or rows) among whom it hides."""
+
+    frame: pl.DataFrame
+    columns: list[str]
+    contained: bool
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """The same number for rows that are equal."""
+        if not self.columns:
+            return np.zeros(self.frame.height, dtype=np.int64)
+        return _codes([self.frame.get_column(name) for name in self.columns])
+
+    def sizes(self, people: Ints | None) -> Ints:
+        """Of equals, or of those who have all that a row has."""
+        if not self.contained:
+            kinds = self.kinds
+            return _distinct(kinds, people)[kinds]
+        return entity_anonymity(_matrix(self.frame, self.columns), people=people)
+
+    def alike(self, values: pl.Series) -> NDArray[np.bool_]:
+        """For each row whether all among whom it hides have one value."""
+        codes = _codes([values])
+        if not self.contained:
+            kinds = self.kinds
+            return np.asarray((_distinct(kinds, codes) == 1)[kinds])
+        matrix = _matrix(self.frame, self.columns)
+        within = np.empty(len(codes), dtype=np.int64)
+        for code in np.unique(codes):
+            some = codes == code
+            within[some] = entity_anonymity(matrix[some])
+        return np.asarray(within == entity_anonymity(matrix))
+
+
+def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Exposure:
+    table, known, whole = release.table, _known(release), _whole(release)
+    told = told_from(1 if people is None else k)
+    target = table.frame.get_column(table.target)
+    return {
+        "unit": unit,
+        "asked": k,
+        "total": table.rows if people is None else len(np.unique(people)),
+        "known": {
+            "columns": sorted(known.columns),
+            "kind": "containment" if known.contained else "equal",
+            **_smallest(known.sizes(people), people, told),  # type: ignore[typeddict-item]
+        },
+        "everything": _smallest(whole.sizes(people), people, told),  # type: ignore[typeddict-item]
+        "same_target": _alike(known, target, people, told),
+    }
+
+
+def _known(release: Release) -> _Crowds:
+    """What attackers were said to know of the release, in the sense of its promise."""
+    promise = next(iter(release.promises), Promise("k_anonymity", 1, release.table.quasi))
+    contained = promise.name == "containment_anonymity" and bool(promise.columns)
+    return _Crowds(release.table.frame, list(promise.columns), contained)
+
+
+def _whole(release: Release) -> _Crowds:
+    table = release.table
+    return _Crowds(table.frame, [*table.features, table.target], contained=False)
+
+
+def _smallest(
+    sizes: Ints, people: Ints | None, told: Callable[[int], int | None]
+) -> dict[str, int | None]:
+    return {"k": told(int(sizes.min())), "unique": told(_members(sizes == 1, people))}
+
+
+def _alike(
+    crowds: _Crowds, values: pl.Series, people: Ints | None, told: Callable[[int], int | None]
+) -> Alike:
+    same, kinds = crowds.alike(values), crowds.kinds
+    members = told(_members(same, people))
+    return {
+        "groups": None if members is None else len(np.unique(kinds[same])),
+        "of": len(np.unique(kinds)),
+        "members": members,
+    }
+
+
+def _codes(columns: list[pl.Series]) -> Ints:
+    """A number for each row, the same for equals; the names do not matter, polars reads some."""
+    named = pl.DataFrame([s.alias(f"c{i}") for i, s in enumerate(columns)])
+    return np.asarray(grouped(named, named.columns).class_of, dtype=np.int64)
+
+
+def _members(some: NDArray[np.bool_], people: Ints | None) -> int:
+    return int(some.sum()) if people is None else len(np.unique(people[some]))
+
+
+def _distinct(kinds: Ints, others: Ints | None) -> Ints:
+    """For each kind the number of different others that go with it; of rows where none are."""
+    if others is None:
+        return np.bincount(kinds)
+    return np.bincount(np.unique(np.column_stack([kinds, others]), axis=0)[:, 0])
+
+
+def _matrix(frame: pl.DataFrame, columns: list[str]) -> NDArray[np.uint8]:
+    return pl.DataFrame([frame.get_column(c) for c in columns]).to_numpy().astype(np.uint8)

@@ -1,0 +1,107 @@
+"""How a page writes numbers: percentages, changes, counts, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tamis.publish.summary import Interval
+
+MINUS = "\N{MINUS SIGN}"
+NONE = "\N{EM DASH}"
+
+
+def share(value: float) -> str:
+    """A share as a percentage.
+
+    >>> share(0.74486)
+    '74.5%'
+    """
+    return f"{100 * value:.1f}%".replace("-", MINUS)
+
+
+def change(value: float) -> str:
+    """A change as a percentage with its sign.
+
+    >>> change(0.00882), change(0.0)
+    ('+0.9%', '0.0%')
+    """
+    text = f"{100 * value:+.1f}%"
+    return "0.0%" if text in ("+0.0%", "-0.0%") else text.replace("-", MINUS)
+
+
+def count(value: float) -> str:
+    """A whole number, thousands set apart.
+
+    >>> count(45222)
+    '45,222'
+    """
+    return f"{round(value):,}".replace("-", MINUS)
+
+
+def number(value: float) -> str:
+    """Any other number.
+
+    >>> number(2.3456)
+    '2.35'
+    """
+    return f"{value:.3g}".replace("-", MINUS)
+
+
+def in_100(value: float) -> str:
+    """A share as people say it.
+
+    >>> in_100(0.74486)
+    '74 in 100'
+    """
+    return f"{round(100 * value)} in 100"
+
+
+SHOWN: dict[str, Callable[[float], str]] = {
+    "share": share,
+    "change": change,
+    "count": count,
+    "number": number,
+}
+"""By the `shown_as` of a factor or a measure."""
+
+
+def shown(value: float | None, shown_as: str = "share") -> str:
+    """A figure in its own form; a dash where there is none.
+
+    >>> shown(3, "count"), shown(None)
+    ('3', '—')
+    """
+    return NONE if value is None else SHOWN[shown_as](value)
+
+
+def interval(ends: Interval | None, shown_as: str = "share") -> str:
+    """Both ends of an interval; empty where there is none.
+
+    >>> interval({"low": 0.72, "high": 0.77})
+    '72.0% to 77.0%'
+    """
+    if ends is None:
+        return ""
+    return f"{shown(ends['low'], shown_as)} to {shown(ends['high'], shown_as)}"
+
+
+def sizes(low: int, high: int | None) -> str:
+    """The members of a class, from the least to the most.
+
+    >>> sizes(1, 1), sizes(2, 4), sizes(80, None)
+    ('alone', '2 to 4', '80 or more')
+    """
+    if high is None:
+        return f"{count(low)} or more"
+    if low == high:
+        return "alone" if low == 1 else count(low)
+    return f"{count(low)} to {count(high)}"
+
+
+def plural(amount: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "column"), plural(8, "column")
+    ('1 column', '8 columns')
+    """
+    return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

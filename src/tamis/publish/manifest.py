@@ -1,0 +1,108 @@
+"""`manifest.json`: what was released, what holds for it, and what does not.
+
+It names no column that was held back, no seed and no value of a cell, and has no figure that
+depends on what was held back: nothing of the sensitive column unless that is the target, nothing
+that compares with the original, and columns by their names.
+"""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tamis import __version__
+from tamis.evaluate.scorecard import Row
+from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
+from tamis.publish.promises import claim
+from tamis.publish.summary import Exposure, Unit
+from tamis.table import Table
+from tamis.table_file import HOW, Format, safe_names
+
+_PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
+_TOLD = ("performance", "auc", "f_measure")
+
+
+def manifest(
+    row: Row,
+    frame: pl.DataFrame,
+    file: Path,
+    format: Format,
+    *,
+    measured: list[int],
+    exposure: Exposure | None,
+    unit: Unit,
+    held_back: int,
+    not_promised: list[str],
+    date: str,
+) -> dict[str, Any]:
+    """The manifest of a release whose file is written; `measured` are its promises' values.
+
+    `exposure` tells who stands alone in it, and `unit` what is counted, people or rows.
+
+    Of drawn rows it has no figures that were measured on people and no number of columns that were
+    held back, for no epsilon covers these.
+    """
+    release = row.release
+    parameters = dict(release.recipe.public)
+    budget = parameters.pop("budget", None)
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "date": date,
+        "file": {
+            "name": file.name,
+            "format": format,
+            "sha256": digest(file),
+            "rows": frame.height,
+            **HOW[format],
+        },
+        "columns": _columns(release.table, frame, format),
+        **({} if release.is_drawn else {"held_back": held_back}),
+        "method": {"name": release.recipe.method, "parameters": parameters},
+        "promises": [
+            {
+                "key": promise.name,
+                "claim": claim(promise, unit),
+                "unit": unit,
+                "columns": sorted(promise.columns),
+                "at_least": promise.at_least,
+                "measured": value,
+            }
+            for promise, value in zip(release.promises, measured)
+        ],
+        "measured": [] if release.is_drawn else _measured(row),
+        "not_promised": not_promised,
+        "versions": versions(),
+    }
+    content |= {"exposure": exposure} if exposure else {}
+    return content | ({"budget": budget} if budget else {})
+
+
+def versions() -> dict[str, str]:
+    """What made the release."""
+    found = {"tamis": __version__, "python": platform.python_version()}
+    return found | {name: version(name) for name in _PACKAGES}
+
+
+def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str, Any]]:
+    stated = {table.target, *table.roles.plain, *(table.roles.quasi or ())}
+    headers = safe_names(frame.columns) if format == "csv" else frame.columns
+    return [
+        {
+            "name": name,
+            "header": header,
+            "kind": "number" if frame.schema[name].is_numeric() else "nominal",
+            "role": "target" if name == table.target else "feature",
+            "stated": name in stated,
+        }
+        for name, header in zip(frame.columns, headers)
+    ]
+
+
+def _measured(row: Row) -> list[dict[str, Any]]:
+    figures = {name: row.figures.get(name) for name in _TOLD}
+    return [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]

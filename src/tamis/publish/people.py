@@ -1,0 +1,133 @@
+"""Whose the released rows are, where a person has several: told to the holder, counted again.
+
+No identifier leaves, so a recipient can count rows only. The holder keeps ``private/people.csv``:
+for each row of the released file, in its order, a number that stands for a person. The numbers
+are drawn, and tell nothing of the original's order.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.errors import CannotMeet
+from tamis.publish.checks import People, measure
+from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, opened
+from tamis.publish.release_file import order_of
+from tamis.release import Promise, Release
+
+HEADER = "person"
+DIGITS = 20
+"""The most characters of a line."""
+
+
+def arranged_people(release: Release, random_state: int) -> People | None:
+    """The person of each row of the file that `arranged` gives; `None` if each row is one."""
+    if release.people is None:
+        return None
+    drawn = np.random.default_rng([random_state, 1]).permutation(release.everybody)
+    people: People = drawn[release.people]
+    return people[order_of(release.table, random_state, people)]
+
+
+def write_people(path: Path, people: People) -> None:
+    """Write one number a line, under a header."""
+    path.write_text("\n".join([HEADER, *map(str, people.tolist())]) + "\n", encoding="ascii")
+
+
+def read_people(path: Path, rows: int) -> People:
+    """The numbers of a written file of people; an error where it is none of so many rows."""
+    with opened(path) as file:
+        data = file.read(DIGITS * (rows + 1) + 1)
+    if len(data) > DIGITS * (rows + 1):
+        raise CannotMeet(f"{PRIVATE}/{PEOPLE} is longer than {rows} rows need")
+    header, *lines = data.decode("ascii", "replace").splitlines() or [""]
+    if header != HEADER or len(lines) != rows or not all(map(_is_number, lines)):
+        raise CannotMeet(f"{PRIVATE}/{PEOPLE} does not hold a person for each of {rows} rows")
+    return np.array([int(line) for line in lines], dtype=np.int64)
+
+
+def _is_number(line: str) -> bool:
+    return line.isdecimal() and line.isascii() and len(line) < DIGITS - 1
+
+
+def counted(
+    entries: list[dict[str, Any]], frame: pl.DataFrame, people: People | None, unit: str
+) -> list[dict[str, Any]]:
+    """The promises of a manifest, told in people, as a written file and its people show.
+
+    Parameters
+    ----------
+    entries : list of dict
+        As a manifest has them, `measured` being a number of rows.
+    frame : polars frame
+        The written rows.
+    people : array of int, optional
+        The person of each of them; `None`: each row is one.
+    unit : {"people", "rows"}
+
+    Returns
+    -------
+    list of dict
+        `measured` counts people, `rows_measured` rows; `recount` tells what people can be counted
+        from, the file itself or the holder's private part. `CannotMeet` where people are too few.
+    """
+    recount = "file" if people is None else "private"
+    found = []
+    for entry in entries:
+        rows = entry["measured"]
+        value = rows if people is None else measure(_promise(entry), frame, people)
+        if value < entry["at_least"]:
+            raise CannotMeet(
+                f"the written file has {entry['key']} {value} in people, below "
+                f"{entry['at_least']}; nothing was published"
+            )
+        told = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
+        found.append({**entry, **told})
+    return found
+
+
+def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
+    """Whose the rows of a published file are, where the holder's part is there to tell."""
+    told = any(entry.get("recount") == "private" for entry in content["promises"])
+    if not told or not is_folder(folder / PRIVATE):
+        return None
+    return read_people(folder / PRIVATE / PEOPLE, frame.height)
+
+
+def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What does not hold of the people that a manifest counts; nothing where all does.
+
+    Without the private part, people cannot be counted, only that they are no more than the rows.
+    """
+    people = kept_people(folder, frame, content)
+    for entry in content["promises"]:
+        said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
+        if not entry["at_least"] <= said <= rows:
+            return f"{entry['key']} is said to be {said} people and {rows} rows, which cannot be"
+        if entry.get("recount", "file") != "private":
+            if said != rows or (folder / PRIVATE / PEOPLE).exists():
+                return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
+        elif people is not None:
+            value = measure(_promise(entry), frame, people)
+            if value != said:
+                return f"{entry['key']} is {value} in people, the manifest says {said}"
+    return ""
+
+
+def rows_said(entry: dict[str, Any]) -> int:
+    """The rows that a promise of a manifest says were counted."""
+    said: int = entry["rows_measured" if entry.get("recount") == "private" else "measured"]
+    return said
+
+
+def uncounted(content: dict[str, Any], private: bool) -> bool:
+    """Whether people are promised that cannot be counted from what is here."""
+    return not private and any(e.get("recount") == "private" for e in content["promises"])
+
+
+def _promise(entry: dict[str, Any]) -> Promise:
+    return Promise(entry["key"], int(entry["at_least"]), tuple(entry["columns"]))

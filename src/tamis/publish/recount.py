@@ -1,0 +1,161 @@
+"""Who stands alone in a written release, counted from its cells by code that did not make it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet, listed
+from tamis.publish.checks import People, as_stored, zeros_and_ones
+
+
+def wrong_exposure(
+    frame: pl.DataFrame, content: dict[str, Any], people: People | None = None
+) -> str:
+    """What of a manifest's exposure is not so; empty where all is.
+
+    Where people have several rows, the file does not tell whose a row is. What is said of rows is
+    counted; what is said of people is counted where `people` has the person of each row, and else
+    can only be held against the rows.
+    """
+    said = content.get("exposure")
+    if said is None:
+        lacks = content.get("budget") is None
+        return "the manifest does not say who stands alone in the release" if lacks else ""
+    target = next(c["name"] for c in content["columns"] if c["role"] == "target")
+    known = said["known"]
+    cells = (frame, known["columns"], known["kind"], target)
+    in_rows = said.get("rows", said)
+    if wrong := _unlike(in_rows, recounted(*cells), frame.height):
+        return wrong
+    promised = [p["columns"] for p in content["promises"]]
+    if promised and sorted(known["columns"]) != sorted(promised[0]):
+        return "who stands alone is counted in other columns than the promise is about"
+    if said is in_rows:
+        return ""
+    if wrong := _wrong_people(said, in_rows):
+        return wrong
+    if people is None:
+        return ""
+    return _unlike(said, _told(recounted(*cells, people), said["asked"]), len(np.unique(people)))
+
+
+def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) -> str:
+    """The first figure that is not what was found."""
+    for part, figures in {**found, "": {"total": total}}.items():
+        entries = said[part] if part else said
+        for name, value in figures.items():
+            if entries[name] != value or type(entries[name]) is not type(value):
+                words = f"{name} of {part.replace('_', ' ')}" if part else "the total"
+                return f"{words} is {value}, the manifest says {entries[name]!r}"
+    return ""
+
+
+def _told(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]:
+    """Figures of people without those from 1 to k - 1, which the file does not tell."""
+    told: dict[str, dict[str, Any]] = {
+        part: {
+            name: value if name == "of" or not 0 < value < k else None for name, value in f.items()
+        }
+        for part, f in found.items()
+    }
+    if told["same_target"]["members"] is None:
+        told["same_target"]["groups"] = None
+    else:
+        told["same_target"]["groups"] = found["same_target"]["groups"]
+    return told
+
+
+def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:
+    """People are fewer than their rows, in every crowd."""
+    if said["known"]["columns"] != in_rows["known"]["columns"]:
+        return "people and rows are counted in different columns"
+    if not 0 < said["total"] < in_rows["total"]:
+        return "there are no fewer people than rows"
+    for part, name in (("known", "k"), ("everything", "k"), ("same_target", "members")):
+        value = said[part][name]
+        if value is not None and not 0 <= value <= in_rows[part][name]:
+            return f"{name} of {part.replace('_', ' ')} is more of people than of rows"
+    return ""
+
+
+def recounted(
+    frame: pl.DataFrame,
+    known: list[str],
+    kind: str,
+    target: str,
+    people: People | None = None,
+) -> dict[str, dict[str, int]]:
+    """The figures of `tamis.publish.exposure`, of rows, or of the people that they are about.
+
+    >>> rows = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["no", "yes", "no"]})
+    >>> recounted(rows, ["job"], "equal", "ill")["known"]
+    {'k': 1, 'unique': 1}
+    """
+    if missing := [c for c in (*known, target) if c not in frame.columns]:
+        raise CannotMeet(f"column {listed(missing)} is said to be known and is not in the file")
+    label = frame.get_column(target)
+    who = pl.Series(np.arange(frame.height) if people is None else people)
+    cells = [frame.get_column(c) for c in known]
+    part = (_of_holders if kind == "containment" else _of_equals)(cells, label, who)
+    same = part.filter("same")
+    return {
+        "known": _smallest(part),
+        "everything": _smallest(_of_equals(frame.get_columns(), label, who)),
+        "same_target": {"groups": same.height, "of": part.height, "members": _members(same)},
+    }
+
+
+def _smallest(kinds: pl.DataFrame) -> dict[str, int]:
+    least: Any = kinds["crowd"].min()
+    return {"k": int(least), "unique": _members(kinds.filter(pl.col("crowd") == 1))}
+
+
+def _members(kinds: pl.DataFrame) -> int:
+    return kinds["members"].explode(empty_as_null=False).n_unique() if kinds.height else 0
+
+
+def _of_equals(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
+    """A row for each kind of row: its members, its crowd, whether all of that share the label.
+
+    Where no cells are given, all rows are of one kind.
+    """
+    every = pl.repeat(0, len(label), eager=True)
+    keys = as_stored(pl.DataFrame([s.alias(str(i)) for i, s in enumerate([*cells, every])]))
+    return (
+        keys.with_columns(label=label, who=who)
+        .group_by(keys.columns)
+        .agg(
+            members=pl.col("who"),
+            crowd=pl.col("who").n_unique(),
+            same=pl.col("label").n_unique() == 1,
+        )
+    )
+
+
+def _of_holders(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
+    """The same where a crowd is all who have what a row has: one AND a column of each kind."""
+    ones = zeros_and_ones(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]))
+    bitmaps = np.packbits(ones, axis=0).T.copy()
+    everybody = np.packbits(np.ones(len(ones), dtype=np.bool_))
+    rows = np.arange(len(ones))
+    labels = label.cast(pl.String).rank("dense").fill_null(0).to_numpy()
+    people = who.to_numpy()
+    kinds, of_row = np.unique(np.packbits(ones, axis=1), axis=0, return_inverse=True)
+    found = []
+    for of_kind in _places(of_row.reshape(-1), len(kinds)):
+        held = bitmaps[np.flatnonzero(ones[of_kind[0]])]
+        together = np.bitwise_and.reduce([everybody, *held], axis=0)
+        crowd = rows[np.unpackbits(together, count=len(rows)).view(np.bool_)]
+        same = bool((labels[crowd] == labels[crowd[0]]).all())
+        found.append((people[of_kind].tolist(), len(np.unique(people[crowd])), same))
+    return pl.DataFrame(found, schema=["members", "crowd", "same"], orient="row")
+
+
+def _places(of_row: NDArray[np.int64], kinds: int) -> list[NDArray[np.int64]]:
+    """The rows of each kind."""
+    order = np.argsort(of_row, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(of_row, minlength=kinds))[:-1])

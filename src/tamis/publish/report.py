@@ -1,0 +1,185 @@
+"""A summary as one page that needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, get_args
+from unicodedata import bidirectional, category
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tamis.errors import InputError
+from tamis.publish import figures, story
+from tamis.publish.story import for_recipient
+from tamis.publish.summary import Audience, Summary, checked
+
+SCRIPTS = (
+    "evaluation.js",
+    "svg.js",
+    "plot_scene.js",
+    "plot.js",
+    "weights_patches.js",
+    "weights_map.js",
+    "ranking.js",
+    "telling.js",
+    "report.js",
+)
+"""In this order they make one script."""
+TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Signs that turn the writing around them, so that a name could look like another."""
+
+
+def render(summary: Summary, audience: Audience = "holder") -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    summary : Summary
+        Checked first; see `tamis.publish.summary`.
+    audience : {"holder", "recipient"}
+        The holder's full and interactive page, or the short one to hand on, which knows of the
+        columns held back only how many they are, and has no script.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing and runs only its own script.
+    """
+    if audience not in get_args(Audience):
+        raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
+    checked(summary)
+    full = audience == "holder"
+    shown = _legible(summary if full else for_recipient(summary))
+    style, script = _text("report.css"), _script() if full else None
+    marks, ticks = story.tracks(shown["attackers"])
+    return _environment().get_template("report.html.j2").render(
+        summary=shown,
+        full=full,
+        style=Markup(style),
+        script=None if script is None else Markup(script),
+        policy=_policy(style, script),
+        data=_json_block(_explored(shown)),
+        kept=story.kept(shown["columns"]),
+        held=story.held(shown["columns"]),
+        held_back=_held_back(summary, full),
+        useful=story.usefulness(shown),
+        strongest=story.strongest(shown["attackers"]),
+        tracks=list(zip(shown["attackers"], marks)),
+        ticks=ticks,
+        unit=shown["unit"],
+        judged=story.judged(shown),
+        bins=(bins := story.class_bins(shown)),
+        most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
+        alike=story.alike(shown),
+    )  # fmt: skip
+
+
+def _held_back(summary: Summary, full: bool) -> int | None:
+    """How many columns stayed behind; of drawn rows not even that may be told."""
+    if summary["budget"] is not None and not full:
+        return None
+    return len(story.held(summary["columns"]))
+
+
+def _explored(summary: Summary) -> dict[str, Any]:
+    """What the script needs: it ranks anew, and knows columns by their number in one list."""
+    columns = list(dict.fromkeys(f for c in summary["candidates"] for f in c["features"]))
+    number = {name: i for i, name in enumerate(columns)}
+    computed = ("ranks", "score", "place")
+    candidates = [
+        {key: part for key, part in candidate.items() if key not in computed}
+        | {"features": [number[name] for name in candidate["features"]]}
+        for candidate in summary["candidates"]
+    ]
+    return {
+        "columns": columns,
+        "factors": summary["factors"],
+        "candidates": candidates,
+        "limits": summary["limits"],
+    }
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("tamis.publish"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(
+        share=figures.share,
+        change=figures.change,
+        count=figures.count,
+        shown=figures.shown,
+        interval=figures.interval,
+        in_100=figures.in_100,
+    )
+    found.globals.update(
+        sizes=figures.sizes,
+        plural=figures.plural,
+        beside=story.beside,
+        bar=story.bar,
+        rule_words=story.rule_words,
+        rules_words=story.rules_words,
+        most_columns=story.SHOWN_COLUMNS,
+        most_chips=story.SHOWN_CHIPS,
+        most_lost=story.SHOWN_LOST,
+    )
+    return found
+
+
+@cache
+def _text(name: str) -> str:
+    return files("tamis.publish").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """The scripts as one, in a scope of their own."""
+    return '"use strict";\n{\n' + "\n".join(_text(name) for name in SCRIPTS) + "}\n"
+
+
+def _policy(style: str, script: str | None) -> str:
+    """A content security policy that knows this style and this script and nothing else."""
+    runs = "'none'" if script is None else _digest(script)
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {runs}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _json_block(value: object) -> Markup:
+    """JSON inside a script element: nothing in it can end the element or open a comment."""
+    text = json.dumps(value, allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def _legible(value: Any) -> Any:
+    """A copy in which every text can be shown as it is: nothing unseen steers it."""
+    if isinstance(value, str):
+        return "".join(map(_sign, value))
+    if isinstance(value, list):
+        return [_legible(part) for part in value]
+    if isinstance(value, dict):
+        return {_legible(key): _legible(part) for key, part in value.items()}
+    return value
+
+
+def _sign(sign: str) -> str:
+    if sign in "\t\n":
+        return " "
+    unseen = category(sign) in ("Cc", "Cs") or bidirectional(sign) in TURNS
+    return "\N{REPLACEMENT CHARACTER}" if unseen else sign

@@ -1,0 +1,326 @@
+"""What a report says: what may be handed on, and the few facts at its top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tamis.charts import Scale, around
+from tamis.publish.exposure_words import alike_words
+from tamis.publish.figures import in_100, plural, share
+from tamis.publish.summary import (
+    Attacker,
+    Candidate,
+    ClassBin,
+    ClassSizes,
+    Column,
+    Interval,
+    Limits,
+    Measure,
+    RuleDamage,
+    Rules,
+    Summary,
+    TableFacts,
+    Unit,
+)
+
+KEPT_FATES = ("released", "altered", "target")
+
+
+def for_recipient(summary: Summary) -> Summary:
+    """The summary without anything about the columns that were held back, but their number.
+
+    Gone are the name of the table, the order of its columns, the other candidates, the rules of
+    the original (their thresholds come from values that may not be released), what compares with
+    the original, the reasons for each column (they may name others), class sizes before and the
+    bins that they decide, private settings and notes; and where the sensitive column is not
+    released, its name and the attackers, whose figures tell how frequent its values are.
+    `table.features` still tells how many columns there were. Of rows that were drawn anew every
+    figure measured on people is gone, the numbers of rows and columns of the original too.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+        A new one; the argument stays as it is.
+    """
+    if summary["budget"] is not None:
+        summary = _without_people(summary)
+    columns = _columns(summary)
+    told = summary["table"]["sensitive"] in [c["name"] for c in columns]
+    return {
+        **summary,
+        "table": _table(summary["table"], told),
+        "columns": columns,
+        "methods": [],
+        "factors": [],
+        "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
+        "limits": _limits(summary["limits"]),
+        "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
+        "attackers": [_attacker(a) for a in summary["attackers"] if told],
+        "same_sensitive": None,
+        "classes": None if summary["classes"] is None else _classes(summary["classes"]),
+        "rules": None,
+        "recipe": {"public": summary["recipe"]["public"], "private": []},
+        "notes": [n for n in summary["notes"] if n["public"]],
+    }
+
+
+def _without_people(summary: Summary) -> Summary:
+    rows = summary["table"]["rows_released"]
+    unmeasured: Any = {
+        "performance": 0.0,
+        "performance_interval": None,
+        "pbi": 0.0,
+        "pbi_interval": None,
+    }
+    return {
+        **summary,
+        "table": {
+            **summary["table"],
+            "rows": rows,
+            "people": rows,
+            "features": sum(c["fate"] in ("released", "altered") for c in summary["columns"]),
+        },
+        "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
+        "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
+        "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
+        "measures": [],
+        "attackers": [],
+        "classes": None,
+    }
+
+
+def _table(table: TableFacts, told: bool) -> TableFacts:
+    return {**table, "name": "", "sensitive": table["sensitive"] if told else None}
+
+
+def _columns(summary: Summary) -> list[Column]:
+    """The columns that leave by their names, the target last, as they are in the file."""
+    leaving: list[Column] = [
+        {**c, "why": ""} for c in summary["columns"] if c["fate"] in KEPT_FATES
+    ]
+    return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
+
+
+def _alone(candidate: Candidate) -> Candidate:
+    found: Candidate = {**candidate, "features": sorted(candidate["features"]), "name": ""}
+    found |= {"values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
+    return {**found, "pbi": 0.0, "pbi_interval": None, "on_front": False}
+
+
+def _measure(measure: Measure) -> Measure:
+    return {**measure, "original": None}
+
+
+def _attacker(attacker: Attacker) -> Attacker:
+    return {**attacker, "everything": None, "strongest_before": False}
+
+
+def _limits(limits: Limits) -> Limits:
+    return {**limits, "max_pbi": None, "min_performance": None, "guessing_pbi": 0.0}
+
+
+def _classes(classes: ClassSizes) -> ClassSizes:
+    return {**classes, "bins": classes["bins_released"], "bins_released": []}
+
+
+SHOWN_COLUMNS = 400
+"""More columns than this are counted, not listed: a page of thousands of names helps nobody."""
+SHOWN_LOST = 4
+"""More lost rules than this are folded together: there is little to say about each."""
+SHOWN_CHIPS = 24
+"""As many names fit above and below the sieve at the top of the page."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How often something is right: by guessing, from everything, from the release."""
+
+    released: float
+    original: float | None
+    floor: float | None
+
+
+def usefulness(summary: Summary) -> Outcome | None:
+    """Accuracy in predicting the target, on rows never seen where the scorecard has it.
+
+    None where it may not be told: drawn rows, whose recipient gets no figures of people.
+    """
+    for measure in summary["measures"]:
+        if measure["key"] == "performance":
+            return Outcome(measure["released"], measure["original"], measure["floor"])
+    if summary["budget"] is not None:
+        return None
+    chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
+    whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
+    return Outcome(chosen, whole, summary["limits"]["guessing_performance"])
+
+
+def judged(summary: Summary) -> Unit:
+    """What shares of held-out rows are about: people only where each row is one."""
+    known = summary["unit"] == "people" and summary["table"]["people"] == summary["table"]["rows"]
+    return "people" if known else "rows"
+
+
+def class_bins(summary: Summary) -> list[ClassBin]:
+    """Class sizes that somebody has, and those to avoid, which are worth a line in any case."""
+    classes = summary["classes"]
+    if classes is None:
+        return []
+    k = classes["k"]
+    return [b for b in classes["bins"] if any(counts(b, summary)) or (b["high"] or k) < k]
+
+
+def counts(bin: ClassBin, summary: Summary) -> list[int]:
+    """What a line of class sizes counts: of what is known only where something is."""
+    exposure = summary["exposure"]
+    known = exposure is not None and bool(exposure["known"]["columns"])
+    return [bin["before"] or 0, bin["after"] if known else 0, bin["everything"]]
+
+
+def alike(summary: Summary) -> list[str]:
+    """Of which groups all share the target, and for the holder the sensitive value, in words."""
+    exposure, table = summary["exposure"], summary["table"]
+    if exposure is None:
+        return []
+    found = [alike_words(exposure["same_target"], table["target"], exposure)]
+    if summary["same_sensitive"] is not None and table["sensitive"] is not None:
+        found.append(alike_words(summary["same_sensitive"], table["sensitive"], exposure))
+    return [words for words in found if words]
+
+
+def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
+    """The strongest on the release, beside whoever is strongest with every column.
+
+    These may be two attackers: the breach increase compares the best that any of them does.
+    """
+    found = next((a for a in attackers if a["strongest"]), None)
+    if found is None or found["everything"] is None:
+        return found
+    known = [a for a in attackers if a["everything"] is not None]
+    best = max(known, key=lambda a: (a.get("strongest_before", False), a["everything"]))
+    return {**found, "everything": best["everything"]}
+
+
+def beside(value: float, other: float) -> str:
+    """How one count in a hundred stands beside another, as people say it.
+
+    >>> beside(0.74, 0.743), beside(0.70, 0.74), beside(0.75, 0.65)
+    ('as many as', '4 fewer than', '10 more than')
+    """
+    step = round(100 * value) - round(100 * other)
+    if step == 0:
+        return "as many as"
+    return f"{abs(step)} {'more' if step > 0 else 'fewer'} than"
+
+
+def kept(columns: Sequence[Column]) -> list[Column]:
+    """The columns that leave, the target last."""
+    leaving = [c for c in columns if c["fate"] in KEPT_FATES]
+    return sorted(leaving, key=lambda c: c["fate"] == "target")
+
+
+def held(columns: Sequence[Column]) -> list[Column]:
+    """The columns that stay."""
+    return [c for c in columns if c["fate"] not in KEPT_FATES]
+
+
+def rule_words(rule: RuleDamage) -> str:
+    """What happened to a rule, in one sentence without the names and labels in it."""
+    if rule["state"] == "lost":
+        return "It names a column that is held back, so nobody can check it any more."
+    if rule["state"] == "emptied":
+        return "Nothing in the release meets it any more."
+    held_true = ""
+    if rule["share_before"] is not None and rule["share_after"] is not None:
+        before, after = share(rule["share_before"]), share(rule["share_after"])
+        held_true = f": it was right {before} of the time, and is {after} of the time now"
+    return {
+        "flipped": "It now points to another label",
+        "weakened": "It still points to the same label, but less clearly",
+        "kept": "It holds as before",
+    }[rule["state"]] + f"{held_true}."
+
+
+def rules_words(rules: Rules) -> str:
+    """How many rules fared how, leaving out what happened to none."""
+    parts = [
+        (rules["kept"], "still holds", "still hold"),
+        (rules["weakened"], "is weaker", "are weaker"),
+        (rules["flipped"], "points to another label", "point to another label"),
+        (rules["emptied"], "meets nothing any more", "meet nothing any more"),
+        (rules["lost"], "cannot be checked any more", "cannot be checked any more"),
+    ]
+    said = [plural(amount, one, many) for amount, one, many in parts if amount]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+@dataclass(frozen=True)
+class Track:
+    """Marks of one attacker along a line, as shares of its length."""
+
+    guessing: str
+    everything: str | None
+    released: str
+    low: str
+    high: str
+    words: str
+
+
+def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, str]]]:
+    """The marks of each attacker on one shared line, and the ticks of that line."""
+    if not attackers:
+        return [], []
+    figures = [v for a in attackers for v in (a["guessing"], a["released"], a["everything"])]
+    ends = [v for a in attackers if a["interval"] for v in (_low(a), _high(a))]
+    low, high = around([v for v in [*figures, *ends] if v is not None], 0.08)
+    place = Scale(max(low, 0.0), min(high, 1.0), 0, 100)
+    marks = [
+        Track(
+            guessing=_percent(place(a["guessing"])),
+            everything=None if a["everything"] is None else _percent(place(a["everything"])),
+            released=_percent(place(a["released"])),
+            low=_percent(place(_low(a))),
+            high=_percent(place(_high(a))),
+            words=_attacker_words(a),
+        )
+        for a in attackers
+    ]
+    return marks, [(_percent(place(t)), f"{100 * t:g}%") for t in place.ticks(4)]
+
+
+def _attacker_words(attacker: Attacker) -> str:
+    words = f"right for {in_100(attacker['released'])} from the release"
+    if attacker["everything"] is not None:
+        words += f", {in_100(attacker['everything'])} from everything"
+    return f"{words}, {in_100(attacker['guessing'])} by guessing"
+
+
+def _interval(attacker: Attacker) -> Interval:
+    return attacker["interval"] or {"low": attacker["released"], "high": attacker["released"]}
+
+
+def _low(attacker: Attacker) -> float:
+    return _interval(attacker)["low"]
+
+
+def _high(attacker: Attacker) -> float:
+    return _interval(attacker)["high"]
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2f}%"
+
+
+def bar(part: float, whole: float) -> str:
+    """The length of a bar.
+
+    >>> bar(3, 12)
+    '25.00%'
+    """
+    return _percent(100 * part / whole if whole else 0.0)

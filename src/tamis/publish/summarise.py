@@ -1,0 +1,498 @@
+"""From what was found out to the plain dict that a report is made of; no rows, no small counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tamis.evaluate.figure import Figure, accuracy
+from tamis.evaluate.rule_changes import RuleChange
+from tamis.evaluate.scorecard import Row
+from tamis.flow import Outcome
+from tamis.publish.class_sizes import class_sizes
+from tamis.publish.column_fates import column_stories
+from tamis.publish.exposure import class_sizes_of, same_sensitive
+from tamis.publish.manifest import versions
+from tamis.publish.promises import budget_claim, budget_words, measured_words
+from tamis.publish.summary import (
+    SCHEMA_VERSION,
+    Attacker,
+    Budget,
+    Candidate,
+    ClassSizes,
+    Factor,
+    Interval,
+    Kind,
+    Limits,
+    Measure,
+    Method,
+    Note,
+    Promise,
+    Recipe,
+    RuleDamage,
+    Rules,
+    RuleState,
+    Setting,
+    Summary,
+    TableFacts,
+    Unit,
+)
+from tamis.rank.evaluation import Evaluation, pareto_front
+from tamis.select.breach.candidate import region
+from tamis.table import Table
+
+MOST_RULES = 50
+
+
+def class_facts(outcome: Outcome) -> ClassSizes | None:
+    """How many look alike, in the original and in the release; nothing of rows that were drawn."""
+    release, k = outcome.decision.chosen.release, outcome.settings.k
+    if release.is_drawn:
+        return None
+    contained = any(p.name == "containment_anonymity" for p in release.promises)
+    kind: Kind = "containment" if contained else "equal"
+    return class_sizes(*class_sizes_of(outcome), k=k, kind=kind)
+
+
+def rule_facts(outcome: Outcome) -> Rules | None:
+    """What the rules of the original lost on held-out rows, worst first."""
+    kept = outcome.decision.chosen.trial.reporting.retention
+    if kept is None:
+        return None
+    rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * _most_rows(outcome)
+    states = [_state(change) for change in kept.rules]
+    names: tuple[RuleState, ...] = ("kept", "weakened", "flipped", "emptied", "lost")
+    counts: dict[str, int] = {name: states.count(name) for name in names}
+    rules: list[RuleDamage] = [
+        _damage(change, state, rows, least)
+        for change, state in zip(kept.rules[:MOST_RULES], states)
+    ]
+    return {
+        "total": len(kept.rules),
+        "kept": counts["kept"],
+        "weakened": counts["weakened"],
+        "flipped": counts["flipped"],
+        "emptied": counts["emptied"],
+        "lost": counts["lost"],
+        "origin": "a decision tree of the rows that the search saw, counted on those that report",
+        "worst_first": rules,
+    }
+
+
+def _most_rows(outcome: Outcome) -> int:
+    """The rows of whoever has most: fewer than k times as many may be of fewer than k people."""
+    people = outcome.table.people
+    return 1 if people is None else int(np.bincount(people).max())
+
+
+def _state(change: RuleChange) -> RuleState:
+    if change.fate != "kept":
+        return change.fate
+    if change.flipped:
+        return "flipped"
+    return "weakened" if (change.distance or 0.0) > (change.floor or 0.0) else "kept"
+
+
+def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: int) -> RuleDamage:
+    before, after = change.support_before, change.support_after
+    label = change.majority_before or change.predicts
+    return {
+        "text": change.text,
+        "state": state,
+        "damage": 1.0 if state == "lost" else float(change.distance or 0.0),
+        "support_before": _told(before, rows[0], least),
+        "support_after": _told(after, rows[1], least),
+        "label_before": label,
+        "label_after": change.majority_after if after >= least else None,
+        "share_before": change.labels_before.get(label, 0.0) if before >= least else None,
+        "share_after": change.labels_after.get(label, 0.0) if after >= least else None,
+        "names_released_only": not change.missing_columns,
+    }
+
+
+def _told(support: int, rows: int, least: int) -> float | None:
+    return None if 0 < support < least else support / max(rows, 1)
+
+
+_FACTORS: dict[str, tuple[str, str]] = {
+    "performance": ("Usefulness", "share"),
+    "privacy": ("Privacy", "change"),
+    "size": ("Few columns", "count"),
+}
+
+
+def factor_facts(ranks: Evaluation) -> list[Factor]:
+    """What counted, in which direction, with which weight."""
+    found: list[Factor] = []
+    for key, direction in ranks.factors.items():
+        label, shown_as = _FACTORS.get(key, (key.replace("_", " "), "number"))
+        found.append(
+            {
+                "key": key,
+                "label": label,
+                "direction": direction,
+                "weight": ranks.weights[key],
+                "shown_as": shown_as,  # type: ignore[typeddict-item]
+            }
+        )
+    return found
+
+
+def candidate_facts(outcome: Outcome) -> list[Candidate]:
+    """Every release that was compared, the baseline first.
+
+    `values` are of the rows that chose, for ranks come from them; all else is as reported.
+    """
+    decision = outcome.decision
+    ranks, ranked = decision.ranks, list(decision.ranked)
+    values = {
+        name: np.array([row.value_for_choice(measure) for row in ranked], dtype=float)
+        for name, measure in decision.measures.items()
+    }
+    front = pareto_front(values, dict(ranks.factors))
+    places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
+    found = []
+    for row in decision.scorecard.rows:
+        at = ranked.index(row) if row in places else None
+        candidate = _candidate(outcome, row)
+        if at is not None:
+            candidate["ranked"] = True
+            candidate["values"] = {name: float(column[at]) for name, column in values.items()}
+            candidate["ranks"] = {name: int(r[at]) for name, r in ranks.ranks.items()}
+            candidate["score"], candidate["place"] = float(ranks.scores[at]), places[row]
+            candidate["on_front"] = bool(front[at])
+        found.append(candidate)
+    return found
+
+
+def _candidate(outcome: Outcome, row: Row) -> Candidate:
+    decision = outcome.decision
+    performance, pbi = row.figures["performance"], row.figures["pbi"]
+    is_baseline = row is decision.scorecard.baseline
+    accuracy, increase = value_of(performance), value_of(pbi)
+    gain = accuracy - value_of(decision.scorecard.baseline.figures["performance"])
+    return {
+        "name": row.release.name,
+        "features": list(row.release.features),
+        "method": row.release.recipe.method,
+        "performance": accuracy,
+        "performance_interval": interval_of(performance),
+        "pbi": increase,
+        "pbi_interval": None if is_baseline else interval_of(pbi),
+        "size": len(row.release.features),
+        "region": None if is_baseline else region(gain, increase),
+        "values": {},
+        "ranks": {},
+        "score": 0.0,
+        "place": 0,
+        "on_front": False,
+        "chosen": row is decision.chosen,
+        "baseline": is_baseline,
+        "ranked": False,
+        "fails": [failure.short for failure in decision.failures.get(row.release.name, ())],
+    }
+
+
+def value_of(figure: Figure | None) -> float:
+    """The number of a figure; 0 where it could not be measured."""
+    return 0.0 if figure is None else figure.value
+
+
+def interval_of(figure: Figure | None) -> Interval | None:
+    """The interval of a figure, where it has one."""
+    if figure is None or figure.low is None or figure.high is None:
+        return None
+    return {"low": figure.low, "high": figure.high}
+
+
+def limit_facts(outcome: Outcome) -> Limits:
+    """Hard limits, and what guessing alone reaches."""
+    floor = outcome.decision.scorecard.floor
+    return {
+        "max_pbi": outcome.settings.max_pbi,
+        "min_performance": outcome.settings.min_performance,
+        "guessing_performance": value_of(floor.figures["performance"]),
+        "guessing_pbi": value_of(floor.figures["pbi"]),
+    }
+
+
+_MEASURES: dict[str, tuple[str, str, str]] = {
+    "performance": (
+        "Right predictions",
+        "How often a model that learnt from the release is right about {people} it never saw.",
+        "share",
+    ),
+    "auc": (
+        "Telling cases apart",
+        "How often a model puts one of the {people} that have a label before one that has not.",
+        "share",
+    ),
+    "f_measure": (
+        "Finding every label",
+        "How well a model finds the rows of each label without false alarms.",
+        "share",
+    ),
+    "rule_accuracy": (
+        "Change of the rules' accuracy",
+        "How far the rules of the original are more or less often right in the release.",
+        "share",
+    ),
+    "rsd": (
+        "Shift of the rules' supports",
+        "How far the share of {people} that a rule speaks about has moved.",
+        "share",
+    ),
+    "rld": (
+        "Shift of the rules' labels",
+        "How far the labels of the {people} that a rule speaks about have moved.",
+        "share",
+    ),
+    "lost_rules": (
+        "Lost rules",
+        "Rules of the original that name a column which is not released as it was.",
+        "share",
+    ),
+}
+_OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
+
+
+def judged(table: Table) -> Unit:
+    """What shares of held-out rows are about: people only where each row is one.
+
+    >>> from tamis.datasets import patients
+    >>> judged(patients(rows=200))
+    'people'
+    """
+    return "people" if table.unit == "people" and table.people is None else "rows"
+
+
+def measure_facts(outcome: Outcome) -> list[Measure]:
+    """How useful the chosen release is, on rows that nothing was chosen by."""
+    card, chosen = outcome.decision.scorecard, outcome.decision.chosen
+    people = judged(outcome.table)
+    better = {m.name: m.better for m in card.measures}
+    found: list[Measure] = []
+    for key, (label, sentence, shown_as) in _MEASURES.items():
+        figure = chosen.figures.get(key)
+        if figure is None:
+            continue
+        compared = key in _OF_THE_ORIGINAL
+        found.append(
+            {
+                "key": key,
+                "label": label,
+                "sentence": sentence.format(people=people),
+                "better": "higher" if better[key] == "max" else "lower",
+                "shown_as": shown_as,  # type: ignore[typeddict-item]
+                "released": figure.value,
+                "interval": interval_of(figure),
+                "original": card.baseline.value(key) if compared else None,
+                "floor": card.floor.value(key) if compared else None,
+            }
+        )
+    return found
+
+
+def attacker_facts(outcome: Outcome) -> list[Attacker]:
+    """How often each attacker is right: by guessing, with everything, with the release."""
+    chosen = outcome.decision.chosen.trial
+    heard = chosen.reporting
+    guess = outcome.decision.scorecard.floor.trial.reporting.attacked
+    found: list[Attacker] = []
+    for name, said in heard.attacked.items():
+        right = accuracy(said.right, heard.people)
+        found.append(
+            {
+                "name": name,
+                "guessing": float(guess[name].right.mean()),
+                "everything": float(heard.everything[name].right.mean()),
+                "released": right.value,
+                "interval": interval_of(right),
+                "strongest": name == chosen.strongest,
+                "strongest_before": name == outcome.court.strongest,
+            }
+        )
+    return found
+
+
+def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Summary:
+    """Everything that the reports show.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    manifest : dict
+        With the promises as measured from the written file.
+    origin : dict
+        How the table was read.
+
+    Returns
+    -------
+    Summary
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tamis_version": versions()["tamis"],
+        "made": manifest["date"],
+        "k": outcome.settings.k,
+        "unit": outcome.table.unit,
+        "table": _table(outcome, manifest, origin),
+        "columns": column_stories(outcome),
+        "methods": _methods(outcome),
+        "factors": factor_facts(outcome.decision.ranks),
+        "candidates": candidate_facts(outcome),
+        "limits": limit_facts(outcome),
+        "measures": measure_facts(outcome),
+        "attackers": attacker_facts(outcome),
+        "exposure": manifest.get("exposure"),
+        "same_sensitive": same_sensitive(outcome),
+        "classes": class_facts(outcome),
+        "rules": rule_facts(outcome),
+        "promises": _promises(outcome, manifest),
+        "not_promised": list(manifest["not_promised"]),
+        "recipe": _recipe(outcome, manifest, origin),
+        "budget": _budget(manifest.get("budget")),
+        "notes": _notes(outcome),
+    }
+
+
+def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
+    table, release = outcome.table, outcome.decision.chosen.release
+    people, alone = table.people, manifest.get("exposure")
+    return {
+        "name": str(origin.get("name") or "the table"),
+        "rows": table.rows,
+        "rows_released": release.table.rows,
+        "people": table.rows if people is None else len(np.unique(people)),
+        "people_released": alone["total"] if alone else release.table.rows,
+        "features": len(table.features),
+        "target": table.target,
+        "sensitive": outcome.court.sensitive,
+    }
+
+
+def _methods(outcome: Outcome) -> list[Method]:
+    return [
+        {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
+        for t in outcome.proposals.tried
+    ]
+
+
+def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
+    kept = outcome.decision.chosen.release.promises
+    return [
+        {
+            "key": entry["key"],
+            "claim": entry["claim"],
+            "measured": measured_words(promise, entry["measured"], entry["unit"]),
+            "value": float(entry["measured"]),
+            "limit": float(entry["at_least"]),
+        }
+        for promise, entry in zip(kept, manifest["promises"])
+    ]
+
+
+def _budget(spent: dict[str, Any] | None) -> Budget | None:
+    if spent is None:
+        return None
+    return {
+        "epsilon": spent["epsilon"],
+        "delta": spent["delta"],
+        "claim": budget_claim(spent),
+        "spent": budget_words(spent),
+    }
+
+
+def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Recipe:
+    parameters = manifest["method"]["parameters"]
+    told = ", ".join(f"{name} {value}" for name, value in parameters.items())
+    file = manifest["file"]
+    public: list[Setting] = [
+        {"label": "Method", "value": " ".join(filter(None, (manifest["method"]["name"], told)))},
+        {"label": "Made with", "value": f"tamis {versions()['tamis']}"},
+        {"label": f"SHA-256 of {file['name']}", "value": file["sha256"]},
+    ]
+    if budget := manifest.get("budget"):
+        words = str(budget["neighbours_in_words"])
+        public.insert(1, {"label": "Neighbours", "value": words})
+    private: list[Setting] = [
+        {"label": "Seed", "value": str(outcome.settings.seed)},
+        {"label": "Make the same bytes again", "value": _again(outcome)},
+    ]
+    if origin.get("path"):
+        private.insert(0, {"label": "Made from", "value": str(origin["path"])})
+    return {"public": public, "private": private}
+
+
+def _again(outcome: Outcome) -> str:
+    if outcome.settings.epsilon is not None:
+        return "not possible: the noise has no seed; hand on this folder"
+    return "tamis release --again DIR"
+
+
+def _notes(outcome: Outcome) -> list[Note]:
+    split, chosen = outcome.court.split, outcome.decision.chosen
+    seen, choosing = len(split.seen), len(split.choosing)
+    measured = (
+        f"Figures were measured on {len(split.reporting):,} rows that nothing was chosen by; "
+    )
+    found: list[Note] = [
+        {
+            "level": "note",
+            "text": f"{measured}the search had {seen:,}, and {choosing:,} others chose among what "
+            "it found. The release holds all of them, in an order that tells nothing.",
+            "public": True,
+        }
+        if not chosen.release.is_drawn
+        else {
+            "level": "note",
+            "text": f"{measured}models learnt from rows drawn in the same way from {seen:,} "
+            "others. These figures stay here: no epsilon covers them.",
+            "public": False,
+        },
+        {
+            "level": "note",
+            "text": "Limits, ranks and the choice go by other rows than the figures that are "
+            "shown, so that no figure flatters what was chosen. Whoever now picks another release "
+            "by its figures here picks the luckiest one.",
+            "public": False,
+        },
+    ]
+    found += [
+        {
+            "level": "warning",
+            "text": f"The release kept every limit on the rows that chose it, but "
+            f"{failure.words}. Take the reported figure for the truth; ask for more if the limit "
+            "must be kept for sure.",
+            "public": False,
+        }
+        for failure in outcome.decision.missed
+    ]
+    if outcome.table.people is not None:
+        text = (
+            "People with several rows are in one part with all of them, and intervals count rows "
+            "of a person as one as far as they are alike."
+        )
+        found.append({"level": "note", "text": text, "public": False})
+    if outcome.court.sensitive == outcome.table.target:
+        text = (
+            "The target is also the sensitive column, so whatever teaches a model also helps an "
+            "attacker."
+        )
+        found.append({"level": "warning", "text": text, "public": False})
+    cut = outcome.court.cut
+    if cut is not None and cut.points:
+        points = ", ".join(f"{point:g}" for point in cut.points)
+        text = (
+            f"{outcome.court.sensitive} holds many numbers, so whoever names the right interval "
+            f"has guessed it. The intervals are cut at {points}."
+        )
+        found.append({"level": "note", "text": text, "public": False})
+    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
+        text = (
+            "Guessing the most frequent sensitive value is right more often than any attacker "
+            "that gets everything, so a limit on the increase says nothing here."
+        )
+        found.append({"level": "warning", "text": text, "public": False})
+    return found

@@ -1,0 +1,498 @@
+"""The plain dict that a report is made of.
+
+::
+
+    Summary
+    ├── table       TableFacts       what went in
+    ├── columns     [Column]         what happened to each column, in one sentence
+    ├── methods     [Method]         what was tried, what did not apply and why
+    ├── factors     [Factor]         what counted, in which direction, with which weight
+    ├── candidates  [Candidate]      every release that was compared, the baseline included
+    ├── limits      Limits           hard limits, and what guessing alone would reach
+    ├── measures    [Measure]        how useful the chosen release is, on rows never seen before
+    ├── attackers   [Attacker]       how often each attacker was right
+    ├── exposure    Exposure         who stands alone, by what attackers know
+    ├── classes     ClassSizes       how many people look alike, before and after
+    ├── rules       Rules            what the rules of the original lost, worst first
+    ├── promises    [Promise]        with the value measured from the written file
+    ├── not_promised [str]
+    ├── recipe      Recipe           public, and what only the holder keeps
+    ├── budget      Budget           where rows were drawn with differential privacy
+    └── notes       [Note]           what a reader must know to read the rest rightly
+
+It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
+fractions, never percentages. It holds no row and no value of a cell but the labels and thresholds
+inside the text of a rule.
+
+No count of people from 1 to k - 1 is in it: what fewer than k people stand behind is `None`, and
+class sizes are put into bins wide enough (`tamis.publish.class_sizes`). The exception are the
+figures of `exposure` that anybody who has the released file can count from it: how many rows are
+alone in it tells nothing that the file itself does not. `tamis.publish.summary` refuses
+what breaks this.
+
+Where `unit` says "people", people are known, by identifiers or because each row is a person; where
+it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal, NotRequired, TypedDict
+
+from tamis.errors import InputError, listed
+
+SCHEMA_VERSION = 1
+"""Raised whenever a field changes its meaning or goes away."""
+
+Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
+Region = Literal["I", "II", "III", "IV"]
+RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
+Audience = Literal["holder", "recipient"]
+Unit = Literal["people", "rows"]
+Kind = Literal["equal", "containment"]
+
+
+class Interval(TypedDict):
+    """From where to where a figure may lie, at the 95% level."""
+
+    low: float
+    high: float
+
+
+class TableFacts(TypedDict):
+    """What went in."""
+
+    name: str
+    """A name people know the table by; the stem of its file. Empty on the recipient's page."""
+    rows: int
+    """Rows of the original."""
+    rows_released: int
+    people: int
+    """People of the original where they are known; else its rows."""
+    people_released: int
+    features: int
+    """Columns that could have been released as features."""
+    target: str
+    sensitive: str | None
+    """The column that must stay hard to guess; the target where none was named. `None` on the
+    recipient's page where it is not released."""
+
+
+class Column(TypedDict):
+    """What happened to one column."""
+
+    name: str
+    fate: Fate
+    """`altered`: released with changed values. `target`: released as what is to be learnt."""
+    why: str
+    """One sentence in plain words, ending with a full stop; empty on the recipient's page, as it
+    may name a column that was held back."""
+
+
+class Method(TypedDict):
+    """A way to propose releases."""
+
+    name: str
+    """As a reader sees it: "breach-aware walk", "containment, k = 5"."""
+    applied: bool
+    found: int
+    """How many candidates it gave."""
+    note: str
+    """Why it does not apply, or what it does, in one sentence."""
+
+
+class Factor(TypedDict):
+    """One thing that counts in the choice."""
+
+    key: str
+    """Its name in `Candidate.values` and `ranks`."""
+    label: str
+    """As a reader sees it: "How well models predict"."""
+    direction: Literal["max", "min"]
+    weight: float
+    """As used; 0 drops the factor."""
+    shown_as: Literal["share", "change", "count", "number"]
+    """`share` 0.73 as 73.0%, `change` -0.011 as -1.1%, `count` as a whole number."""
+
+
+class Candidate(TypedDict):
+    """One release that was compared with the others."""
+
+    name: str
+    """Short and unique on the page: "plas + mass", "everything"."""
+    features: list[str]
+    method: str
+    """The name of the method that proposed it."""
+    performance: float
+    """Accuracy in predicting the target, on rows that nothing was chosen by."""
+    performance_interval: Interval | None
+    pbi: float
+    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
+    pbi_interval: Interval | None
+    size: int
+    """The number of features; fewest wins among equal scores."""
+    region: Region | None
+    """`None` for the baseline."""
+    values: dict[str, float]
+    """The value in each factor, by its key, on the rows that chose. The page ranks these anew when
+    weights move; what it shows is `performance`, `pbi` and `size`."""
+    ranks: dict[str, int]
+    """The rank in each factor among the ranked candidates; 1 is the worst."""
+    score: float
+    """E(S) under the weights of `factors`."""
+    place: int
+    """1 is the best."""
+    on_front: bool
+    """No other ranked candidate is as good in every factor and better in one."""
+    chosen: bool
+    """True for exactly one candidate: what was released."""
+    baseline: bool
+    """True for exactly one candidate: everything released."""
+    ranked: bool
+    """Whether it counts in the ranks. One that is not is shown, with `fails`, but never wins;
+    its `ranks` are empty, its `score` and `place` 0."""
+    fails: list[str]
+    """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
+    is) but cannot be chosen. Empty: it can."""
+
+
+class Limits(TypedDict):
+    """Lines in the picture of the candidates."""
+
+    max_pbi: float | None
+    min_performance: float | None
+    guessing_performance: float
+    """Accuracy of always naming the most frequent value of the target."""
+    guessing_pbi: float
+    """PBI of an attacker who always names the most frequent sensitive value."""
+
+
+class Measure(TypedDict):
+    """One figure of the scorecard for the chosen release, on rows that nothing was chosen by."""
+
+    key: str
+    """As in the scorecard; `performance` is told at the top of the page."""
+    label: str
+    sentence: str
+    """What it says, in plain words, without the figures."""
+    better: Literal["higher", "lower"]
+    shown_as: Literal["share", "change", "count", "number"]
+    released: float
+    interval: Interval | None
+    original: float | None
+    """The same with everything released, where that makes sense."""
+    floor: float | None
+    """The same by guessing, where that makes sense: for what the release shows by itself. What has
+    no floor compares with the original and is not told to a recipient."""
+
+
+class Attacker(TypedDict):
+    """How often one attacker names the sensitive value rightly.
+
+    A recipient reads of attackers only where the sensitive column is released, as the target."""
+
+    name: str
+    """As a reader sees it: "naive Bayes", "nearest neighbours"."""
+    guessing: float
+    """By always naming the most frequent value."""
+    everything: float | None
+    """From all features; `None` on the recipient's page."""
+    released: float
+    """From the released features."""
+    interval: Interval | None
+    """Of `released`."""
+    strongest: bool
+    """Right most often from the released features, on the rows that chose."""
+    strongest_before: NotRequired[bool]
+    """The same from all features."""
+
+
+class Crowd(TypedDict):
+    """Among how many somebody hides from an attacker who knows some columns."""
+
+    k: int | None
+    """The smallest crowd; `None`: fewer than the k that was asked for."""
+    unique: int | None
+    """How many are the only one of their kind; `None`: from 1 to k - 1."""
+
+
+class KnownCrowd(Crowd):
+    """The same for what attackers were said to know."""
+
+    columns: list[str]
+    """The released columns among these; none: they know nothing that is released."""
+    kind: Kind
+    """`equal`: a crowd has the same values. `containment`: it has all that a row has."""
+
+
+class Alike(TypedDict):
+    """Crowds, among what attackers were said to know, in which all share a value."""
+
+    groups: int | None
+    """How many of them, of different kinds of rows; `None` where `members` is."""
+    of: int
+    """How many kinds of rows there are."""
+    members: int | None
+    """Who hides in such a crowd, and is known in the value; `None`: from 1 to k - 1."""
+
+
+class Exposure(TypedDict):
+    """Who stands alone in the release."""
+
+    unit: Unit
+    asked: int
+    """The k that was asked for: counts of people below it that no file tells are `None`."""
+    total: int
+    """How many are in the release."""
+    known: KnownCrowd
+    everything: Crowd
+    """Where attackers know every released column, the target too."""
+    same_target: Alike
+    rows: NotRequired[Exposure]
+    """Where people have several rows: the same of rows, which anybody can count."""
+
+
+class ClassBin(TypedDict):
+    """People whose class has from `low` to `high` members."""
+
+    low: int
+    high: int | None
+    """`None`: no upper end."""
+    before: int | None
+    """People, in the original; 0, or at least k. `None` on the recipient's page."""
+    after: int
+    """People, in the release; 0, or at least k."""
+    everything: int
+    """The same where all that is released is known, the target too, and people are equal."""
+
+
+class ClassSizes(TypedDict):
+    """How many people look alike."""
+
+    kind: Kind
+    """`equal`: people with the same values in the columns that an attacker may know.
+    `containment`: people who have at least what a person has."""
+    k: int
+    smallest_after: int | None
+    """The k-anonymity or containment anonymity measured in the release; `None` below k."""
+    bins: list[ClassBin]
+    bins_released: list[ClassBin]
+    """The same without the original, which decides nothing about their ends either: what a
+    recipient reads. Empty on the recipient's page, where `bins` holds them."""
+
+
+class RuleDamage(TypedDict):
+    """What one rule of the original lost."""
+
+    text: str
+    state: RuleState
+    """`lost`: it names a column that is not released. `emptied`: no row meets it any more.
+    `flipped`: its most frequent label changed. `weakened`: damage above the noise."""
+    damage: float
+    """The chi-squared distance of its labels before and after, in [0, 1]; 1 for a lost rule."""
+    support_before: float | None
+    """Share of the rows that meet it; `None` where these are fewer than k."""
+    support_after: float | None
+    label_before: str
+    label_after: str | None
+    share_before: float | None
+    """Share of `label_before` among the rows that meet it; `None` where these are fewer than k."""
+    share_after: float | None
+    """Share of `label_before` after; `None` where fewer than k rows meet it."""
+    names_released_only: bool
+    """Whether every column it names was released, so that a recipient may see it."""
+
+
+class Rules(TypedDict):
+    """What the rules of the original lost."""
+
+    total: int
+    kept: int
+    weakened: int
+    flipped: int
+    emptied: int
+    lost: int
+    origin: str
+    """Where the rules come from, in a few words: "a decision tree of depth 12"."""
+    worst_first: list[RuleDamage]
+    """May be cut to the worst; `total` counts them all."""
+
+
+class Promise(TypedDict):
+    """Something that holds for the release. Recipients read it: it names no column held back."""
+
+    key: str
+    """As in the manifest: "k_anonymity"."""
+    claim: str
+    """In plain words: "Everybody shares all released values with at least 4 others."."""
+    measured: str
+    """What was measured from the written file, in a few words: "the smallest group has 7"."""
+    value: float
+    limit: float | None
+    """What was asked for, where something was."""
+
+
+class Setting(TypedDict):
+    """One line of a recipe."""
+
+    label: str
+    value: str
+
+
+class Recipe(TypedDict):
+    """How the release was made."""
+
+    public: list[Setting]
+    """May be handed on: versions, method, public parameters, date, hash of the file."""
+    private: list[Setting]
+    """What only the holder keeps: seed, file of origin, command to make the same bytes again."""
+
+
+class Budget(TypedDict):
+    """What drawing the rows has cost."""
+
+    epsilon: float
+    delta: float
+    claim: str
+    """What that means, in one sentence."""
+    spent: str
+    """For what, in a few words."""
+
+
+class Note(TypedDict):
+    """What a reader must know to read the rest rightly."""
+
+    level: Literal["warning", "note"]
+    text: str
+    public: bool
+    """Whether the recipient may read it."""
+
+
+class Summary(TypedDict):
+    """Everything a report shows; see the top of this module."""
+
+    schema_version: int
+    tamis_version: str
+    made: str
+    """The date as people read it, ISO 8601."""
+    k: int
+    """No count of people from 1 to k - 1 is in the summary."""
+    unit: Unit
+    """What a count is about."""
+    table: TableFacts
+    columns: list[Column]
+    methods: list[Method]
+    factors: list[Factor]
+    candidates: list[Candidate]
+    limits: Limits
+    measures: list[Measure]
+    attackers: list[Attacker]
+    exposure: Exposure | None
+    """`None` where rows were drawn anew."""
+    same_sensitive: Alike | None
+    """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
+    target, and on the recipient's page."""
+    classes: ClassSizes | None
+    rules: Rules | None
+    promises: list[Promise]
+    not_promised: list[str]
+    """For recipients too."""
+    recipe: Recipe
+    budget: Budget | None
+    """`None` unless rows were drawn anew. Where they were, a recipient reads no figure that was
+    measured on people: no epsilon covers it."""
+    notes: list[Note]
+
+
+COUNTED = ("k", "unique", "members")
+
+
+def checked(summary: Summary) -> Summary:
+    """The summary itself, or an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Where it is of another version, cannot be written as JSON, lacks a chosen release or the
+        baseline, weighs a factor that a candidate has no value for, or tells of fewer than k
+        people.
+    """
+    problems = list(_problems(summary))
+    if problems:
+        raise InputError("no report can be made of this summary: " + "; ".join(problems))
+    return summary
+
+
+def _problems(summary: Summary) -> Iterator[str]:
+    if summary["schema_version"] != SCHEMA_VERSION:
+        yield (
+            f"it is of version {summary['schema_version']}, this tamis reads {SCHEMA_VERSION}; "
+            "make the release again"
+        )
+        return
+    try:
+        json.dumps(summary, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"it holds something that JSON cannot ({error})"
+    yield from _in_candidates(summary)
+    yield from _small_counts(summary)
+
+
+def _in_candidates(summary: Summary) -> Iterator[str]:
+    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
+    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
+        count = sum(bool(c.get(mark)) for c in candidates)
+        if count != 1:
+            yield f"it needs one {what}, got {count}"
+    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
+        yield "the chosen release breaks a limit or is not ranked"
+    names = [c["name"] for c in candidates]
+    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
+        yield f"two candidates have the name {listed(twice)}"
+    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
+        yield f"a ranked candidate lacks a value for {listed(lacking)}"
+    if not any(f["weight"] > 0 for f in summary["factors"]):
+        yield "no factor has a weight above 0"
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _lacking(candidate: Candidate, keys: list[str]) -> list[str]:
+    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
+
+
+def _small_counts(summary: Summary) -> Iterator[str]:
+    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
+    if classes is not None:
+        bins = [*classes["bins"], *classes["bins_released"]]
+        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
+        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
+            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(0 < n < k for n in _counts_of_people(summary)):
+        yield f"its exposure counts fewer than k = {k} people that the file does not tell"
+    rows = summary["table"]["rows"], summary["table"]["rows_released"]
+    for rule in rules["worst_first"] if rules is not None else ():
+        supports = rule["support_before"], rule["support_after"]
+        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
+            yield f"a rule's support tells of fewer than k = {k} people; give None instead"
+            return
+
+
+def _counts_of_people(summary: Summary) -> Iterator[int]:
+    """Figures of the exposure that nobody can count from the released file."""
+    exposure, secret = summary["exposure"], summary["same_sensitive"]
+    parts: list[Any] = [secret] if secret is not None else []
+    if exposure is not None and "rows" in exposure:
+        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
+    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

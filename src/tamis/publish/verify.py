@@ -1,0 +1,354 @@
+"""`verify`: read a published folder again and check everything that its manifest says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import fsum, isfinite
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tamis.errors import CannotMeet, InputError, listed
+from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
+from tamis.publish.exposure_words import exposure_words
+from tamis.publish.layout import (
+    NAME,
+    PRIVATE,
+    RECIPE,
+    RELEASE,
+    REPORT,
+    SCHEMA,
+    SCHEMA_VERSION,
+    digest,
+    is_folder,
+    read_json,
+    strangers,
+)
+from tamis.publish.people import kept_people, rows_said, wrong_people
+from tamis.publish.promises import budget_claim, claim
+from tamis.publish.recount import wrong_exposure
+from tamis.release import Promise
+from tamis.table import bare
+from tamis.table_file import HOW, read_raw, runs, safe_names, undone
+
+ROUNDING = 1e-9
+MOST_EPSILON = 500.0
+"""Beyond this the factor that is promised has no words: every table would do."""
+RANGED = ("number", "feature")
+"""Columns whose public bounds are a range; of others, every possible value is listed."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at; `wrong` says what does not hold."""
+
+    name: str
+    wrong: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.wrong
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A published folder whose every check holds.
+
+    `claims` are the promises in words made from the figures that were checked; `private` tells
+    whether the holder's part was there to be checked too.
+    """
+
+    checks: tuple[Check, ...]
+    manifest: dict[str, Any]
+    private: bool
+    claims: tuple[str, ...] = ()
+
+    @property
+    def alone(self) -> list[str]:
+        """Who stands alone in the release, in words made from the figures that were checked."""
+        exposure = self.manifest.get("exposure")
+        if exposure is None:
+            return []
+        target = next(c["name"] for c in self.manifest["columns"] if c["role"] == "target")
+        return exposure_words(exposure, target)
+
+
+def verify(folder: str | Path) -> Verified:
+    """Check a published folder by code that did not make it.
+
+    Parameters
+    ----------
+    folder : path
+        What `publish` wrote, with or without its private part.
+
+    Returns
+    -------
+    Verified
+        `CannotMeet` names everything that does not hold.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"no folder {folder} to verify")
+    content = read_json(folder / NAME)
+    checks = [_checked("manifest", lambda: _wrong_shape(content))]
+    if checks[0].holds:
+        checks += _all_checks(folder, content)
+    failed = [check for check in checks if not check.holds]
+    if failed:
+        raise CannotMeet(
+            f"{folder} does not hold what it says: " + "; ".join(c.wrong for c in failed)
+        )
+    return Verified(tuple(checks), content, is_folder(folder / PRIVATE), tuple(_claims(content)))
+
+
+def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
+    files = _checked("files", lambda: _strange_files(folder, content))
+    hashes = _checked("hash", lambda: _wrong_hashes(folder, content))
+    yield from (files, hashes)
+    if not (files.holds and hashes.holds):  # what was put there by others is not read
+        return
+    path, format = folder / content["file"]["name"], content["file"]["format"]
+    try:
+        raw = read_raw(path, format)
+    except CannotMeet as error:
+        yield Check("schema", str(error))
+        return
+    schema = _checked("schema", lambda: _wrong_columns(raw, path, content))
+    yield schema
+    if not schema.holds:
+        return
+    frame = undone(raw) if format == "csv" else raw
+    for entry in content["promises"]:
+        yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield _checked("people", lambda: wrong_people(folder, frame, content))
+    yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
+    yield _checked("budget", lambda: _wrong_budget(frame, content))
+    yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
+    if is_folder(folder / PRIVATE):
+        yield _checked("private", lambda: _wrong_private(folder, content))
+
+
+def _checked(name: str, look: Callable[[], str]) -> Check:
+    """A check; a manifest that is odd in a way nobody thought of fails it too."""
+    try:
+        return Check(name, look())
+    except CannotMeet as error:
+        return Check(name, str(error))
+    except (Exception, pl.exceptions.PanicException) as error:
+        return Check(name, f"the manifest is malformed ({type(error).__name__} at {name!r})")
+
+
+def _claims(content: dict[str, Any]) -> Iterator[str]:
+    for entry in content["promises"]:
+        measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
+        yield f"{_words(entry)}{measured}"
+    if content.get("budget") is not None:
+        yield budget_claim(content["budget"])
+
+
+def _wrong_shape(content: Any) -> str:
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        return f"{NAME} is not the manifest of a release"
+    if content.get("schema_version") != SCHEMA_VERSION:
+        return f"{NAME} is of another version than this tamis reads ({SCHEMA_VERSION})"
+    parts = {
+        "file": dict, "columns": list, "promises": list, "method": dict, "report": dict,
+        "not_promised": list,
+    }  # fmt: skip
+    if odd := [name for name, kind in parts.items() if not isinstance(content.get(name), kind)]:
+        return f"{NAME} lacks {listed(odd)}"
+    file, report = content["file"], content["report"]
+    if file.get("name") != RELEASE.get(str(file.get("format"))):
+        return f"{NAME} does not name {' or '.join(RELEASE.values())}"
+    if report.get("name") != REPORT:
+        return f"{NAME} does not name {REPORT}"
+    if not _is_count(file.get("rows")):
+        return f"{NAME} does not say how many rows there are"
+    if {key: file.get(key) for key in HOW[file["format"]]} != HOW[file["format"]]:
+        return f"{NAME} tells of missing cells and texts what is not so"
+    return _wrong_entries(content["columns"], "columns", _COLUMN) or _wrong_entries(
+        content["promises"], "promises", _PROMISE
+    )
+
+
+def _wrong_entries(entries: list[Any], name: str, shape: dict[str, Callable[[Any], bool]]) -> str:
+    for entry in entries:
+        if not isinstance(entry, dict):
+            return f"{NAME} has something other than records among its {name}"
+        if odd := [key for key, fits in shape.items() if not fits(entry.get(key))]:
+            return f"{NAME} has none or no proper {listed(odd)} in an entry of its {name}"
+    return ""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+_COLUMN: dict[str, Callable[[Any], bool]] = {
+    "name": _is_text,
+    "header": _is_text,
+    "kind": lambda value: value in ("number", "nominal"),
+    "role": lambda value: value in ("target", "feature"),
+}
+_PROMISE: dict[str, Callable[[Any], bool]] = {
+    "key": _is_text,
+    "claim": _is_text,
+    "columns": _are_texts,
+    "at_least": _is_count,
+    "measured": _is_count,
+}
+
+
+def _strange_files(folder: Path, content: dict[str, Any]) -> str:
+    known = {NAME, content["file"]["name"], REPORT, PRIVATE}
+    here = {path.name for path in folder.iterdir()}
+    if strange := sorted({*(here - known), *strangers(folder)}):
+        return f"the folder holds {listed(strange)}, which the manifest does not know"
+    if lacking := sorted(known - here - {PRIVATE}):
+        return f"the folder lacks {listed(lacking)}"
+    return ""
+
+
+def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
+    for entry in (content["file"], content["report"]):
+        if digest(folder / entry["name"]) != entry["sha256"]:
+            return f"{entry['name']} is not the file that was published (its SHA-256 differs)"
+    return ""
+
+
+def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> str:
+    said, format = [column["name"] for column in content["columns"]], content["file"]["format"]
+    headers = safe_names(said) if format == "csv" else said
+    if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
+        return f"the columns of the file are not those of the manifest ({len(said)} in it)"
+    if raw.height != content["file"]["rows"]:
+        return f"the file has {raw.height} rows, the manifest says {content['file']['rows']}"
+    if [c["role"] for c in content["columns"]].count("target") != 1:
+        return "the manifest does not name one target"
+    for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
+        if column["kind"] == "number" and not _numbers(cells):
+            return f"column {column['name']!r} is said to hold numbers and does not"
+        if format == "csv" and _unguarded(cells):
+            return f"column {column['name']!r} holds a text that a spreadsheet would run"
+    if format == "csv":
+        return ""
+    return unlike_a_table(raw) or hidden_in_parquet(path)
+
+
+def _unguarded(cells: pl.Series) -> bool:
+    return bool((runs(cells) & ~cells.str.starts_with("'")).any())
+
+
+def _numbers(cells: pl.Series) -> bool:
+    read = cells.cast(pl.Float64, strict=False)
+    return cells.null_count() == read.null_count()
+
+
+def _promise(entry: dict[str, Any]) -> Promise:
+    return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
+
+
+def _words(entry: dict[str, Any]) -> str:
+    """What a promise says by its figures; what the manifest says of it is not repeated."""
+    return claim(_promise(entry), entry["unit"])
+
+
+def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
+    if entry["key"] not in ("k_anonymity", "containment_anonymity"):
+        return f"the promise {entry['key']!r} is none that can be checked"
+    promise = _promise(entry)
+    value = measure(promise, frame)
+    if value < promise.at_least:
+        return f"{promise.name} is {value}, below the promised {promise.at_least}"
+    if value != (said := rows_said(entry)):
+        return f"{promise.name} is {value}, the manifest says {said}"
+    if entry["claim"] != _words(entry):
+        return f"the words of the promise {promise.name} are not those of its figures"
+    return ""
+
+
+def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    budget = content.get("budget")
+    if budget is None:
+        return ""
+    whole, parts = budget["epsilon"], [part["epsilon"] for part in budget["spent"]]
+    delta = budget.get("delta", 0.0)
+    if not _is_number(whole) or not 0 < whole <= MOST_EPSILON:
+        return f"epsilon of the privacy budget is no number above 0 and up to {MOST_EPSILON:g}"
+    if not parts or not all(_is_number(part) and part > 0 for part in parts):
+        return "a part of the privacy budget is no number above 0"
+    if not _is_number(delta) or not 0 <= delta < 1:
+        return "delta of the privacy budget is no number from 0 to below 1"
+    if fsum(parts) > whole + ROUNDING:
+        return f"the parts of the privacy budget add up to {fsum(parts):g}, above {whole:g}"
+    if budget.get("guarantee", True) is not True:
+        return "the manifest itself says that differential privacy does not hold"
+    budget_claim(budget)  # fails where something is lacking that its words need
+    ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
+    for name, bound in budget.get("bounds", {}).items():
+        if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
+            return f"column {name!r} has values beyond the public bounds that rows are drawn within"
+    return ""
+
+
+def _wrong_exposure(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    return wrong_exposure(frame, content, kept_people(folder, frame, content))
+
+
+def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
+    if ranged:
+        low, high = bound
+        if not (_is_number(low) and _is_number(high) and low <= high):
+            raise ValueError("no range")
+        return bool(cells.cast(pl.Float64).is_between(low, high).all())
+    # Truth values are true and false in JSON and in csv alike.
+    allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
+    return bool(cells.cast(pl.String).is_in(allowed).all())
+
+
+def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    if like := _unstated(frame, content):
+        return f"column {listed(like)} has another value in every row, as identifiers have"
+    if is_folder(folder / PRIVATE):
+        known = read_json(folder / PRIVATE / RECIPE)
+        kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
+        if shown := sorted(kept & set(frame.columns)):
+            return f"column {listed(shown)} must never be released"
+    return ""
+
+
+def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
+    """Columns like identifiers that the holder did not say to be something else.
+
+    Numbers that were drawn or altered differ in every row by themselves.
+    """
+    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
+    stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
+    if content["method"]["name"] in ("dp", "noise"):
+        stated |= numbers
+    return [c for c in without_repeats(frame, numbers) if c not in stated]
+
+
+def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
+    if (folder / PRIVATE).lstat().st_mode & 0o077:
+        return "others may read private/; run chmod 700 on it"
+    said = read_json(folder / PRIVATE / RECIPE)["sha256"]
+    for name in (content["file"]["name"], NAME, REPORT):
+        if digest(folder / name) != said[name]:
+            return f"{name} is not the file that was published, says private/recipe.json"
+    return ""

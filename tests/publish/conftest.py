@@ -1,0 +1,105 @@
+"""A browser for the tests of pages that must stay silent, and a small published release."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+from tamis.datasets import patients
+from tamis.flow import Outcome, Settings, consider
+from tamis.publish.bundle import publish
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+Opener = Callable[..., "Page"]
+
+
+# Not for the whole session: while it lives, asyncio cannot be used in the same worker.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """The chromium of this machine; skips where there is none."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on this machine (Debian's package of that name has it)")
+    with driver.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Opens a page; at the end it must have logged nothing and asked for nothing but itself."""
+    heard: list[str] = []
+    contexts = []
+
+    def open_page(text: str, *, width: int = 1280, **settings: Any) -> Page:
+        file = tmp_path / "report.html"
+        file.write_text(text, encoding="utf-8")
+        context = browser.new_context(viewport={"width": width, "height": 844}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: heard.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(file.as_uri())
+        heard.extend(f"request: {url}" for url in asked if url != file.as_uri())
+        page.on("request", lambda request: heard.append(f"request: {request.url}"))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+FAST = Settings(
+    methods={"breach": {"search": "walk", "folds": 3, "most": 3}, "containment": {"ks": [20]}},
+    attackers=("nb",),
+    weights={"performance": 0.4, "privacy": 0.4, "size": 0.2},
+    seed=20261,
+)
+DATE = "2026-11-15"
+
+
+@pytest.fixture(scope="session")
+def outcome() -> Outcome:
+    return consider(patients(rows=500), FAST)
+
+
+@pytest.fixture(scope="session")
+def published(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to read from, not to change."""
+    folder = tmp_path_factory.mktemp("published") / "out"
+    return publish(outcome, folder, date=DATE, origin={"name": "stays"})
+
+
+@pytest.fixture
+def copy(published: Path, tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the published folder that may be tampered with."""
+
+    def copied(private: bool = True) -> Path:
+        target = tmp_path / "copy"
+        shutil.copytree(published, target)
+        if not private:
+            shutil.rmtree(target / "private")
+        return target
+
+    return copied

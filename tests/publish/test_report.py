@@ -1,0 +1,258 @@
+"""The text of a page: what it must hold, and what it must not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+
+from tamis.errors import InputError
+from tamis.publish.report import render
+from tamis.publish.story import for_recipient
+from tests.publish.example_summary import example, rule
+from tests.publish.hard_summaries import HOSTILE, hostile, many
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of styles and scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {"style": [], "script": [], "title": []}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.found and self.found[-1][0] in self.texts:
+            self.texts[self.found[-1][0]].append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+PAGES = {
+    "holder": lambda: render(example()),
+    "recipient": lambda: render(example(), "recipient"),
+    "hostile": lambda: render(hostile()),
+    "hostile to a recipient": lambda: render(hostile(), "recipient"),
+}
+
+
+@pytest.fixture(params=PAGES, ids=lambda name: name.replace(" ", "-"))
+def page(request: pytest.FixtureRequest) -> str:
+    return PAGES[request.param]()
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_knows_this_style_and_script_by_hash_and_nothing_else(page):
+    parts = Elements(page)
+    policy = next(
+        m["content"] for m in parts.all("meta") if m.get("http-equiv") == "Content-Security-Policy"
+    )
+    style = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(style) == 1
+    allowed = digest(script[0]) if script else "'none'"
+    assert policy == (
+        f"default-src 'none'; style-src {digest(style[0])}; script-src {allowed}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_nothing_is_loaded_and_nothing_runs_by_an_attribute(page):
+    for tag, attributes in Elements(page).found:
+        assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+
+
+def test_every_id_is_there_once_and_every_reference_meets_one(page):
+    elements = Elements(page).found
+    ids = [a["id"] for _, a in elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    for _, attributes in elements:
+        for name in ("for", "aria-labelledby"):
+            assert attributes.get(name, ids[0]) in ids
+
+
+def test_the_page_says_its_language_and_has_one_first_heading(page):
+    parts = Elements(page)
+    assert parts.all("html") == [{"lang": "en"}]
+    assert len(parts.all("h1")) == 1
+
+
+def test_the_scripts_of_a_hostile_page_are_those_of_any_page():
+    ours, theirs = Elements(render(example())), Elements(render(hostile()))
+    assert ours.all("script") == theirs.all("script")
+    assert len(ours.all("script")) == 2
+
+
+def test_the_data_can_be_read_back_and_cannot_end_its_element():
+    page = render(hostile())
+    block = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)[0]
+    assert not set("<>&") & set(block)
+    columns = json.loads(block)["columns"]
+    assert set(columns) >= {HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE[3]}
+
+
+def test_signs_that_cannot_be_seen_are_replaced():
+    page = render(hostile())
+    assert "tab line null\ufffdhalf\ufffd" in page
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
+    page.encode("utf-8")
+
+
+def test_a_recipient_learns_of_the_columns_held_back_only_their_number():
+    summary = example()
+    page = re.sub(r"<style>.*</style>", "", render(summary, "recipient"), flags=re.DOTALL)
+    held = [c["name"] for c in summary["columns"] if c["fate"] == "held back"]
+    assert len(held) == 6
+    for name in held:
+        assert not re.search(rf"\b{name}\b", page)
+    assert "7 columns of the original stayed" in page
+    assert "20261115" not in page
+    assert "<script" not in page
+    for figure in ("73.8%", "80.2%", "700"):  # what everything would give, and people before
+        assert figure in render(summary)
+        assert figure not in page
+
+
+def test_a_recipient_does_not_learn_the_name_of_a_secret():
+    summary = example()
+    summary["table"]["sensitive"] = "hiv status"
+    summary["columns"].append({"name": "hiv status", "fate": "held back", "why": "It is secret."})
+    summary["columns"][2]["why"] = "It tells little of hiv status."
+    assert render(summary).count("hiv status") > 3
+    page = render(summary, "recipient")
+    assert "hiv status" not in page
+    assert "naive Bayes" not in page
+
+
+def test_a_recipient_sees_public_notes_only():
+    page = render(example(), "recipient")
+    assert "192 rows" in page
+    assert "whatever teaches a model" not in page
+
+
+def test_the_summary_stays_as_it_is():
+    summary = example()
+    before = copy.deepcopy(summary)
+    render(summary)
+    render(summary, "recipient")
+    for_recipient(summary)["columns"].clear()
+    assert summary == before
+
+
+def test_the_same_summary_gives_the_same_page():
+    assert render(many(50)) == render(many(50))
+
+
+def test_an_unknown_audience_is_refused():
+    with pytest.raises(InputError, match="holder, recipient, got 'public'"):
+        render(example(), "public")  # type: ignore[arg-type]
+
+
+def test_a_broken_summary_gives_no_page():
+    with pytest.raises(InputError, match="one baseline"):
+        render({**example(), "candidates": example()["candidates"][1:]})
+
+
+def test_parts_without_figures_are_left_out():
+    bare = render(
+        {**example(), "attackers": [], "classes": None, "rules": None, "measures": [], "notes": []}
+    )
+    for heading in ("attackers", "classes", "rules", "usefulness"):
+        assert f'id="{heading}"' not in bare
+        assert f'id="{heading}"' in render(example())
+
+
+def test_a_release_below_k_says_so():
+    summary = example()
+    assert "can be singled out" not in render(summary)
+    assert summary["exposure"] is not None
+    summary["exposure"]["known"]["k"] = 2
+    assert "can be singled out" in render(summary)
+
+
+def test_a_page_counts_rows_unless_people_are_known():
+    summary = example()
+    assert "people look alike in the released columns" in render(summary)
+    assert summary["exposure"] is not None
+    summary["unit"] = summary["exposure"]["unit"] = "rows"
+    page = render(summary, "recipient")
+    assert "rows look alike in the released columns" in page
+    assert "How well rows hide" in page
+    assert "rows are predicted rightly" in page
+    assert "3 (52 rows) are alike in diabetes too" in page
+
+
+def test_people_who_have_several_rows_are_not_what_a_model_predicts():
+    summary = example()
+    summary["table"]["people"] = summary["table"]["people_released"] = 200
+    page = render(summary)
+    assert "rows are predicted rightly" in page
+    assert "people look alike" in page
+
+
+def test_the_holder_alone_reads_which_groups_share_the_secret():
+    summary = example()
+    summary["table"]["sensitive"] = "hiv"
+    summary["same_sensitive"] = {"groups": 2, "of": 40, "members": 31}
+    words = "2 (31 people) are alike in hiv too"
+    assert words in render(summary)
+    assert words not in render(summary, "recipient")
+
+
+def test_a_crowd_of_everybody_is_not_claimed_where_nothing_known_is_released():
+    summary = example()
+    assert summary["exposure"] is not None
+    summary["exposure"]["known"] = {"columns": [], "kind": "equal", "k": 768, "unique": 0}
+    for page in (render(summary), render(summary, "recipient")):
+        assert "None of the columns that attackers are assumed to know is released." in page
+        assert "312 alone" in page
+        assert "all 768" not in page
+        assert "768 or more" not in page
+
+
+def test_a_recipient_reads_neither_the_name_of_the_file_nor_the_order_of_its_columns():
+    summary = example()
+    page = render(summary, "recipient")
+    assert "<title>About this release</title>" in page
+    assert "pima" not in page
+    assert page.index(">mass<") < page.index(">plasma<")
+    summary["columns"].reverse()
+    assert render(summary, "recipient") == page
+
+
+def test_many_lost_rules_are_folded_together():
+    summary = example()
+    rules = summary["rules"]
+    assert rules is not None
+    assert "a column that is held back, so nobody can check them" not in render(summary)
+    lost = [rule(f"pedigree > {i} -> diabetes=yes", "lost", 1.0) for i in range(9)]
+    rules["worst_first"] = lost + rules["worst_first"][2:]
+    page = render(summary)
+    assert "9 rules name a column that is held back, so nobody can check them any more" in page
+    assert page.count("<details>") == 1
+
+
+def test_thousands_of_columns_are_counted_not_listed():
+    summary = example()
+    columns = summary["columns"] + [
+        {"name": f"word {i}", "fate": "held back", "why": "Too rare."} for i in range(5_000)
+    ]
+    page = render({**summary, "columns": columns})
+    assert page.count("Too rare.") < 500
+    assert "4,607 more" in page

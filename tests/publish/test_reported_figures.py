@@ -1,0 +1,64 @@
+"""Every figure that is published or printed is of the rows that nothing was chosen by."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tamis.cli.release_words import words
+from tamis.decide import Limit, beyond
+from tamis.flow import Outcome
+from tamis.publish.summarise import _notes
+
+
+def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):
+    told = json.loads((published / "manifest.json").read_text())["measured"]
+    figures = outcome.decision.chosen.figures
+    assert told
+    for entry in told:
+        figure = figures[entry["key"]]
+        assert figure is not None
+        assert (entry["value"], entry["low"]) == (figure.value, figure.low)
+
+
+def test_pages_show_what_is_reported_and_rank_by_what_chose(published: Path, outcome: Outcome):
+    summary = json.loads((published / "private" / "summary.json").read_text())
+    rows = {row.release.name: row for row in outcome.decision.scorecard.rows}
+    for candidate in summary["candidates"]:
+        row = rows[candidate["name"]]
+        assert candidate["performance"] == row.value("performance")
+        assert candidate["pbi"] == row.value("pbi")
+        if candidate["ranked"]:
+            assert candidate["values"]["performance"] == row.value_for_choice("performance")
+    heard = outcome.decision.chosen.trial.reporting
+    for attacker, said in zip(summary["attackers"], heard.attacked.values()):
+        assert attacker["released"] == pytest.approx(said.right.mean())
+    assert sum(attacker["strongest_before"] for attacker in summary["attackers"]) == 1
+
+
+def test_the_scorecard_names_both(published: Path, outcome: Outcome):
+    card = json.loads((published / "private" / "scorecard.json").read_text())
+    baseline = outcome.decision.scorecard.baseline
+    for name, figures in (
+        ("figures", baseline.figures),
+        ("figures_for_choice", baseline.for_choice),
+    ):
+        performance = figures["performance"]
+        assert performance is not None
+        assert card["baseline"][name]["performance"] == performance.to_dict()
+
+
+def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome):
+    chosen = outcome.decision.chosen
+    assert not any("kept the limit" in line for line in words(outcome))
+    value = chosen.value("performance")
+    assert value is not None
+    missed = beyond(chosen, (Limit("performance", "at least", value + 0.01),), "report")
+    warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
+    said = f"and is {value:.4g} on the rows that report (0.01 too little)"
+    assert said in words(warned)[-1]
+    notes = [note for note in _notes(warned) if note["level"] == "warning"]
+    assert any(said in note["text"] and not note["public"] for note in notes)

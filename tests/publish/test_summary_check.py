@@ -1,0 +1,64 @@
+"""A summary that is whole passes; one that is not is refused with the reason."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from tamis.errors import InputError
+from tamis.publish.summary import checked
+from tests.publish.example_summary import TABLE_6, WEIGHTS, example
+
+
+def test_the_example_is_whole():
+    summary = example()
+    assert checked(summary) is summary
+
+
+@pytest.mark.parametrize("column", range(3))
+def test_the_example_has_the_scores_of_table_6(column):
+    printed = [float(line.split()[column]) for line in TABLE_6.strip().splitlines()]
+    scores = [c["score"] for c in example(WEIGHTS[column])["candidates"]]
+    assert scores == pytest.approx(printed, abs=1e-9)
+
+
+def broken(path: list[Any], value: object) -> Any:
+    """The example with one thing replaced."""
+    summary: Any = copy.deepcopy(example())
+    part = summary
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value
+    return summary
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (["schema_version"], 99, "version 99"),
+        (["table", "rows"], float("nan"), "JSON"),
+        (["table", "name"], b"pima", "JSON"),
+        (["candidates", 6, "chosen"], False, "one chosen release, got 0"),
+        (["candidates", 1, "chosen"], True, "one chosen release, got 2"),
+        (["candidates", 0, "baseline"], False, "one baseline, got 0"),
+        (["candidates", 6, "fails"], ["k below 5"], "breaks a limit"),
+        (["candidates", 2, "name"], "plasma + mass", "'plasma [+] mass'"),
+        (["candidates", 2, "values"], {}, "lacks a value for 'pbi', 'performance', 'size'"),
+        (["factors"], [], "no factor has a weight"),
+        (["classes", "bins", 0, "before"], 4, "fewer than k = 5"),
+        (["classes", "smallest_after"], 4, "fewer than k = 5"),
+        (["rules", "worst_first", 3, "support_after"], 2 / 768, "fewer than k = 5"),
+        (["same_sensitive"], {"groups": 1, "of": 9, "members": 4}, "that the file does not tell"),
+        (["exposure", "rows"], {}, "that the file does not tell"),
+    ],
+)
+def test_what_is_wrong_is_named(path, value, words):
+    with pytest.raises(InputError, match=words):
+        checked(broken(path, value))
+
+
+def test_a_class_bin_of_nobody_and_a_support_of_nobody_are_fine():
+    checked(broken(["classes", "bins", 0, "before"], 0))
+    checked(broken(["rules", "worst_first", 3, "support_after"], 0.0))
