@@ -159,5 +159,5 @@ def test_no_other_module_writes_rows():
         for path in folder.rglob("*.py")
         if writer.search(path.read_text(encoding="utf-8"))
     }
-    allowed = {"perturb/synthesiser.py", "perturb/synthesiser_script.py"}
+    allowed = {"dp/synthesiser.py", "dp/synthesiser_script.py"}
     assert found - allowed == {"table_file.py"}

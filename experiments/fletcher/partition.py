@@ -9,9 +9,9 @@ from experiments.data import Data
 from experiments.fletcher.tables import file_of, fold_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
+from tamis.dp.partition import DPPartition
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.prediction import prediction_measures
-from tamis.perturb.partition import DPPartition
 from tamis.rules.mine import mine_rules
 from tamis.table import Table
 

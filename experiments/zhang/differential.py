@@ -13,8 +13,8 @@ from scipy import sparse
 
 from experiments.zhang.auc import Rows, Truths, parts, ranked, topic_auc
 from experiments.zhang.tasks import Task
-from tamis.perturb.histogram import DPHistogram
-from tamis.select.private import Mechanism, PrivateSelector
+from tamis.dp.histogram import DPHistogram
+from tamis.dp.selector import Mechanism, PrivateSelector
 
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "exponential")
 MOST_FEATURES = 12

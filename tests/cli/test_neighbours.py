@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.perturb import synthesiser
+from tamis.dp import synthesiser
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
 

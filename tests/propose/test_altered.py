@@ -15,7 +15,7 @@ from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.propose import BY_DEFAULT, methods, propose
 from tamis.propose.altered import Flip, Noise
-from tamis.propose.asked import Asked
+from tamis.propose.problem import Asked
 from tamis.release import Recipe, Release
 
 

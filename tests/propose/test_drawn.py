@@ -18,8 +18,8 @@ from tamis.evaluate.trial import Court
 from tamis.flow import Outcome, Settings, consider
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.propose import propose
-from tamis.propose.asked import Asked
-from tamis.propose.drawn import Drawn
+from tamis.propose.problem import Asked
+from tamis.propose.synthetic import Drawn
 from tamis.publish.bundle import publish
 from tamis.publish.layout import read_json, write_json
 from tamis.publish.story import for_recipient

@@ -11,8 +11,8 @@ from tamis.evaluate.holdout import HoldOut
 from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.propose import methods, propose
-from tamis.propose.asked import Asked
 from tamis.propose.containment import Containment
+from tamis.propose.problem import Asked
 from tamis.release import Release
 
 FAST: dict[str, dict[str, Any]] = {

@@ -12,9 +12,9 @@ from tamis.errors import InputError
 from tamis.evaluate.holdout import HoldOut
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.propose import Proposals, methods, propose
-from tamis.propose.asked import Asked
 from tamis.propose.breach import Breach, kept_to
 from tamis.propose.containment import Containment
+from tamis.propose.problem import Asked
 from tamis.risk.containment import containment_anonymity
 
 FAST: dict[str, dict[str, Any]] = {

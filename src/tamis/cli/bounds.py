@@ -80,7 +80,7 @@ def read_public(source: Source, public: Public, *, from_data: bool = False) -> T
     """
     if source.sparse:
         return _sparse(source, public, from_data)
-    from tamis.perturb.domain import axis, brought
+    from tamis.dp.domain import axis, brought
     from tamis.read import check_table
 
     rules = source.rules()
@@ -113,7 +113,7 @@ def _useless(column: Any) -> bool:
 
 
 def _sparse(source: Source, public: Public, from_data: bool) -> Table:
-    from tamis.perturb.selected import within_items
+    from tamis.dp.selector import within_items
     from tamis.table import Roles, Table
 
     if not public.items:

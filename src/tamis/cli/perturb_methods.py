@@ -18,7 +18,7 @@ from tamis.table import bare, only
 
 if TYPE_CHECKING:
     from tamis.cli.options import Source
-    from tamis.perturb.private_table import PrivateTable
+    from tamis.dp.private_table import PrivateTable
 
 
 class Altered(NamedTuple):
@@ -153,7 +153,7 @@ def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
 
 
 def _histogram(source: Source, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.histogram import DPHistogram
+    from tamis.dp.histogram import DPHistogram
 
     if options["features"] is not None:
         return _selected(source, options, public)
@@ -166,8 +166,8 @@ def _histogram(source: Source, options: dict[str, Any], public: Public) -> Alter
 
 
 def _selected(source: Source, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.contribution import check_most
-    from tamis.perturb.selected import private_records, zero_one_records
+    from tamis.dp.contribution import check_most
+    from tamis.dp.selector import private_records, zero_one_records
 
     from_data = options["bounds_from_data"]
     table = read_public(source, public, from_data=from_data)
@@ -191,7 +191,7 @@ def _selected(source: Source, options: dict[str, Any], public: Public) -> Altere
 
 
 def _partition(source: Source, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.partition import DPPartition
+    from tamis.dp.partition import DPPartition
 
     model = DPPartition(
         options["epsilon"],
@@ -203,7 +203,7 @@ def _partition(source: Source, options: dict[str, Any], public: Public) -> Alter
 
 
 def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.synthesiser import DPSynthesiser
+    from tamis.dp.synthesiser import DPSynthesiser
 
     model = DPSynthesiser(
         options["epsilon"],
@@ -222,7 +222,7 @@ def _fitted(
 
 
 def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
-    from tamis.perturb.selected import ZERO_ONE
+    from tamis.dp.selector import ZERO_ONE
 
     return {
         "bounds": {**dict.fromkeys(public.items, ZERO_ONE), **public.bounds},

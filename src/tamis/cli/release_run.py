@@ -18,8 +18,8 @@ from tamis.cli.spending import ledger_path, spending, told, total
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
+    from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
-    from tamis.perturb.ledger import Spending
     from tamis.table import Table
 
 FILES = ("table", "schema", "labels")
@@ -78,7 +78,7 @@ def _spending(
     if settings.epsilon is None:
         yield None
         return
-    from tamis.propose.drawn import Drawn
+    from tamis.propose.synthetic import Drawn
 
     with spending(
         source,

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from tamis.cli.options import Source
-    from tamis.perturb.ledger import Spending
+    from tamis.dp.ledger import Spending
 
 OPTIONS = (
     click.option(
@@ -52,7 +52,7 @@ def spending(
 ) -> Iterator[Spending]:
     """Enter what a release of the table will cost, before anything is drawn."""
     from tamis.cli.release_run import absolute, digest_of
-    from tamis.perturb.ledger import Entry, Ledger
+    from tamis.dp.ledger import Entry, Ledger
     from tamis.read.text import file_at
 
     file_at(source.table.partition("::")[0])
@@ -71,7 +71,7 @@ def spending(
 
 def ledger_path(source: Source, ledger: str | None) -> Path:
     """The file that was named, or the usual one beside the table."""
-    from tamis.perturb.ledger import NAME
+    from tamis.dp.ledger import NAME
 
     if ledger is not None:
         return Path(ledger)

@@ -1,1 +1,1 @@
-"""Releases that alter values: noise, flipping, and tables drawn under differential privacy."""
+"""Releases that alter values: noise, and flipping until rows are equal."""

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.frames import given
+from tamis.perturb.noise import given
 from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k
@@ -169,7 +169,7 @@ def _flipped(
 
 
 def _clusters(table: sparse.csr_array, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    from tamis.perturb.members import gathered
+    from tamis.perturb.kernels import gathered
     from tamis.risk.kernels import distinct_rows
 
     first, weight, of_row = distinct_rows(table.indptr, table.indices)

@@ -13,10 +13,10 @@ from typing import Any
 
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.propose.altered import Flip, Noise
-from tamis.propose.asked import Asked, Method
 from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
-from tamis.propose.drawn import Drawn
+from tamis.propose.problem import Asked, Method
+from tamis.propose.synthetic import Drawn
 from tamis.release import Release
 
 METHODS: dict[str, type[Breach | Containment | Flip | Noise | Drawn]] = {

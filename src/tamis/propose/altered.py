@@ -10,7 +10,7 @@ from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
-from tamis.propose.asked import Asked
+from tamis.propose.problem import Asked
 from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 

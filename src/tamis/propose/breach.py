@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
-from tamis.propose.asked import Asked
+from tamis.propose.problem import Asked
 from tamis.release import Recipe, Release, released
 from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector

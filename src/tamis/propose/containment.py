@@ -11,7 +11,7 @@ import polars as pl
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
-from tamis.propose.asked import Asked
+from tamis.propose.problem import Asked
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import UTILITIES, greedy

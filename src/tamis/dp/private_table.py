@@ -16,11 +16,10 @@ import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.dp.budget import MOVED, Budget, Neighbours, check_epsilon, check_neighbours, opendp
+from tamis.dp.contribution import check_most, limited, naming, unit_of
+from tamis.dp.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.perturb.budget import MOVED, Budget, Neighbours, check_epsilon, check_neighbours
-from tamis.perturb.contribution import check_most, limited, naming, unit_of
-from tamis.perturb.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
-from tamis.perturb.draws import opendp
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
 from tamis.table import Roles, Table

@@ -13,17 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from tamis.dp.budget import Neighbours, check_epsilon, check_neighbours, opendp
+from tamis.dp.contribution import check_most
+from tamis.dp.domain import axis, brought
+from tamis.dp.histogram import DPHistogram, check_bins
+from tamis.dp.partition import DPPartition
+from tamis.dp.private_table import PrivateTable
+from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
+from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import InputError, listed
-from tamis.perturb.budget import Neighbours, check_epsilon, check_neighbours
-from tamis.perturb.contribution import check_most
-from tamis.perturb.domain import axis, brought
-from tamis.perturb.draws import opendp
-from tamis.perturb.histogram import DPHistogram, check_bins
-from tamis.perturb.partition import DPPartition
-from tamis.perturb.private_table import PrivateTable
-from tamis.perturb.selected import ZERO_ONE, private_records, zero_one_records
-from tamis.perturb.synthesiser import DPSynthesiser
-from tamis.propose.asked import Asked
+from tamis.propose.problem import Asked
 from tamis.release import Recipe, Release, released
 from tamis.table import Table
 
@@ -48,7 +47,7 @@ class Drawn:
         `partition` and `synthesiser`. None: `synthesiser` where `python` is given, `selected`
         where there are `items`, otherwise `partition`.
     bounds : mapping of column to its declaration
-        Public knowledge, of the target too; see `tamis.perturb.domain.axis`. The columns named
+        Public knowledge, of the target too; see `tamis.dp.domain.axis`. The columns named
         here are drawn, no others.
     items : sequence of str
         The columns of 0 and 1 that `selected` chooses among, as is publicly known. None: all

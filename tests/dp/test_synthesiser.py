@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.dp import synthesiser
+from tamis.dp.budget import Budget
+from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import CannotMeet, InputError, MissingExtra
-from tamis.perturb import synthesiser
-from tamis.perturb.budget import Budget
-from tamis.perturb.synthesiser import DPSynthesiser
 
 BOUNDS = {"dose": (0.0, 1.0), "job": ["cook", "judge"], "ill": ["no", "yes"]}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tamis.dp.budget import Budget
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.budget import Budget
 
 
 def test_parts_add_up_and_the_whole_can_be_spent_in_uneven_parts() -> None:

@@ -17,11 +17,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from tamis.dp.budget import Budget
+from tamis.dp.domain import Bounds, Ints
+from tamis.dp.histogram import check_bins
+from tamis.dp.private_table import PrivateTable
 from tamis.errors import CannotMeet, InputError, MissingExtra
-from tamis.perturb.budget import Budget
-from tamis.perturb.domain import Bounds, Ints
-from tamis.perturb.histogram import check_bins
-from tamis.perturb.private_table import PrivateTable
 from tamis.table import Table
 
 SCRIPT = Path(__file__).with_name("synthesiser_script.py")
@@ -43,7 +43,7 @@ class DPSynthesiser(PrivateTable):
         What looking at the table may cost.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
         Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
+        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
     algorithm : {"aim", "mst"}
         AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
     python : path, optional

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.dp.budget import Budget, Neighbours, laplace
+from tamis.dp.domain import Axis, Bounds, Ints
+from tamis.dp.histogram import check_bins
+from tamis.dp.private_table import MAX_CELLS, PrivateTable, counts_of
 from tamis.errors import InputError, TamisWarning
-from tamis.perturb.budget import Budget, Neighbours
-from tamis.perturb.domain import Axis, Bounds, Ints
-from tamis.perturb.draws import laplace
-from tamis.perturb.histogram import check_bins
-from tamis.perturb.private_table import MAX_CELLS, PrivateTable, counts_of
 from tamis.table import Table
 
 ROWS_SHARE = 0.02
@@ -42,7 +41,7 @@ class DPPartition(PrivateTable):
         What looking at the table may cost; half for the grid, half for the boxes.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
         Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
+        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
     bins : int, optional
         Intervals of a column of numbers. `None`: as many as the rows can fill.
     rows : int, optional
@@ -54,7 +53,7 @@ class DPPartition(PrivateTable):
     bounds_from_data : bool
         Take what is not given from the table. This voids the guarantee, and warns.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike; see `tamis.perturb.budget.NEIGHBOURS`.
+        Which tables must look alike; see `tamis.dp.budget.NEIGHBOURS`.
     max_rows_per_person : int
         The most rows that a person adds, where a `Table` has identifiers: others are left out by
         a draw, and the noise grows with it.

@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.dp.budget import Budget, Neighbours, laplace
+from tamis.dp.domain import Bounds, Ints
+from tamis.dp.private_table import MAX_CELLS, PrivateTable, counts_of
 from tamis.errors import InputError
-from tamis.perturb.budget import Budget, Neighbours
-from tamis.perturb.domain import Bounds, Ints
-from tamis.perturb.draws import laplace
-from tamis.perturb.private_table import MAX_CELLS, PrivateTable, counts_of
 from tamis.table import Table
 
 
@@ -25,7 +24,7 @@ class DPHistogram(PrivateTable):
         What looking at the table may cost.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
         Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.perturb.domain.axis`. Cells are brought to it, none is refused.
+        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
     bins : int
         Intervals that a column of numbers is cut into.
     missing : sequence of str
@@ -33,7 +32,7 @@ class DPHistogram(PrivateTable):
     bounds_from_data : bool
         Take what is not given from the table. This voids the guarantee, and warns.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike; see `tamis.perturb.budget.NEIGHBOURS`. `substitute` takes
+        Which tables must look alike; see `tamis.dp.budget.NEIGHBOURS`. `substitute` takes
         twice the noise and may tell the number of rows.
     max_rows_per_person : int
         The most rows that a person adds, where a `Table` has identifiers: others are left out by

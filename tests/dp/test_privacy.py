@@ -13,14 +13,14 @@ import pytest
 from scipy import stats
 
 from tamis import Roles, Table
-from tamis.perturb import budget as budget_module
-from tamis.perturb import draws as noise
-from tamis.perturb import histogram as histogram_module
-from tamis.perturb import partition as partition_module
-from tamis.perturb.histogram import DPHistogram
-from tamis.perturb.partition import measured_boxes
-from tamis.select import private as private_module
-from tamis.select.private import chosen_places, hamming_scores
+from tamis.dp import budget as budget_module
+from tamis.dp import budget as noise
+from tamis.dp import histogram as histogram_module
+from tamis.dp import partition as partition_module
+from tamis.dp import selector as private_module
+from tamis.dp.histogram import DPHistogram
+from tamis.dp.partition import measured_boxes
+from tamis.dp.selector import chosen_places, hamming_scores
 
 EPSILON = 1.0
 MANY = 20_000

@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.budget import ROUNDING, check_epsilon
 
 try:
     import fcntl

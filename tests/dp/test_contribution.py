@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
+from tamis.dp import histogram as histogram_module
+from tamis.dp import partition as partition_module
+from tamis.dp.budget import Budget
+from tamis.dp.contribution import limited, unit_of
+from tamis.dp.histogram import DPHistogram
+from tamis.dp.partition import DPPartition
+from tamis.dp.selector import private_records, zero_one_records
 from tamis.errors import InputError
-from tamis.perturb import histogram as histogram_module
-from tamis.perturb import partition as partition_module
-from tamis.perturb.budget import Budget
-from tamis.perturb.contribution import limited, unit_of
-from tamis.perturb.histogram import DPHistogram
-from tamis.perturb.partition import DPPartition
-from tamis.perturb.selected import private_records, zero_one_records
 
 BOUNDS: dict[str, Any] = {"x": [0, 3], "ill": ["no", "yes"]}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tamis.dp.ledger import Entry, Ledger
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.ledger import Entry, Ledger
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_what_comes_to_nothing_is_taken_out_again_and_what_is_kept_is_not(ledger
     assert ledger.account("/a.csv", "1").epsilon == 1.0
 
 
-BEGIN = "import sys, time; from tamis.perturb.ledger import Entry, Ledger\n"
+BEGIN = "import sys, time; from tamis.dp.ledger import Entry, Ledger\n"
 HANG = """
 with Ledger(sys.argv[1]).spending(Entry("/a.csv", "1", 1.0)):
     print("begun", flush=True)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tamis.dp.budget import Unit
 from tamis.errors import InputError, listed
-from tamis.perturb.budget import Unit
 from tamis.table import Roles, Table
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.perturb.domain import axis
+from tamis.dp.domain import axis
 
 DECLARED: list[Any] = [
     [0, 9],

@@ -16,15 +16,14 @@ from hypothesis.extra import numpy as hnp
 
 from tamis import Roles, Table
 from tamis.binary.records import from_matrix
+from tamis.dp import histogram as histogram_module
+from tamis.dp import partition as partition_module
+from tamis.dp.budget import Budget
+from tamis.dp.domain import axes, cell_counts, drawn_rows
+from tamis.dp.histogram import DPHistogram, shifted
+from tamis.dp.partition import DPPartition, split
+from tamis.dp.selector import PrivateSelector, private_records
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
-from tamis.perturb import histogram as histogram_module
-from tamis.perturb import partition as partition_module
-from tamis.perturb.budget import Budget
-from tamis.perturb.domain import axes, cell_counts, drawn_rows
-from tamis.perturb.histogram import DPHistogram, shifted
-from tamis.perturb.partition import DPPartition, split
-from tamis.perturb.selected import private_records
-from tamis.select.private import PrivateSelector
 
 BOTH: list[Any] = [DPHistogram, DPPartition]
 BOUNDS: dict[str, Any] = {

@@ -1,0 +1,1 @@
+"""Differential privacy: a budget and its ledger, public domains, tables drawn from noisy counts."""
