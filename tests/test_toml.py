@@ -2,7 +2,7 @@
 
 import pytest
 
-from tamis.cli.bounds import public_bounds
+from tamis.cli.dp import public_bounds
 from tamis.errors import InputError
 from tamis.files import load_toml
 from tamis.read.schema import load_schema

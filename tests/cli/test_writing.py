@@ -261,7 +261,7 @@ def test_control_characters_are_spelled_out(run, tmp_path):
 
 
 def test_json_has_no_control_characters(capsys):
-    from tamis.cli.show import print_json
+    from tamis.cli.terminal import print_json
 
     content = {"a\x1b\x7f\x9b\u202e\u2028": "é 🙂\n"}
     print_json(content)

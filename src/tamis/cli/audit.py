@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import Source, table_options
-from tamis.cli.show import (
+from tamis.cli.terminal import (
     bar,
     console,
     percent,

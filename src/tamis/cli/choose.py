@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import OutputFile, speaking
-from tamis.cli.show import console, nearness, print_json, rich_table
+from tamis.cli.terminal import console, nearness, print_json, rich_table
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _result(
 def _draw(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
 ) -> None:
-    from tamis.choose.weight_picture import weight_picture
     from tamis.files import written
+    from tamis.rank.picture import weight_picture
     from tamis.rank.sensitivity import sensitivity
 
     picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)

@@ -30,9 +30,8 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
 
     Nothing is read: the table is made from the seed.
     """
-    from tamis.cli.release_run import make
-    from tamis.cli.release_words import tell
-    from tamis.cli.show import print_understood
+    from tamis.cli.release import make, tell
+    from tamis.cli.terminal import print_understood
     from tamis.datasets import patients
     from tamis.flow import Settings
     from tamis.publish.folder import refuse_existing

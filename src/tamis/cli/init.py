@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:
     """Look at TABLE and write a commented configuration for tamis release."""
-    from tamis.cli.show import console, print_json
+    from tamis.cli.terminal import console, print_json
     from tamis.files import written
     from tamis.read.guess import seen
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from tamis.cli.dp import spending_options
 from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
-from tamis.cli.spending import spending_options
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -61,6 +61,6 @@ def perturb(source: Source, **options: Any) -> None:
     uniform and gaussian noise give no guarantee; flip makes 0/1 rows equal in groups of k; the dp
     methods draw new rows with differential privacy.
     """
-    from tamis.cli.perturb_methods import run
+    from tamis.cli.perturb_run import run
 
     run(source, **options)

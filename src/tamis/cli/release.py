@@ -3,20 +3,334 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from tamis.cli.bounds import Public, public_bounds
+from tamis.cli.dp import (
+    Public,
+    ledger_path,
+    public_bounds,
+    read_public,
+    spending,
+    spending_options,
+    told,
+    total,
+)
 from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
-from tamis.cli.spending import spending_options
-from tamis.errors import InputError
+from tamis.cli.terminal import console, paced, percent, print_json, print_understood
+from tamis.errors import CannotMeet, InputError
 
 if TYPE_CHECKING:
+    from tamis.dp.ledger import Spending
+    from tamis.flow import Outcome, Settings
+    from tamis.table import Table
+
+
+def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    """What was released, what holds, and where the report is; `more` joins the JSON."""
+    if as_json:
+        from tamis.publish.layout import NAME, read_json
+
+        summary = read_json(out / "private" / "summary.json", most=1 << 30)
+        print_json(
+            {
+                "out": str(out),
+                "report": str(out / "private" / "report.html"),
+                "release": outcome.decision.chosen.release.name,
+                "features": list(outcome.decision.chosen.release.features),
+                "manifest": read_json(out / NAME),
+                "candidates": summary["candidates"],
+                "methods": summary["methods"],
+                **(more or {}),
+            }
+        )
+        return
+    say = console()
+    for line in words(outcome):
+        say.print(line, markup=False)
+    say.print(f"\nHand on: {out}/ without private/", markup=False)
+    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+
+
+def words(outcome: Outcome) -> list[str]:
+    """What leaves, who stands alone in it, what it is good for, what an attacker gains.
+
+    And which limit is not kept after all: all figures are of the rows that nothing was chosen by.
+    """
+    from tamis.publish.summarise import judged
+
+    chosen, card, missed = (
+        outcome.decision.chosen,
+        outcome.decision.scorecard,
+        outcome.decision.missed,
+    )
+    names = chosen.release.features
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    performance, whole, guess = (
+        percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
+    )
+    amount = f"{len(names)} column{'' if len(names) == 1 else 's'}"
+    return [
+        f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn(outcome)}.",
+        *_alone(outcome),
+        f"A model learnt from them is right for {performance} of {judged(outcome.table)} it never "
+        f"saw (with everything {whole}, by guessing {guess}).",
+        _attack(outcome),
+        *(f"Heed: {failure.words}; it kept the limit where it was chosen." for failure in missed),
+    ]
+
+
+def _drawn(outcome: Outcome) -> str:
+    chosen = outcome.decision.chosen
+    if not chosen.release.is_drawn:
+        return ""
+    rows = chosen.release.table.rows
+    return f"; {rows:,} rows drawn anew at epsilon = {chosen.value('epsilon'):.4g}"
+
+
+def _alone(outcome: Outcome) -> list[str]:
+    from tamis.publish.exposure import exposure, same_sensitive
+    from tamis.publish.exposure_words import alike_words, exposure_words
+
+    found, secret = exposure(outcome), same_sensitive(outcome)
+    if found is None:
+        return []
+    lines = exposure_words(found, outcome.table.target)
+    if secret is not None:
+        lines.append(alike_words(secret, str(outcome.table.sensitive), found))
+    return [line for line in lines if line]
+
+
+def _attack(outcome: Outcome) -> str:
+    court, chosen = outcome.court, outcome.decision.chosen
+    guess, heard = outcome.decision.scorecard.floor.trial, chosen.trial.reporting
+    now = heard.attacked[chosen.trial.strongest].right.mean()
+    everything = heard.everything[court.strongest].right.mean()
+    floor = guess.reporting.attacked[guess.strongest].right.mean()
+    return (
+        f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} rightly for "
+        f"{percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
+    )
+
+
+FILES = ("table", "schema", "labels")
+
+
+class Limits(NamedTuple):
+    """Where to add up what is spent, and the most that may be."""
+
+    ledger: str | None = None
+    most: float | None = None
+
+
+def run(
+    source: Source,
+    settings: Settings,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    public: Public,
+    limits: Limits,
+) -> None:
+    """Read, consider, publish, tell."""
+    from tamis.publish.folder import refuse_existing
+
+    refuse_existing(out, force)
+    with _spending(source, settings, out, limits) as spent:
+        table = read(source, public if settings.epsilon is not None else None)
+        if not (quiet or as_json):
+            print_understood(table)
+        outcome = make(
+            table,
+            settings,
+            out,
+            force,
+            not (quiet or as_json),
+            _origin(source),
+            source.rules().binary,
+            before_writing=None if spent is None else spent.keep,
+        )
+    if spent is None:
+        tell(outcome, out, as_json)
+        return
+    ledger = ledger_path(source, limits.ledger)
+    tell(outcome, out, as_json, total(spent, ledger))
+    if not (quiet or as_json):
+        words = told(spent, ledger)
+        console(stderr=True).print(words, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _spending(
+    source: Source, settings: Settings, out: Path, limits: Limits
+) -> Iterator[Spending | None]:
+    """The entry of the ledger that a release of drawn rows needs; nothing for others."""
+    if settings.epsilon is None:
+        yield None
+        return
+    from tamis.propose.synthetic import Drawn
+
+    with spending(
+        source,
+        settings.epsilon,
+        out,
+        ledger=limits.ledger,
+        most=limits.most,
+        neighbours=Drawn(**settings.proposing["dp"]).counted_for,
+    ) as spent:
+        yield spent
+
+
+def read(source: Source, public: Public | None = None) -> Table:
+    """A table, or sparse records as one; by what is public of it where rows will be drawn."""
+    # The flow looks at the roles itself.
+    table = source.read_wide(said=False) if public is None else read_public(source, public)
+    if table.roles.target is None:
+        raise InputError(
+            "a release needs a target; name it with --target, --labels or --label-item"
+        )
+    return table
+
+
+def make(
+    table: Table,
+    settings: Settings,
+    out: Path,
+    force: bool,
+    watched: bool,
+    origin: dict[str, Any],
+    binary: Any = None,
+    date: str | None = None,
+    before_writing: Callable[[], None] | None = None,
+) -> Outcome:
+    """Consider and publish, saying what is being done."""
+    from tamis.flow import consider
+    from tamis.publish.bundle import publish
+
+    with paced(watched) as say:
+        outcome = consider(table, settings, binary=binary, tell=say)
+        if before_writing is not None:
+            before_writing()
+        say("writing and verifying", 0, 1)
+        publish(outcome, out, force=force, origin=origin, date=date)
+    return outcome
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    """How the table was read, so that it can be read again."""
+    given = asdict(source)
+    for name in FILES:
+        if given[name]:
+            given[name] = str(absolute(given[name]))
+    path = Path(str(source.table).partition("::")[0])
+    return {
+        "name": path.name.split(".")[0],
+        "path": given["table"],
+        "source": given,
+        "sha256": {name: digest_of(given[name]) for name in FILES if given[name]},
+    }
+
+
+def absolute(path: str) -> str:
+    """A path, with the table of a DuckDB file, that holds from anywhere."""
+    file, mark, rest = path.partition("::")
+    return f"{Path(file).resolve()}{mark}{rest}"
+
+
+def digest_of(path: str) -> str:
+    """The SHA-256 of the file behind a path."""
+    with open(path.partition("::")[0], "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def again_from(
+    folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
+) -> None:
+    """Make the release of a folder again, and compare the bytes."""
     from tamis.flow import Settings
+    from tamis.publish.bundle import differing, read_recipe
+    from tamis.publish.folder import refuse_existing
+
+    if out is not None:
+        refuse_existing(Path(out), force)
+    known = read_recipe(folder)
+    _refuse_programs(folder, known)
+    settings = Settings(**known["settings"])
+    if settings.epsilon is not None:
+        raise CannotMeet(
+            f"the rows in {folder} were drawn with noise that has no seed, and drawing again would "
+            f"cost epsilon = {settings.epsilon:g} once more; hand on the folder as it is"
+        )
+    original, binary = _read_again(known["origin"], table)
+    with TemporaryDirectory() as aside:
+        target = Path(out) if out is not None else Path(aside) / "again"
+        make(
+            original,
+            settings,
+            target,
+            force,
+            not (quiet or as_json),
+            known["origin"],
+            binary,
+            known["date"],
+        )
+        other = differing(folder, target)
+    if other:
+        raise CannotMeet(
+            f"made again, {', '.join(other)} came out differently; the versions were "
+            f"{known['versions']}"
+        )
+    if as_json:
+        print_json({"same": True, "again": folder, "out": out})
+    else:
+        where = f" in {out}" if out is not None else ""
+        console().print(f"The same bytes again{where}: {', '.join(known['sha256'])}.")
+
+
+def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
+    """A recipe may come from anybody: it never names a program to run."""
+    methods = (known["settings"].get("methods") or {}).values()
+    if any(PROGRAM in options for options in methods):
+        raise InputError(
+            f"the recipe in {folder} names a program to run ({PROGRAM}), which --again never "
+            "does; hand on the folder as it is"
+        )
+
+
+def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
+    """The table that a release was made of, and how it was made 0/1."""
+    if "made" in origin:
+        from tamis.datasets import patients
+
+        return patients(**origin["made"]), None
+    source = _source_again(origin, table)
+    return read(source), source.rules().binary
+
+
+def _source_again(origin: dict[str, Any], table: str | None) -> Source:
+    if "source" not in origin:
+        raise InputError("the release was not made from a file, so it cannot be made again by name")
+    lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long", "label_item")
+    given: dict[str, Any] = dict(origin["source"])
+    source = Source(**given | {key: tuple(given.get(key, ())) for key in lists})
+    if table is not None:
+        source = replace(source, table=str(absolute(table)))
+    for name in FILES:
+        path = getattr(source, name)
+        if path and not Path(str(path).partition("::")[0]).is_file():
+            raise InputError(f"no file {path}; name the TABLE where it is now")
+        if path and digest_of(path) != origin["sha256"][name]:
+            raise InputError(f"{path} is not the file that the release was made from")
+    return source
 
 
 class Weights(click.ParamType[dict[str, float]]):
@@ -145,10 +459,10 @@ def release(
     DIR gets release.csv, manifest.json and report.html to hand on, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
-    from tamis.cli.release_run import Limits, run
+    from tamis.cli.release import Limits, run
 
     if again is not None:
-        from tamis.cli.release_again import again_from
+        from tamis.cli.release import again_from
 
         again_from(again, source.table, out, force, as_json, quiet)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tamis.cli.options import OutputFile, Source, seed_option, table_options
-from tamis.cli.show import console, print_json, print_understood
+from tamis.cli.terminal import console, print_json, print_understood
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.show import console, print_json, progress, rich_table
+from tamis.cli.terminal import console, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
 
 if TYPE_CHECKING:

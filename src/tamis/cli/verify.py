@@ -13,7 +13,7 @@ from tamis.cli.options import speaking
 def verify(folder: str, as_json: bool, quiet: bool) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise."""
     from tamis.cli import printable
-    from tamis.cli.show import console, print_json
+    from tamis.cli.terminal import console, print_json
     from tamis.publish.people import uncounted
     from tamis.publish.verify import verify as check
 

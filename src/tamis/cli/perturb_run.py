@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.cli.bounds import Public, public_bounds, read_public
-from tamis.cli.show import console, percent, print_json
-from tamis.cli.spending import ledger_path, spending, told, total
+from tamis.cli.dp import Public, ledger_path, public_bounds, read_public, spending, told, total
+from tamis.cli.terminal import console, percent, print_json
 from tamis.errors import CannotMeet, InputError
 from tamis.table import bare, only
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.choose.weight_picture import weight_picture, winning_part
 from tamis.rank.evaluation import evaluation
+from tamis.rank.picture import weight_picture, winning_part
 from tamis.rank.sensitivity import sensitivity
 
 
