@@ -12,7 +12,7 @@ from bench.ratio import Ratio, seconds, show
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.contributions import ContributionCache
 from tamis.learn.columns import Coding
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 PEER = "GaussianNB, cross_val_score on ordinal codes"

@@ -17,7 +17,7 @@ from bench.bench_bayes import adult
 from bench.ratio import Ratio, seconds, show
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 from tamis.read import read_table
 from tamis.select.breach import BreachSelector
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from experiments.data import Data
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 from tamis.table import Roles, Table
 
 

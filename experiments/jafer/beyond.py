@@ -15,7 +15,7 @@ from experiments.jafer.printed import ADULT
 from experiments.jafer.search import Found, Task, searched
 from experiments.paper import Grid, Section
 from experiments.store import Store
-from tamis.learn.classifiers import classifier
+from tamis.learn.models import classifier
 from tamis.select.breach import BreachSelector
 
 Row = tuple[str, str, int, float, float, str]

@@ -11,8 +11,8 @@ import polars as pl
 from experiments.folds import SEED, Dealer, Origin
 from experiments.paper import Section
 from experiments.store import Store
-from tamis.learn.classifiers import classifier
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
+from tamis.learn.models import classifier
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
@@ -97,7 +97,7 @@ def searched(
         Of the piece.
     task : Task
     learner : str
-        As `tamis.learn.classifiers` names it.
+        As `tamis.learn.models` names it.
     search : {"walk", "exhaustive"}
     asked : sequence of str
         Further sets of features to look at, each as names with spaces between.

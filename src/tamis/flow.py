@@ -11,10 +11,10 @@ from tamis.binary.records import Cut
 from tamis.decide import WEIGHTS, Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
-from tamis.evaluate.holdout import HoldOut, column_labels
 from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
 from tamis.evaluate.trial import Court
-from tamis.learn.judges import ATTACKERS, attackers, seeded
+from tamis.learn.holdout import HoldOut, column_labels
+from tamis.learn.models import ATTACKERS, attackers, seeded
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Asked
 from tamis.rank.factors import read_weights

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from tamis.evaluate.figure import accuracy, auc, f_measure, ratio_interval
-from tamis.evaluate.holdout import Said
+from tamis.learn.holdout import Said
 
 RUNS = 400
 LEAST = 0.92

@@ -18,7 +18,7 @@ from tamis.evaluate.figure import (
     share,
     structural_components,
 )
-from tamis.evaluate.holdout import Said
+from tamis.learn.holdout import Said
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

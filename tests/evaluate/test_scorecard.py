@@ -8,11 +8,11 @@ from tamis import Roles, Table, k_anonymity
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.holdout import HoldOut
 from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
 from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.judges import attackers
+from tamis.learn.holdout import HoldOut
+from tamis.learn.models import attackers
 from tamis.release import Promise, Recipe, Release, released
 
 

@@ -7,10 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB
 
 from tamis.errors import InputError
-from tamis.learn import encoding
+from tamis.learn import columns
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.columns import Column
-from tamis.learn.encoding import EncodedColumns, handles_nominal, ready_for_missing
+from tamis.learn.columns import Column, EncodedColumns, handles_nominal, ready_for_missing
 
 JOB = Column(np.array([1, -1, 0]), categories=3)
 FLAG = Column(np.array([1, 0, 1]), categories=2)
@@ -30,7 +29,7 @@ def test_ordinal_keeps_one_column_a_feature():
 
 
 def test_a_giant_one_hot_is_refused_and_names_the_column(monkeypatch):
-    monkeypatch.setattr(encoding, "LARGEST", 8 * 3 * 4)
+    monkeypatch.setattr(columns, "LARGEST", 8 * 3 * 4)
     with pytest.raises(InputError, match=r"'job' alone has 3 categories.*ordinal"):
         EncodedColumns([FLAG, JOB], ["flag", "job"], "onehot")
 

@@ -8,8 +8,7 @@ from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 from tamis.errors import InputError
-from tamis.learn.folds import Folds
-from tamis.learn.significance import corrected_t_test, fold_p_value, holm, paired_t_test
+from tamis.learn.cv import Folds, corrected_t_test, fold_p_value, holm, paired_t_test
 
 
 @given(st.integers(0, 10_000), st.integers(2, 30))

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 from tamis.learn.subset_scores import SubsetFits, SubsetScores
 from tamis.table import Roles, Table
 

@@ -10,9 +10,9 @@ from tamis import Roles, Table, k_anonymity
 from tamis.binary.records import Cut
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.evaluate.holdout import HoldOut
 from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.holdout import HoldOut
 from tamis.propose import BY_DEFAULT, methods, propose
 from tamis.propose.altered import Flip, Noise
 from tamis.propose.problem import Asked

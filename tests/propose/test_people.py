@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
-from tamis.evaluate.holdout import HoldOut
 from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.holdout import HoldOut
 from tamis.propose import methods, propose
 from tamis.propose.containment import Containment
 from tamis.propose.problem import Asked

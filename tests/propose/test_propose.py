@@ -9,8 +9,8 @@ import pytest
 from tamis import Roles, Table, k_anonymity
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.evaluate.holdout import HoldOut
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.holdout import HoldOut
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.breach import Breach, kept_to
 from tamis.propose.containment import Containment

@@ -12,8 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.folds import Folds
-from tamis.learn.intervals import fold_interval
+from tamis.learn.cv import Folds, fold_interval
 from tamis.learn.subset_scores import SubsetScores
 from tamis.risk.breach import Attack, breach_increase, named_attackers
 from tamis.risk.cut import cut_sensitive, mdl_cuts

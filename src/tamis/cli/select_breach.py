@@ -170,7 +170,7 @@ def run(
 
 
 def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
-    from tamis.learn.classifiers import classifier
+    from tamis.learn.models import classifier
     from tamis.select.breach import REPEATS, BreachSelector
 
     return BreachSelector(

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis.binary.counts import class_counts, differing_pairs
 from tamis.binary.matrix import two_classes, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, opendp
@@ -23,7 +24,6 @@ from tamis.dp.domain import Axis, axis
 from tamis.dp.histogram import DPHistogram
 from tamis.dp.private_table import MAX_CELLS
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.evaluate.separation import class_counts, differing_pairs
 from tamis.table import Roles, Table
 
 Mechanism = Literal["exponential", "laplace"]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import rankdata
 
-from tamis.evaluate.holdout import Said
+from tamis.learn.holdout import Said
 
 LEVEL = 0.95
 _Z = 1.959963984540054  # the normal quantile of 0.975

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
-from tamis.evaluate.holdout import HoldOut, RowNumbers, Said, column_labels, told
 from tamis.evaluate.retention import Retention, measured
+from tamis.learn.holdout import HoldOut, RowNumbers, Said, column_labels, told
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity

@@ -32,9 +32,8 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
 from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
 from tamis.learn.bayes.densities import Units
-from tamis.learn.columns import Coding
-from tamis.learn.encoding import EncodedColumns, Encoding, handles_nominal, ready_for_missing
-from tamis.learn.folds import Folds, RowNumbers
+from tamis.learn.columns import Coding, EncodedColumns, Encoding, handles_nominal, ready_for_missing
+from tamis.learn.cv import Folds, RowNumbers
 from tamis.learn.task import Task
 from tamis.table import Table
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tamis.binary.records import Cut, is_binary
-from tamis.evaluate.holdout import HoldOut
+from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.table import Table
 

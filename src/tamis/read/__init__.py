@@ -10,7 +10,6 @@ import polars as pl
 
 from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed
-from tamis.read.columns import typed
 from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
     arrow_frame,
@@ -22,6 +21,7 @@ from tamis.read.frames import (
 from tamis.read.schema import Schema, load_schema
 from tamis.read.sparse import basket_table, long_table, svm_table
 from tamis.read.text import file_at
+from tamis.read.types import typed
 from tamis.table import Roles, Table, only
 
 __all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]

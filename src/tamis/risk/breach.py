@@ -12,9 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
-from tamis.learn.classifiers import classifier
-from tamis.learn.folds import Folds
-from tamis.learn.intervals import Interval, fold_interval
+from tamis.learn.cv import Folds, Interval, fold_interval
+from tamis.learn.models import classifier
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.risk.cut import Cut, Rule, cut_sensitive
 from tamis.table import Table, bare, only
@@ -203,7 +202,7 @@ def breach_increase(
         What is guessed; by default the sensitive column of a `Table`, which is its target where
         none was named.
     attackers : names, classifiers, or mapping of names to classifiers
-        Each is tried and the strongest is reported. Names are those of `tamis.learn.classifiers`;
+        Each is tried and the strongest is reported. Names are those of `tamis.learn.models`;
         by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
         All rows of a person of a `Table` are in one fold.

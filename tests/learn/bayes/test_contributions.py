@@ -12,7 +12,7 @@ from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.contributions import ContributionCache
 from tamis.learn.columns import Coding, Column
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 
 
 def table(seed: int, n_classes: int, rows: int = 80) -> tuple[pl.DataFrame, np.ndarray]:

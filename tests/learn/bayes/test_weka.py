@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 from tamis.learn.subset_scores import SubsetScores
 
 FILES = {

@@ -7,8 +7,7 @@ import pytest
 
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.folds import Folds
-from tamis.learn.significance import fold_p_value
+from tamis.learn.cv import Folds, fold_p_value
 from tamis.learn.subset_scores import SubsetScores
 from tamis.select.breach import BreachSelector, judge
 

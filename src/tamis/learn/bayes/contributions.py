@@ -14,7 +14,7 @@ from tamis.errors import InputError
 from tamis.learn.bayes.classifier import AdditiveNaiveBayes
 from tamis.learn.bayes.densities import Units
 from tamis.learn.columns import Column
-from tamis.learn.folds import Folds, RowNumbers
+from tamis.learn.cv import Folds, RowNumbers
 
 Counts = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tamis.learn.intervals import Interval
+from tamis.learn.cv import Interval
 
 Region = Literal["I", "II", "III", "IV"]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from tamis.errors import InputError
 from tamis.learn.columns import Coding
-from tamis.learn.folds import Folds, People
+from tamis.learn.cv import Folds, People
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import refuse_fractions
 from tamis.risk.breach import named_attackers

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import CannotMeet, InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.encoding import Encoding
-from tamis.learn.folds import Folds
+from tamis.learn.columns import Encoding
+from tamis.learn.cv import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import Weights, read_weights

@@ -9,9 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.learn.folds import Folds
-from tamis.learn.intervals import fold_interval
-from tamis.learn.significance import fold_p_value
+from tamis.learn.cv import Folds, fold_interval, fold_p_value
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.rank.factors import levels
 from tamis.risk.breach import Attack, Guess

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import TamisWarning
-from tamis.learn.folds import Folds
-from tamis.learn.significance import fold_p_value
+from tamis.learn.cv import Folds, fold_p_value
 from tamis.risk.breach import warn_of_floor
 from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.input import Opened

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.counts import differing_pairs
 from tamis.binary.matrix import sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
-from tamis.evaluate.separation import differing_pairs
 from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection, Step
 
@@ -57,7 +57,7 @@ class Filler:
         check_k(k, table.shape[0])
         if utility not in ("hamdist", "distcnt"):
             raise InputError(f"utility is 'hamdist' or 'distcnt' for this search, got {utility!r}")
-        from tamis.select.containment.columns import take
+        from tamis.binary.columns import take
         from tamis.select.containment.source import Source
 
         self.k, self.modular = int(k), utility == "hamdist"

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.binary.columns import Columns, take
+from tamis.binary.counts import class_counts
 from tamis.binary.distinct import WORD, distinct_masks, row_masks
 from tamis.binary.matrix import Binary, sparse_columns
-from tamis.evaluate.separation import class_counts
-from tamis.select.containment.columns import Columns, take
 from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, Rule, packed, start
 from tamis.select.containment.knockout import knock_out
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.binary.counts import class_counts, differing_pairs
 from tamis.binary.matrix import Binary, sparse_columns
 from tamis.errors import InputError
-from tamis.evaluate.separation import class_counts, differing_pairs
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
 
@@ -45,7 +45,7 @@ class HeldOut:
     chosen: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        from tamis.select.containment.columns import take
+        from tamis.binary.columns import take
 
         every = np.arange(self.table.shape[1])
         self._columns = take(self.table, every, np.diff(self.table.indptr).astype(np.int64))
@@ -177,7 +177,7 @@ def _split_people(
     seed: int,
     groups: NDArray[np.int64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    from tamis.learn.folds import People
+    from tamis.learn.cv import People
 
     rows = np.flatnonzero(known)
     people = People.of(label[rows], groups[rows])

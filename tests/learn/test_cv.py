@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 )
 
 from tamis.errors import InputError, TamisWarning
-from tamis.learn.folds import Folds
+from tamis.learn.cv import Folds
 
 Y = np.array(["a"] * 30 + ["b"] * 20)
 

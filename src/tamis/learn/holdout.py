@@ -13,9 +13,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding
-from tamis.learn.encoding import EncodedColumns, handles_nominal, ready_for_missing
-from tamis.learn.folds import People
+from tamis.learn.columns import Coding, EncodedColumns, handles_nominal, ready_for_missing
+from tamis.learn.cv import People
 from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]

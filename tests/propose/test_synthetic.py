@@ -13,10 +13,10 @@ import pytest
 from tamis import Roles, Table
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.holdout import HoldOut, column_labels, told
 from tamis.evaluate.trial import Court
 from tamis.flow import Outcome, Settings, consider
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.holdout import HoldOut, column_labels, told
 from tamis.propose import propose
 from tamis.propose.problem import Asked
 from tamis.propose.synthetic import Drawn

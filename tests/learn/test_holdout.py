@@ -7,9 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.evaluate.holdout import HoldOut, told
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.judges import seeded
+from tamis.learn.holdout import HoldOut, told
+from tamis.learn.models import seeded
 
 
 @given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.4), st.integers(0, 9))
