@@ -84,6 +84,19 @@ class CodedTable:
             np.array([column.categories is None for column in columns], dtype=np.bool_),
         )
 
+    @classmethod
+    def of_label(
+        cls, label: NDArray[np.integer[Any]], rows: NDArray[np.intp] | None = None
+    ) -> CodedTable:
+        """One nominal column: the classes, numbered from 0, of every row.
+
+        >>> CodedTable.of_label(np.array([1, 0, 1])).codes.tolist()
+        [[2, 3, 2]]
+        """
+        learnt = np.arange(len(label)) if rows is None else rows
+        codes, width = _nominal_codes(label, int(label.max()) + 1, learnt, rare=1)
+        return cls(codes[None, :], np.array([width]), np.array([False]))
+
     def __len__(self) -> int:
         """The number of columns."""
         return len(self.codes)
