@@ -143,7 +143,7 @@ def test_wide_tables_fit_only_what_promises_most():
 
 
 def test_a_budget_is_kept_and_said():
-    told = []
+    told: list[int] = []
     scorer = Additive(np.arange(12.0), np.ones(12))
     front = search_front(scorer, budget=40, progress=told.append)
     assert front.fits == 40
@@ -171,7 +171,9 @@ def test_no_columns_leave_the_empty_set():
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20))
 def test_the_undominated_are_those_that_none_beats(points):
-    sets = {(i,): (float(a), float(b)) for i, (a, b) in enumerate(points)}
+    sets: dict[tuple[int, ...], tuple[float, float]] = {
+        (i,): (float(a), float(b)) for i, (a, b) in enumerate(points)
+    }
 
     def beats(one, other):
         return one[0] >= other[0] and one[1] <= other[1] and one != other
@@ -185,7 +187,7 @@ def test_the_undominated_are_those_that_none_beats(points):
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=15, unique=True), st.integers(2, 6))
 def test_thinning_keeps_both_ends(values, most):
     values = sorted(values)
-    sets = {(i,): (v, v) for i, v in enumerate(values)}
+    sets: dict[tuple[int, ...], tuple[float, float]] = {(i,): (v, v) for i, v in enumerate(values)}
     found = thinned(sets, most)
     assert len(found) == min(most, len(values))
     assert found[0] == (0,)
