@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,8 +66,6 @@ class SubsetBits:
         default_factory=dict
     )
     """The gains of the rows `parts.asked` by set."""
-    promised: dict[Columns, tuple[Floats, Floats]] = field(default_factory=dict)
-    """See `promises`."""
 
     @classmethod
     def of(
@@ -132,22 +130,21 @@ class SubsetBits:
         """The gain of each asked row about target and secret."""
         chosen = tuple(sorted(columns))
         if chosen not in self.fitted:
-            target, target_adds = self._asked(chosen, self.target)
-            secret, secret_adds = None, np.zeros(len(self))
-            if self.secret is not None:
-                secret, secret_adds = self._asked(chosen, self.secret)
-            self.fitted[chosen] = target, secret
-            self.promised[chosen] = target_adds, secret_adds
+            secret = None if self.secret is None else self._gains(chosen, self.secret)
+            self.fitted[chosen] = self._gains(chosen, self.target), secret
         return self.fitted[chosen]
 
     def promises(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
         """The bits that each column promises to add to a set, about target and secret.
 
         By a score test, see `promised_bits`: to find additions worth a fit, not to judge them.
+        It fits the set once more, which a search asks of few.
         """
         chosen = tuple(sorted(columns))
-        self.gains(chosen)
-        return self.promised[chosen]
+        none = np.zeros(len(self))
+        return self._promised(chosen, self.target), (
+            none if self.secret is None else self._promised(chosen, self.secret)
+        )
 
     def measured(self, sets: Sequence[Columns]) -> KeptTold:
         """Kept and told of these sets; all columns, and whatever was scored, count for scales.
@@ -173,28 +170,36 @@ class SubsetBits:
             None if self.people is None else self.people[self.parts.asked],
         )
 
-    def _asked(self, columns: Columns, guess: Guess) -> tuple[NDArray[np.float32], Floats]:
-        found, adds = [], np.zeros(len(self))
-        for (learn, ask), known in zip(self.parts.rounds, guess.known):
-            said = self._said(columns, guess, learn, ask, known)
-            found.append(gains(said, known[ask], guess.label[ask]))
-            adds += promised_bits(self.table, ask, said, guess.label[ask])[: len(self)]
-        return np.concatenate(found).astype(np.float32), adds / len(found)
+    def _gains(self, columns: Columns, guess: Guess) -> NDArray[np.float32]:
+        found = [
+            gains(said, known[ask], guess.label[ask])
+            for said, known, ask in self._said(columns, guess)
+        ]
+        return np.concatenate(found).astype(np.float32)
 
-    def _said(
-        self, columns: Columns, guess: Guess, learn: RowNumbers, ask: RowNumbers, known: Floats
-    ) -> Floats:
-        if not columns:
-            return known[ask]
-        return self.boosting.probabilities(
-            self.table,
-            guess.label,
-            learn,
-            ask,
-            columns=[*columns, *guess.beside],
-            start=known,
-            classes=guess.classes,
-        )
+    def _promised(self, columns: Columns, guess: Guess) -> Floats:
+        found = [
+            promised_bits(self.table, ask, said, guess.label[ask])
+            for said, _, ask in self._said(columns, guess)
+        ]
+        return np.asarray(np.mean(found, axis=0)[: len(self)])
+
+    def _said(self, columns: Columns, guess: Guess) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
+        """What is said with these columns, what was known, and of which rows, round by round."""
+        for (learn, ask), known in zip(self.parts.rounds, guess.known):
+            if not columns:
+                yield known[ask], known, ask
+                continue
+            said = self.boosting.probabilities(
+                self.table,
+                guess.label,
+                learn,
+                ask,
+                columns=[*columns, *guess.beside],
+                start=known,
+                classes=guess.classes,
+            )
+            yield said, known, ask
 
 
 def _known_shares(label: Labels, parts: Parts) -> Guess:
