@@ -15,6 +15,7 @@ from tamis.learn.boosting import (
     Boosting,
     _best_cut,
     _by_gradient,
+    _luck,
     shares,
     shares_given,
 )
@@ -77,6 +78,8 @@ def plain_tree(table, gradient, curvature, rows, boosting, depth=3):
             if min(bends[mask].sum(), bends[~mask].sum()) < boosting.ridge:
                 continue
             gain = gained(slopes, bends, mask, boosting.ridge)
+            if not table.ordered[c]:
+                gain -= max((bends > 0).sum() - 2, 0) / np.pi
             if gain > best + 1e-6:
                 best, chosen = gain, np.isin(table.codes[c], left)
     stop = np.where(rows, g.sum() / (h.sum() + boosting.ridge), 0.0)
@@ -107,6 +110,17 @@ def plain_boosting(table, label, learnt, start, boosting):
         margins = margins + boosting.rate * steps
     full = np.column_stack([np.zeros(table.rows), margins]) if classes == 2 else margins
     return (np.exp(full) / np.exp(full).sum(axis=1, keepdims=True))[learnt:]
+
+
+def test_the_best_of_many_partitions_of_noise_gains_what_luck_is_held_to():
+    rng = np.random.default_rng(0)
+    order, found = np.empty(CODES, dtype=np.int64), []
+    for _ in range(400):
+        part = np.column_stack([rng.normal(0, 10, 20), np.full(20, 100.0)])
+        _by_gradient(part, order, 0.0)
+        found.append(_best_cut(part, order, 0.0)[0])
+    assert _luck(part) == pytest.approx(18 / np.pi)
+    assert np.mean(found) == pytest.approx(19 / np.pi, rel=0.1)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -140,7 +154,7 @@ def test_a_pair_that_tells_only_together_is_seen():
 
 def test_of_noise_it_says_next_to_nothing():
     rng = np.random.default_rng(5)
-    codes, label = rng.integers(0, 12, (5, 600)), rng.integers(0, 2, 600)
+    codes, label = rng.integers(0, 30, (20, 600)), rng.integers(0, 2, 600)
     p = Boosting().probabilities(table_of(codes), label, np.arange(400), np.arange(400, 600))
     likely = np.log2(p[np.arange(200), label[400:]]).mean()
     assert -1.15 < likely < -0.9
