@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.select.front import search_front, search_weight, thinned, undominated
+from tamis.select.front import BUDGET, search_front, search_weight, thinned, undominated
 
 
 class Additive:
@@ -142,6 +142,15 @@ def test_wide_tables_fit_only_what_promises_most():
     assert max(front.scores[c][0] for c in front.scores) == pytest.approx(scorer.score(best)[0])
 
 
+def test_growing_ends_where_nothing_new_is_found_and_goes_on_at_the_seeds():
+    teaches = np.array([2.0, 1.0] + [0.0] * 10)
+    seed = tuple(range(3, 12))
+    front = search_front(Additive(teaches, np.ones(12)), seeds=[seed])
+    sizes = {len(columns) for columns in front.scores}
+    assert sizes == {0, 1, 2, 3, 4, 5, 9, 10, 11, 12}
+    assert front.ended
+
+
 def test_a_budget_is_kept_and_said():
     told: list[int] = []
     scorer = Additive(np.arange(12.0), np.ones(12))
@@ -151,6 +160,9 @@ def test_a_budget_is_kept_and_said():
     assert told[-1] == 40
     assert told == sorted(told)
     assert search_front(scorer).ended
+    many = search_front(random_scorer(40, 0), tried=40)
+    assert many.fits == BUDGET
+    assert not many.ended
     few = search_front(Additive(np.arange(6.0), np.ones(6)), budget=20)
     assert not few.whole
     assert few.fits <= 20

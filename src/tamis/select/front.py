@@ -29,6 +29,8 @@ TRIED = 8
 """On wide tables, additions to each set that are fitted."""
 WIDE = 14
 """Tables of more columns are wide."""
+BUDGET = 400
+"""Sets that are fitted where not all are: twice as many found nothing better on real tables."""
 PATIENCE = 2
 """Sizes in a row that may bring nothing new to the front before growing ends."""
 
@@ -75,7 +77,7 @@ class _Search:
 
     scorer: Scorer
     keeps: Keeps
-    budget: int | None
+    budget: int
     progress: Callable[[int], None] | None
     front: Front = field(default_factory=Front)
     minimal: list[frozenset[int]] = field(default_factory=list)
@@ -85,7 +87,7 @@ class _Search:
 
     @property
     def spent(self) -> bool:
-        return self.budget is not None and self.front.fits >= self.budget
+        return self.front.fits >= self.budget
 
     def allowed(self, columns: Columns) -> bool:
         """Whether a set keeps the anonymity; asked only where no part of it is known to break."""
@@ -144,7 +146,7 @@ def search_front(
     seeds : iterable of sets
         Sets to score in any case and to grow from, such as all columns that nobody can know.
     budget : int, optional
-        The most sets to fit.
+        The most sets to fit. `None`: 400, or all sets of a table that is searched whole.
     width : int, default 8
         Sets of each size to grow from.
     whole : int, default 10
@@ -159,7 +161,7 @@ def search_front(
     -------
     Front
     """
-    search = _Search(scorer, keeps, budget, progress)
+    search = _Search(scorer, keeps, BUDGET if budget is None else budget, progress)
     search.score(())
     columns = len(scorer)
     if columns <= whole and (budget is None or 2**columns <= budget):
@@ -186,7 +188,7 @@ def search_weight(
 
     As `search_front`; `worth` says what a set that teaches and tells so many bits is worth.
     """
-    search = _Search(scorer, keeps, budget, progress)
+    search = _Search(scorer, keeps, BUDGET if budget is None else budget, progress)
     search.score(())
     tried = (TRIED if len(scorer) > WIDE else len(scorer)) if tried is None else tried
 
@@ -230,8 +232,11 @@ def _grow(
                 return
             search.score(columns)
         kept = few({columns: search.front.scores[columns] for columns in level})
-        idle = 0 if set(search.front.best()) - before else idle + 1
-        if (not kept or idle > PATIENCE) and size >= max(planted, default=0):
+        new = size in planted or set(search.front.best()) - before
+        idle = 0 if new else idle + 1
+        if idle > PATIENCE:
+            kept, idle = [], 0
+        if not kept and size >= max(planted, default=0):
             return
 
 
