@@ -168,9 +168,7 @@ def held(setup: Setup, seed: int) -> Held:
     front = search_front(bits, keeps, seeds=[unknowable(setup)])
     sets = [columns for columns in front.scores if columns]
     measured = bits.measured(sets)
-    allowed = np.arange(len(measured.within)) < len(sets)
-    sizes = [len(columns) for columns in sets] + [len(bits)] * (len(allowed) - len(sets))
-    best = chosen(measured, sizes, allowed)
+    best = chosen(measured, [len(columns) for columns in sets])
     cpu = time.process_time() - start
     shown = []
     for guess in (bits.target, bits.secret):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tamis.choose.kept_told import as_good, chosen
 from tamis.errors import CannotMeet
 from tamis.evaluate.bits import KeptTold
+from tamis.evaluate.subset_bits import SubsetBits
+from tamis.select.front import search_front
 
 
 def measured(target, secret, noise=0.0):
@@ -46,8 +49,29 @@ def test_as_good_in_value_alone_is_not_as_good():
     assert not as_good(found, 1, 0)
 
 
+def test_from_table_to_choice():
+    """Columns that teach go out, one that tells and a pair that tells together stay."""
+    rng = np.random.default_rng(0)
+    rows = 4000
+    teaches = rng.integers(0, 4, (2, rows))
+    tells, one, other = rng.integers(0, 2, (3, rows))
+    target = (teaches.sum(axis=0) + rng.integers(0, 3, rows) > 4).astype(int)
+    secret = np.where(rng.random(rows) < 0.5, tells, one ^ other)
+    frame = pl.DataFrame({"t0": teaches[0], "t1": teaches[1], "s": tells, "p": one, "q": other})
+    bits = SubsetBits.of(frame, target, secret)
+    sets = [columns for columns in search_front(bits).scores if columns]
+    found = bits.measured(sets)
+    best = chosen(found, [len(columns) for columns in sets])
+    assert sets[best] == (0, 1)
+    assert found.kept[best] > 0.95
+    assert found.told[best] < 0.05
+    assert found.told[sets.index((3, 4))] > 0.2
+    assert found.told[sets.index((0, 1, 3))] < 0.1
+
+
 def test_only_what_is_allowed_is_chosen():
     found = measured([1.0, 0.9, 0.5], [1.0, 0.3, 0.1])
     assert chosen(found, [3, 2, 1], np.array([True, False, True])) == 2
+    assert chosen(found, [3], caution=9.0) == 0
     with pytest.raises(CannotMeet, match="no set of columns"):
         chosen(found, [3, 2, 1], np.zeros(3, dtype=bool))

@@ -33,6 +33,14 @@ def test_pairs_and_sums_are_both_learnt():
     assert surprise(p, truth).mean() < 0.5
 
 
+def test_a_label_that_lines_part_wholly_warns_of_nothing():
+    """Without an end to its weights, a regression may be cut short."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 30, (12, 600))
+    p, truth = asked(codes, codes[0], range(12))
+    assert surprise(p, truth).mean() < surprise(np.full((150, 30), 1 / 30), truth).mean() / 3
+
+
 def test_columns_that_are_not_given_are_not_used():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 2, (2, 800))

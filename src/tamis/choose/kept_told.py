@@ -30,7 +30,8 @@ def chosen(
     ----------
     measured : KeptTold
     sizes : sequence of int
-        The number of columns of each set.
+        The number of columns of each set that may be chosen; sets that `measured` has beyond
+        them were scored for the scales only.
     allowed : array of bool, optional
         The sets that keep the anonymity asked for and all limits. `None`: all.
     caution : float, default 1
@@ -43,7 +44,7 @@ def chosen(
     int
         The number of the set.
     """
-    sets = np.arange(len(measured.within)) if allowed is None else np.flatnonzero(allowed)
+    sets = np.arange(len(sizes)) if allowed is None else np.flatnonzero(allowed[: len(sizes)])
     if len(sets) == 0:
         raise CannotMeet("no set of columns keeps what was asked for")
     value = measured.value(caution)

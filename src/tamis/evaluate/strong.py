@@ -6,6 +6,7 @@ takes some hundred times as long, so that only few sets are asked about.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -93,8 +94,13 @@ def _asked(
     model: Any, part: CodedTable, label: Labels, learn: RowNumbers, ask: RowNumbers, classes: int
 ) -> Floats:
     """Probabilities of all classes; those not among the learnt rows get their smoothed share."""
+    from sklearn.exceptions import ConvergenceWarning
+
     codes = part.codes.T
-    model.fit(codes[learn], label[learn])
+    with warnings.catch_warnings():
+        # A regression cut short is judged by what it says, as all are.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(codes[learn], label[learn])
     smoothed = shares(label[learn], classes)
     seen = np.zeros(classes, dtype=np.bool_)
     seen[model.classes_] = True
