@@ -67,8 +67,8 @@ class Parts:
         for name, rows in (("learn from", learn), ("choose by", choose), ("report on", report)):
             if len(rows) == 0:
                 raise InputError(
-                    f"{len(strata)} rows are too few to {name} some of them, or too many belong "
-                    "to one person"
+                    f"no row is left to {name}: {len(strata)} rows are too few, or too many of "
+                    "them belong to one person"
                 )
         rounds: tuple[tuple[RowNumbers, RowNumbers], ...] = ((learn, choose),)
         if len(learn) + len(choose) < FOLDED:
