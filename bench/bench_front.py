@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bench.front_tables import DATA, SETUPS, Setup
 from tamis.choose.kept_told import chosen
-from tamis.evaluate.bits import gains
+from tamis.evaluate.bits import LEAST_SCALE, gains, surprise
 from tamis.evaluate.strong import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Guess, SubsetBits
 from tamis.learn.boosting import shares, shares_given
@@ -147,10 +147,12 @@ class Held:
     told_error: float
     fits: int
     cpu: float
+    bits: tuple[float, float, float, float]
+    """U of the choice and what is 1 in kept, A of the choice and what is 1 in told."""
 
 
-def strong_gains(bits: SubsetBits, columns: Columns, guess: Guess) -> np.ndarray:
-    """Gains of the rows to report on by the strong learner."""
+def strong_gains(bits: SubsetBits, columns: Columns, guess: Guess) -> tuple[np.ndarray, float]:
+    """Gains of the rows to report on by the strong learner, and the bits unknown without it."""
     parts = bits.parts
     label, report = guess.label, parts.report
     if guess.beside:
@@ -166,7 +168,7 @@ def strong_gains(bits: SubsetBits, columns: Columns, guess: Guess) -> np.ndarray
         columns=[*columns, *guess.beside] if columns else guess.beside,
         classes=guess.classes,
     )
-    return gains(said, known, label[report])
+    return gains(said, known, label[report]), float(surprise(known, label[report]).mean())
 
 
 def held(setup: Setup, seed: int) -> Held:
@@ -182,14 +184,16 @@ def held(setup: Setup, seed: int) -> Held:
     shown = []
     for guess in (bits.target, bits.secret):
         assert guess is not None
-        some = strong_gains(bits, sets[best], guess)
-        full = strong_gains(bits, bits.everything, guess)
-        scale = max(full.mean(), some.mean(), 1e-9)
-        shown.append((some.mean() / scale, (some / scale).std() / np.sqrt(len(some))))
-    (kept, kept_error), (told, told_error) = shown
+        some, unsure = strong_gains(bits, sets[best], guess)
+        full, _ = strong_gains(bits, bits.everything, guess)
+        scale = max(full.mean(), some.mean(), LEAST_SCALE * unsure)
+        shown.append((some.mean(), scale, some.std() / scale / np.sqrt(len(some))))
+    (useful, most_useful, kept_error), (telling, most_telling, told_error) = shown
+    kept, told = useful / most_useful, telling / most_telling
     names = tuple(setup.features[c] for c in sets[best])
     seen = float(measured.kept[best]), float(measured.told[best])
-    return Held(names, seen, kept, told, kept_error, told_error, front.fits, cpu)
+    pooled = useful, most_useful, telling, most_telling
+    return Held(names, seen, kept, told, kept_error, told_error, front.fits, cpu, pooled)
 
 
 def show_search() -> None:
@@ -206,8 +210,10 @@ def show_choice(names: Sequence[str], seeds: Sequence[int]) -> None:
     table = Table(*heads, "CPU s", title="choice, caution 1, k = 5; strong learner, unseen rows")
     for name in names:
         setup = SETUPS[name]()
+        pooled = []
         for seed in seeds:
             found = held(setup, seed)
+            pooled.append(found.bits)
             table.add_row(
                 name,
                 str(seed),
@@ -219,6 +225,9 @@ def show_choice(names: Sequence[str], seeds: Sequence[int]) -> None:
                 str(found.fits),
                 f"{found.cpu:.1f}",
             )
+        useful, most_useful, telling, most_telling = np.mean(pooled, axis=0)
+        means = f"{useful / most_useful:.2f}", f"{telling / most_telling:.2f}"
+        table.add_row(name, "all", GOAL.get(name, ""), *means, end_section=True)
     Console(width=120).print(table)
 
 
