@@ -1,0 +1,288 @@
+"""One yardstick in bits: what a release keeps of the target, what it tells of the secret.
+
+For a row that nothing was learnt from, the *gain* is how much more probable its true label is to
+someone who has the release than to someone who has not, as the log2 of the ratio. Its mean is a
+proper score: nobody gains by claiming more, or less, than the data say. For the target the other
+one knows the shares of the classes; for the secret they know the target of the row, since that is
+in every release: what it tells cannot be held against columns.
+
+    U(S)     mean gain about the target from the columns S
+    A(S)     mean gain about the secret from the columns S and the target
+    kept(S)  U(S) by the most that any set gives: nothing 0, everything about 1
+    told(S)  A(S) by the most that any set gives
+
+Who has S may ignore part of it, so kept and told are at least those of every scored part of S, and
+at least 0 (*closure*); else a search would add columns of noise to push told down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+Floats = NDArray[np.float64]
+Gains = NDArray[np.floating[Any]]
+
+FLOOR = 1e-4
+"""The least probability that counts: one row that was held impossible is not the whole mean."""
+CLEAR = 2.0
+"""How many standard errors a mean is from 0 to be taken for more than chance."""
+LEAST_SCALE = 0.05
+"""Told is a share of no less than this part of what is unknown of the secret."""
+WEAK = 0.05
+"""Columns that tell less than this part of what is unknown of the target hardly teach it."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over rows and its standard error."""
+
+    value: float
+    error: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is above 0 by more than two standard errors."""
+        return self.value > CLEAR * self.error
+
+
+def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Floats:
+    """For each row the bits by which its true label is more probable than it was.
+
+    Parameters
+    ----------
+    probabilities, baseline : arrays of float, rows by classes
+        With the release, and without.
+    truth : array of int
+        The true class of each row.
+
+    Returns
+    -------
+    array of float
+
+    Examples
+    --------
+    >>> gains([[0.5, 0.5], [0.5, 0.5]], [[0.25, 0.75], [0.5, 0.5]], [0, 1]).tolist()
+    [1.0, 0.0]
+    """
+    return surprise(baseline, truth) - surprise(probabilities, truth)
+
+
+def surprise(probabilities: ArrayLike, truth: ArrayLike) -> Floats:
+    """For each row the bits that its true label was unexpected by; the mean is the cross-entropy.
+
+    >>> surprise([[0.25, 0.75], [0.5, 0.5]], [0, 1]).tolist()
+    [2.0, 1.0]
+    """
+    truth = np.asarray(truth)
+    of_truth = np.asarray(probabilities, dtype=np.float64)[np.arange(len(truth)), truth]
+    return np.asarray(-np.log2(np.clip(of_truth, FLOOR, 1.0)))
+
+
+def mean(values: Gains, people: NDArray[np.integer[Any]] | None = None) -> Mean:
+    """The mean of one value a row; its error counts the rows of one person as one draw.
+
+    Parameters
+    ----------
+    values : array of float
+    people : array of int, optional
+        The number of the person that each row is about. `None`: each row is a person.
+
+    Returns
+    -------
+    Mean
+
+    Examples
+    --------
+    >>> mean(np.array([1.0, 3.0]))
+    Mean(value=2.0, error=1.0)
+    >>> mean(np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1]))
+    Mean(value=2.0, error=1.0)
+    """
+    middle = float(np.mean(values, dtype=np.float64))
+    apart = np.asarray(values, dtype=np.float64) - middle
+    if people is not None:
+        sums: Floats = np.bincount(people, weights=apart).astype(np.float64)
+        apart = sums[np.bincount(people) > 0]
+    draws = len(apart)
+    if draws < 2:
+        return Mean(middle, np.inf)
+    spread = float(np.sqrt((apart**2).sum() * draws / (draws - 1)))
+    return Mean(middle, spread / len(values))
+
+
+def parts_of(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which set lies within which: `[i, j]` says that all columns of j are columns of i.
+
+    >>> parts_of(np.array([[True, True], [True, False], [False, True]])).astype(int).tolist()
+    [[1, 1, 1], [0, 1, 0], [0, 0, 1]]
+    """
+    inside = np.asarray(sets, dtype=np.float32)
+    outside_of_i = (1 - inside) @ inside.T
+    return np.asarray(outside_of_i == 0)
+
+
+def closed(values: ArrayLike, within: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
+    """The largest value of each set's parts, and which part has it; 0 and -1 where all are below 0.
+
+    >>> closed([0.5, 0.7, -0.1], parts_of(np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)))
+    (array([0.7, 0.7, 0. ]), array([ 1,  1, -1]))
+    """
+    known = np.where(within, np.asarray(values, dtype=np.float64), -np.inf)
+    best = known.argmax(axis=1)
+    value = known[np.arange(len(known)), best]
+    above = value > 0
+    return np.where(above, value, 0.0), np.where(above, best, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptTold:
+    """What each of many sets keeps of the target and tells of the secret.
+
+    Parameters
+    ----------
+    target_gains : array of float, sets by rows
+        See `gains`; the same unseen rows for every set.
+    secret_gains : array of float, sets by rows, optional
+        `None` where there is no secret beside the target: nothing is told then.
+    within : array of bool, sets by sets
+        `[i, j]`: who has i can make j of it, see `parts_of`.
+    everything : int
+        Which set is that of all columns.
+    unsure_target, unsure_secret : float
+        The mean bits that the target, and the secret where the target is known, are unexpected by
+        without a release.
+    people : array of int, optional
+        Whose each row is, see `mean`.
+
+    Examples
+    --------
+    >>> rows = np.tile([1.0, 0.0, 0.5, 0.5], (2, 1))
+    >>> measured = KeptTold(rows * [[1.0], [0.5]], rows * [[0.8], [0.2]],
+    ...                     parts_of(np.array([[True, True], [True, False]])), 0, 1.0, 1.0)
+    >>> measured.kept.tolist(), measured.told.tolist()
+    ([1.0, 0.5], [1.0, 0.25])
+    >>> measured.value(caution=1.0).tolist()
+    [0.0, 0.25]
+    """
+
+    target_gains: Gains
+    secret_gains: Gains | None
+    within: NDArray[np.bool_]
+    everything: int
+    unsure_target: float
+    unsure_secret: float = 0.0
+    people: NDArray[np.integer[Any]] | None = None
+
+    @cached_property
+    def useful(self) -> tuple[Mean, ...]:
+        """U of each set, in bits."""
+        return tuple(mean(row, self.people) for row in self.target_gains)
+
+    @cached_property
+    def telling(self) -> tuple[Mean, ...]:
+        """A of each set, in bits."""
+        if self.secret_gains is None:
+            return (Mean(0.0, 0.0),) * len(self.target_gains)
+        return tuple(mean(row, self.people) for row in self.secret_gains)
+
+    @cached_property
+    def teaches(self) -> bool:
+        """Whether anything here teaches the target."""
+        return _any_clear(self.useful, self.everything)
+
+    @cached_property
+    def tells(self) -> bool:
+        """Whether anything here tells the secret more than the target does."""
+        return _any_clear(self.telling, self.everything)
+
+    @property
+    def weak(self) -> bool:
+        """Whether all columns together teach little of what is unknown of the target."""
+        return self.target_scale < WEAK * self.unsure_target
+
+    @cached_property
+    def target_scale(self) -> float:
+        """The bits that are 1 in `kept`: the most that any set gives."""
+        return max(each.value for each in self.useful)
+
+    @cached_property
+    def secret_scale(self) -> float:
+        """The bits that are 1 in `told`: the most that any set gives, but no trifle."""
+        return max(LEAST_SCALE * self.unsure_secret, *(each.value for each in self.telling))
+
+    @cached_property
+    def kept(self) -> Floats:
+        """What each set keeps of the target."""
+        if not self.teaches:
+            return np.zeros(len(self.within))
+        return self._closed_target[0] / self.target_scale
+
+    @cached_property
+    def told(self) -> Floats:
+        """What each set tells of the secret; 0 everywhere if nothing here tells it."""
+        if not self.tells:
+            return np.zeros(len(self.within))
+        return self._closed_secret[0] / self.secret_scale
+
+    def value(self, caution: float = 1.0) -> Floats:
+        """What each set is worth: kept less `caution` times told."""
+        return np.asarray(self.kept - caution * self.told)
+
+    def kept_error(self, one: int, other: int | None = None) -> float:
+        """The standard error of what a set keeps, or of how much more it keeps than another."""
+        return self._error(one, other, 0.0)
+
+    def value_error(self, one: int, other: int | None = None, caution: float = 1.0) -> float:
+        """The standard error of a value, or of a difference of two: paired, on the same rows."""
+        return self._error(one, other, caution)
+
+    def told_error(self, one: int, other: int | None = None) -> float:
+        """The standard error of what a set tells, or of how much more it tells than another."""
+        apart = self._told_rows(one) - (0.0 if other is None else self._told_rows(other))
+        return mean(apart, self.people).error
+
+    def _error(self, one: int, other: int | None, caution: float) -> float:
+        apart = self._kept_rows(one) - caution * self._told_rows(one)
+        if other is not None:
+            apart = apart - self._kept_rows(other) + caution * self._told_rows(other)
+        return mean(apart, self.people).error
+
+    def _kept_rows(self, which: int) -> Floats:
+        """One value a row whose mean is what the set keeps."""
+        source = int(self._closed_target[1][which])
+        if source < 0 or not self.teaches:
+            return np.zeros(self.target_gains.shape[1])
+        return np.asarray(self.target_gains[source] / self.target_scale, dtype=np.float64)
+
+    def _told_rows(self, which: int) -> Floats:
+        source = int(self._closed_secret[1][which])
+        if source < 0 or not self.tells or self.secret_gains is None:
+            return np.zeros(self.target_gains.shape[1])
+        return np.asarray(self.secret_gains[source] / self.secret_scale, dtype=np.float64)
+
+    @cached_property
+    def _closed_target(self) -> tuple[Floats, NDArray[np.intp]]:
+        return closed([each.value for each in self.useful], self.within)
+
+    @cached_property
+    def _closed_secret(self) -> tuple[Floats, NDArray[np.intp]]:
+        return closed([each.value for each in self.telling], self.within)
+
+
+def _any_clear(means: Sequence[Mean], everything: int) -> bool:
+    """Whether all columns together clearly gain, or any set beyond what the luckiest of all would.
+
+    All columns may gain less than a few of them where most are noise; the best of many sets is
+    above two errors by luck alone, so it must pass as one test among as many as there are sets.
+    """
+    if means[everything].clear:
+        return True
+    bar = -float(ndtri(ndtr(-CLEAR) / len(means)))
+    return any(each.value > bar * each.error for each in means)

@@ -1,0 +1,218 @@
+"""What any columns of one table keep and tell: each set boosted once, on rows that it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.evaluate.bits import Floats, KeptTold, gains, parts_of, surprise
+from tamis.evaluate.parts import Parts, RowNumbers
+from tamis.learn.boosting import Boosting, shares, shares_given
+from tamis.learn.coded_table import CodedTable
+from tamis.learn.score_test import promised_bits
+
+Labels = NDArray[np.integer[Any]]
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A label, what is known of it without a release, and the columns that are known with any."""
+
+    label: Labels
+    classes: int
+    known: tuple[Floats, ...]
+    """Probabilities for every row of the table, one array a round."""
+    beside: Columns = ()
+
+    def surprise(self, parts: Parts) -> float:
+        """The mean bits that the label of an asked row is unexpected by without a release."""
+        each = [
+            surprise(known[ask], self.label[ask])
+            for known, (_, ask) in zip(self.known, parts.rounds)
+        ]
+        return float(np.concatenate(each).mean())
+
+
+@dataclass(eq=False)
+class SubsetBits:
+    """The gains of sets of columns about target and secret; each set is fitted once.
+
+    Build it with `of`. A set is a tuple of column numbers in ascending order.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, z = rng.integers(0, 2, (2, 400))
+    >>> frame = pl.DataFrame({"x": x, "z": z})
+    >>> bits = SubsetBits.of(frame, target=x, secret=z)
+    >>> [round(mean, 1) for mean in bits.score((0,))], [round(mean, 1) for mean in bits.score((1,))]
+    ([1.0, 0.0], [-0.0, 1.0])
+    """
+
+    table: CodedTable
+    parts: Parts
+    target: Guess
+    secret: Guess | None
+    people: Labels | None = None
+    boosting: Boosting = field(default_factory=Boosting)
+    fitted: dict[Columns, tuple[NDArray[np.float32], NDArray[np.float32] | None]] = field(
+        default_factory=dict
+    )
+    """The gains of the rows `parts.asked` by set."""
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        target: Labels,
+        secret: Labels | None = None,
+        *,
+        parts: Parts | None = None,
+        people: Labels | None = None,
+        boosting: Boosting | None = None,
+        random_state: int = 0,
+    ) -> SubsetBits:
+        """Code the features of a table and prepare what is known without them.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The features that may be released.
+        target, secret : arrays of int
+            Classes from 0, a missing label being a class or its row left out before. No secret:
+            nothing is told.
+        parts : Parts, optional
+            Which rows do what. `None`: drawn with `random_state`, by pairs of both labels.
+        people : array of int, optional
+            Whose each row is. `None`: each row is a person.
+        """
+        if parts is None:
+            pairs = target if secret is None else target * (int(secret.max()) + 1) + secret
+            parts = Parts.drawn(pairs, people, random_state)
+        if len(np.unique(target[parts.learn])) < 2:
+            raise InputError("the target has one class only among the rows to learn from")
+        coded = CodedTable.of(frame, parts.search)
+        beside = CodedTable.of_label(target, parts.search)
+        return cls(
+            coded.beside(beside),
+            parts,
+            _known_shares(target, parts),
+            None if secret is None else _known_by_target(secret, target, parts, len(coded)),
+            people,
+            Boosting() if boosting is None else boosting,
+        )
+
+    def __len__(self) -> int:
+        """The number of columns that may be released."""
+        return len(self.table) - 1
+
+    @property
+    def everything(self) -> Columns:
+        return tuple(range(len(self)))
+
+    def score(self, columns: Iterable[int]) -> tuple[float, float]:
+        """The mean gains about target and secret, in bits: U and A."""
+        target, secret = self.gains(columns)
+        return float(target.mean(dtype=np.float64)), (
+            0.0 if secret is None else float(secret.mean(dtype=np.float64))
+        )
+
+    def gains(
+        self, columns: Iterable[int]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """The gain of each asked row about target and secret."""
+        chosen = tuple(sorted(columns))
+        if chosen not in self.fitted:
+            secret = None if self.secret is None else self._gains(chosen, self.secret)
+            self.fitted[chosen] = self._gains(chosen, self.target), secret
+        return self.fitted[chosen]
+
+    def promises(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
+        """The bits that each column promises to add to a set, about target and secret.
+
+        By a score test, see `promised_bits`: to find additions worth a fit, not to judge them.
+        It fits the set once more, which a search asks of few.
+        """
+        chosen = tuple(sorted(columns))
+        none = np.zeros(len(self))
+        return self._promised(chosen, self.target), (
+            none if self.secret is None else self._promised(chosen, self.secret)
+        )
+
+    def measured(self, sets: Sequence[Columns]) -> KeptTold:
+        """Kept and told of these sets; all columns, and whatever was scored, count for scales.
+
+        The sets come first, in their order; the sets that were scored besides follow.
+        """
+        everything = self.everything
+        order = list(dict.fromkeys([*sets, everything, *self.fitted]))
+        pairs = [self.gains(columns) for columns in order]
+        secret = None
+        if self.secret is not None:
+            secret = np.stack([pair[1] for pair in pairs if pair[1] is not None])
+        inside = np.zeros((len(order), len(self)), dtype=np.bool_)
+        for i, columns in enumerate(order):
+            inside[i, list(columns)] = True
+        return KeptTold(
+            np.stack([pair[0] for pair in pairs]),
+            secret,
+            parts_of(inside),
+            order.index(everything),
+            self.target.surprise(self.parts),
+            0.0 if self.secret is None else self.secret.surprise(self.parts),
+            None if self.people is None else self.people[self.parts.asked],
+        )
+
+    def _gains(self, columns: Columns, guess: Guess) -> NDArray[np.float32]:
+        found = [
+            gains(said, known[ask], guess.label[ask])
+            for said, known, ask in self._said(columns, guess)
+        ]
+        return np.concatenate(found).astype(np.float32)
+
+    def _promised(self, columns: Columns, guess: Guess) -> Floats:
+        found = [
+            promised_bits(self.table, ask, said, guess.label[ask])
+            for said, _, ask in self._said(columns, guess)
+        ]
+        return np.asarray(np.mean(found, axis=0)[: len(self)])
+
+    def _said(self, columns: Columns, guess: Guess) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
+        """What is said with these columns, what was known, and of which rows, round by round."""
+        for (learn, ask), known in zip(self.parts.rounds, guess.known):
+            if not columns:
+                yield known[ask], known, ask
+                continue
+            said = self.boosting.probabilities(
+                self.table,
+                guess.label,
+                learn,
+                ask,
+                columns=[*columns, *guess.beside],
+                start=known,
+                classes=guess.classes,
+            )
+            yield said, known, ask
+
+
+def _known_shares(label: Labels, parts: Parts) -> Guess:
+    classes = int(label.max()) + 1
+    known = tuple(
+        np.broadcast_to(shares(label[learn], classes), (len(label), classes))
+        for learn, _ in parts.rounds
+    )
+    return Guess(label, classes, known)
+
+
+def _known_by_target(label: Labels, target: Labels, parts: Parts, beside: int) -> Guess:
+    """The secret, where the target is known: its column is the last one."""
+    classes = int(label.max()) + 1
+    known = tuple(shares_given(label, target, learn, classes) for learn, _ in parts.rounds)
+    return Guess(label, classes, known, (beside,))

@@ -1,0 +1,163 @@
+"""A table coded once in small numbers, so that any of its columns can be learnt from at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError
+from tamis.learn.columns import Coding, Column
+
+Codes = NDArray[np.uint8]
+
+CODES = 32
+"""The most codes that a column has: a split of them is then one word of 64 bits, twice over."""
+MISSING = 0
+"""The code of a missing value, in every column."""
+HEAVY = 16
+"""A number that more than one row in so many has is a bin of its own."""
+RARE = 5
+"""A nominal value of fewer rows than this is one of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """The codes of a table's columns, at most 32 a column; code 0 is a missing value.
+
+    Numbers are cut at quantiles and keep their order. Nominal values have a code each, the most
+    frequent first; rare values, and those that `of` did not know, share the code 1.
+
+    Parameters
+    ----------
+    codes : array of uint8, columns by rows
+    widths : array of int
+        One more than the largest code that each column may have.
+    ordered : array of bool
+        Whether the codes of a column, other than the missing one, have an order.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [31, None, 47, 31], "job": ["cook"] * 3 + ["judge"]})
+    >>> coded = CodedTable.of(frame, rare=2)
+    >>> coded.codes.tolist()
+    [[1, 0, 2, 1], [2, 2, 2, 1]]
+    >>> coded.widths.tolist(), coded.ordered.tolist()
+    ([3, 3], [True, False])
+    """
+
+    codes: Codes
+    widths: NDArray[np.int64]
+    ordered: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        rows: NDArray[np.intp] | None = None,
+        *,
+        rare: int = RARE,
+    ) -> CodedTable:
+        """Code all rows of a frame by what some of them hold.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+        rows : array of int, optional
+            The rows that quantiles and frequent values are taken from. `None`: all.
+        rare : int, default 5
+            A nominal value of fewer rows is one of the others.
+        """
+        columns = Coding.of(frame).columns(frame)
+        learnt = np.arange(frame.height) if rows is None else np.asarray(rows)
+        if len(learnt) == 0:
+            raise InputError("a table is coded by one row or more, got none")
+        pairs = [_coded(column, learnt, rare) for column in columns]
+        codes = np.array([codes for codes, _ in pairs], dtype=np.uint8)
+        return cls(
+            codes.reshape(len(columns), frame.height),
+            np.array([width for _, width in pairs], dtype=np.int64),
+            np.array([column.categories is None for column in columns], dtype=np.bool_),
+        )
+
+    @classmethod
+    def of_label(
+        cls, label: NDArray[np.integer[Any]], rows: NDArray[np.intp] | None = None
+    ) -> CodedTable:
+        """One nominal column: the classes, numbered from 0, of every row.
+
+        >>> CodedTable.of_label(np.array([1, 0, 1])).codes.tolist()
+        [[2, 3, 2]]
+        """
+        learnt = np.arange(len(label)) if rows is None else rows
+        codes, width = _nominal_codes(label, int(label.max()) + 1, learnt, rare=1)
+        return cls(codes[None, :], np.array([width]), np.array([False]))
+
+    def __len__(self) -> int:
+        """The number of columns."""
+        return len(self.codes)
+
+    @property
+    def rows(self) -> int:
+        return int(self.codes.shape[1])
+
+    def slice(self, columns: Sequence[int], rows: NDArray[np.intp]) -> CodedTable:
+        """Some columns on some rows, in the order given."""
+        chosen = np.asarray(columns, dtype=np.intp)
+        codes = np.ascontiguousarray(self.codes[np.ix_(chosen, rows)])
+        return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
+
+    def beside(self, other: CodedTable) -> CodedTable:
+        """The columns of both, of the same rows."""
+        return CodedTable(
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.widths, other.widths]),
+            np.concatenate([self.ordered, other.ordered]),
+        )
+
+
+def _coded(column: Column, learnt: NDArray[np.intp], rare: int) -> tuple[Codes, int]:
+    if column.categories is None:
+        return _number_codes(column.values, learnt)
+    return _nominal_codes(column.values, column.categories, learnt, rare)
+
+
+def _number_codes(values: NDArray[Any], learnt: NDArray[np.intp]) -> tuple[Codes, int]:
+    seen = values[learnt]
+    edges = _edges(seen[~np.isnan(seen)])
+    codes = 1 + np.searchsorted(edges, values, side="left")
+    return np.where(np.isnan(values), MISSING, codes).astype(np.uint8), len(edges) + 2
+
+
+def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest value of each bin but the last.
+
+    Frequent values are bins of their own, so that a spike (no capital gain) does not use up all
+    quantiles; it may cut a bin of the others in two, hence two bins are set aside for each.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    most = CODES - 1
+    if len(distinct) <= most:
+        return np.asarray(distinct[:-1], dtype=np.float64)
+    heavy = counts * HEAVY > len(values)
+    light = np.where(heavy, 0, counts)
+    place = (np.cumsum(light) - light / 2) / max(light.sum(), 1)
+    quantile = np.floor(place * (most - 2 * heavy.sum()))
+    cut = (np.diff(quantile) > 0) | heavy[:-1] | heavy[1:]
+    return np.asarray(distinct[:-1][cut], dtype=np.float64)
+
+
+def _nominal_codes(
+    values: NDArray[Any], categories: int, learnt: NDArray[np.intp], rare: int
+) -> tuple[Codes, int]:
+    counts = np.bincount(values[learnt] + 1, minlength=categories + 1)[1:]
+    by_count = np.argsort(-counts, kind="stable")[: CODES - 2]
+    frequent = by_count[counts[by_count] >= max(rare, 1)]
+    code_of = np.ones(categories + 1, dtype=np.uint8)
+    code_of[frequent] = 2 + np.arange(len(frequent))
+    code_of[-1] = MISSING
+    return code_of[values], 2 + len(frequent)
