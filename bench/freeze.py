@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -44,7 +44,8 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 ATTACKERS = ("c45", "nb", "logistic")
 QUICK = ["--methods", "containment", "--attackers", "nb"]
-FORMATS = ("csv", "parquet")
+Format = Literal["csv", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "parquet")
 
 
 class Sample(NamedTuple):
@@ -89,7 +90,7 @@ def samples() -> Iterator[tuple[str, Sample]]:
         yield name, Sample(some[:, -MOST_COLUMNS:], target, sensitive, options)
 
 
-def commands(sample: Sample, kind: str) -> Iterator[tuple[str, list[str], bool]]:
+def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], bool]]:
     """Name, arguments and whether no seed makes the result the same, in the order to be run."""
     table, flags = f"table.{kind}", sample.flags
     few = [f"chosen.{kind}", "--target", sample.target]  # a few 0/1 columns
@@ -132,7 +133,7 @@ def record(only: list[str]) -> dict[str, Any]:
     return found
 
 
-def run_all(sample: Sample, kind: str) -> dict[str, Any]:
+def run_all(sample: Sample, kind: Format) -> dict[str, Any]:
     """What every command says of a table, and the digest of every file that is left."""
     for name, rows in (("table", sample.frame[:-100]), ("test", sample.frame[-100:])):
         (rows.write_csv if kind == "csv" else rows.write_parquet)(f"{name}.{kind}")
@@ -154,7 +155,7 @@ def run_all(sample: Sample, kind: str) -> dict[str, Any]:
     return found
 
 
-def publish(sample: Sample, kind: str) -> str:
+def publish(sample: Sample, kind: Format) -> str:
     """A release of a set date in the folder `published`; why, where there can be none."""
     options: dict[str, Any] = {**sample.options}
     settings = tamis.Settings(methods=METHODS, attackers=ATTACKERS, format=kind)

@@ -1,6 +1,14 @@
-"""The public names: all there, all importable, all listed."""
+"""The public names: all there, all importable, all listed, all typed."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+from mypy import api
 
 import tamis
+
+SOURCE = Path(tamis.__file__)
 
 
 def test_every_public_name_can_be_imported():
@@ -17,3 +25,28 @@ def test_the_separation_measures_are_at_hand():
 
 def test_dir_lists_the_public_names():
     assert set(tamis.__all__) < set(dir(tamis))
+
+
+def test_publish_is_a_function_and_a_package():
+    assert callable(tamis.publish)
+    assert import_module("tamis.publish.bundle").publish.__name__ == "publish"
+    assert callable(tamis.publish)
+
+
+def test_type_checkers_are_told_of_every_public_name():
+    block = next(n for n in ast.parse(SOURCE.read_text()).body if isinstance(n, ast.If))
+    told = {a.name for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert told == set(tamis.__all__)
+
+
+def test_public_names_have_types(tmp_path: Path):
+    """mypy must not take any of them for `Any`."""
+    asked = tmp_path / "asked.py"
+    names = sorted(set(tamis.__all__) - {"separation"})
+    asked.write_text("import tamis\n" + "".join(f"reveal_type(tamis.{n})\n" for n in names))
+    said, wrong, _ = api.run(
+        ["--config-file", str(SOURCE.parents[2] / "pyproject.toml"), str(asked)]
+    )
+    lines = [line for line in said.splitlines() if "Revealed type" in line]
+    assert len(lines) == len(names), said + wrong
+    assert [n for n, line in zip(names, lines) if 'is "Any"' in line] == []

@@ -10,7 +10,61 @@ when they are first used, so that ``import tamis`` costs nothing.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # so that type checkers see what is imported on first use
+    from tamis.binary.records import BinaryTable as BinaryTable
+    from tamis.binary.records import binarise as binarise
+    from tamis.dp.budget import Budget as Budget
+    from tamis.dp.histogram import DPHistogram as DPHistogram
+    from tamis.dp.partition import DPPartition as DPPartition
+    from tamis.dp.selector import PrivateSelector as PrivateSelector
+    from tamis.dp.synthesiser import DPSynthesiser as DPSynthesiser
+    from tamis.evaluate import separation as separation
+    from tamis.evaluate.curve import Measure as Measure
+    from tamis.evaluate.curve import correlations as correlations
+    from tamis.evaluate.curve import own_measure as own_measure
+    from tamis.evaluate.curve import retention_curve as retention_curve
+    from tamis.evaluate.curve import retention_measures as retention_measures
+    from tamis.evaluate.prediction import prediction as prediction
+    from tamis.evaluate.retention import retention as retention
+    from tamis.flow import Outcome as Outcome
+    from tamis.flow import Settings as Settings
+    from tamis.flow import consider as consider
+    from tamis.learn.bayes import AdditiveNaiveBayes as AdditiveNaiveBayes
+    from tamis.learn.c45 import C45Classifier as C45Classifier
+    from tamis.learn.cv import Folds as Folds
+    from tamis.learn.cv import corrected_t_test as corrected_t_test
+    from tamis.learn.cv import fold_p_value as fold_p_value
+    from tamis.learn.cv import holm as holm
+    from tamis.learn.cv import paired_t_test as paired_t_test
+    from tamis.learn.subset_scores import SubsetScores as SubsetScores
+    from tamis.perturb.flip import RandomFlip as RandomFlip
+    from tamis.perturb.noise import GaussianNoise as GaussianNoise
+    from tamis.perturb.noise import UniformNoise as UniformNoise
+    from tamis.publish.bundle import publish as publish
+    from tamis.publish.verify import verify as verify
+    from tamis.rank.evaluation import evaluation as evaluation
+    from tamis.rank.evaluation import pareto_front as pareto_front
+    from tamis.read import read_binary as read_binary
+    from tamis.read import read_table as read_table
+    from tamis.release import Release as Release
+    from tamis.risk.audit import exposure as exposure
+    from tamis.risk.audit import riskiest_columns as riskiest_columns
+    from tamis.risk.breach import breach_increase as breach_increase
+    from tamis.risk.classes import k_anonymity as k_anonymity
+    from tamis.risk.classes import reidentification as reidentification
+    from tamis.risk.containment import containment_anonymity as containment_anonymity
+    from tamis.risk.containment import entity_anonymity as entity_anonymity
+    from tamis.risk.diversity import l_diversity as l_diversity
+    from tamis.risk.diversity import t_closeness as t_closeness
+    from tamis.rules import Rule as Rule
+    from tamis.rules import RuleSet as RuleSet
+    from tamis.rules.mine import mine_rules as mine_rules
+    from tamis.select.breach import BreachSelector as BreachSelector
+    from tamis.select.containment import ContainmentSelector as ContainmentSelector
+    from tamis.table import Roles as Roles
+    from tamis.table import Table as Table
 
 __version__ = "0.1.0"
 
