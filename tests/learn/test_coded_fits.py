@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.columns import Coding
-from tamis.learn.subset_scores import SubsetScores, fits_coded
+from tamis.learn.readable import fits_coded
+from tamis.learn.subset_scores import SubsetScores
 
 
 class CodedBayes(AdditiveNaiveBayes):
@@ -16,9 +17,9 @@ class CodedBayes(AdditiveNaiveBayes):
 
     codings = 0
 
-    def code(self, frame):
+    def code(self, features):
         type(self).codings += 1
-        return Coding.of(frame).columns(frame)
+        return features.columns
 
     def fit_coded(self, coded, y, rows, columns):
         self.columns_ = columns
@@ -76,4 +77,5 @@ def test_a_scorer_of_its_own_takes_the_plain_path(by_fitting):
 
 def test_who_fits_coded_tables():
     assert fits_coded(CodedBayes())
-    assert not fits_coded(AdditiveNaiveBayes())
+    assert fits_coded(C45Classifier(), "predict_with_proba_coded")
+    assert not fits_coded(LogisticRegression())

@@ -1,5 +1,6 @@
 """Releases from every method that applies, honest about the rows they may look at."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from tamis import Roles, Table, k_anonymity
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.c45 import C45Classifier
 from tamis.learn.holdout import HoldOut
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.breach import Breach, kept_to
@@ -86,14 +88,24 @@ def test_held_out_rows_change_no_proposal(table: Table, found: Proposals):
 
 
 def test_the_set_cut_down_to_k_keeps_k_and_nothing_more_fits(table: Table):
-    question = asked(table)
-    scores = Breach(folds=3)._cheap_scores(question)
-    kept = kept_to(question, table.features, scores)
+    question, method = asked(table), Breach(folds=3)
+    worth = method._worth(question, method._searched(question)[1])
+    kept = kept_to(question, table.features, worth)
     known = [c for c in kept if c in table.quasi]
     assert set(table.features) - set(kept) <= set(table.quasi)
     assert k_anonymity(table.frame, known) >= 5
     for left in set(table.quasi) - set(known):
         assert k_anonymity(table.frame, [*known, left]) < 5
+
+
+def test_sets_are_worth_the_same_by_the_scores_of_the_search_and_by_others(table: Table):
+    question, method = asked(table), Breach(folds=3)
+    trials = method._searched(question)[1]
+    assert len(trials.folds) > 3
+    shared = method._worth(question, trials)
+    apart = method._worth(replace(question, classifier=C45Classifier()), trials)
+    sets = [[], list(table.features), *([f] for f in table.features), list(table.features[1:4])]
+    assert shared(sets) == apart(sets)
 
 
 def test_what_does_not_apply_is_named_with_the_reason():

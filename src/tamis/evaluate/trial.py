@@ -7,7 +7,7 @@ rows chooses among releases, what they say of the other is reported: see `Heard`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
+from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, RowNumbers, Said, column_labels, told
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
@@ -56,6 +57,7 @@ class Court:
     classifier: Any
     attackers: Mapping[str, Any]
     random_state: int = 0
+    _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if (values := len(np.unique(self.secrets))) > MOST_VALUES:
@@ -131,10 +133,25 @@ class Court:
         """The attacker with all features that is right most often on the rows that choose."""
         return _strongest(self.guesses_from_everything, self.places("choosing"))
 
+    @cached_property
+    def _everything(self) -> Features:
+        return Features.of(self.original.only(self.original.features))
+
+    def coded(self, features: pl.DataFrame) -> Features:
+        """Features as models read them; a column is coded again only where its values are new.
+
+        Those of the original are kept, and those met last: of releases that follow each other
+        many are the same.
+        """
+        found = Features.of(features, self._everything, *self._met_last)
+        self._met_last[:] = [found]
+        return found
+
     def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
         """What each attacker says of all rows held out who learns from these features."""
+        coded = self.coded(features)
         return {
-            name: told(attacker, features, self.secrets, self.split.seen, self.split.held)
+            name: told(attacker, coded, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
         }
 
@@ -177,7 +194,8 @@ class Trial:
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.court.classifier)
         split = self.court.split
-        return told(self.court.classifier, self.met, self.court.labels, split.seen, split.held)
+        met = self.court.coded(self.met)
+        return told(self.court.classifier, met, self.court.labels, split.seen, split.held)
 
     def _learnt_from(self, drawn: Table, model: Any) -> Said:
         """What a model says of the target of held-out people that learnt from drawn rows."""
@@ -189,7 +207,7 @@ class Trial:
         places = np.arange(len(labels))
         return told(
             model,
-            pl.concat(rows, how="vertical_relaxed"),
+            self.court.coded(pl.concat(rows, how="vertical_relaxed")),
             labels,
             places[: drawn.rows],
             places[drawn.rows :],

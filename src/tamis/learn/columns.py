@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,11 @@ class Column:
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The same feature on some of the rows."""
         return Column(self.values[rows], self.categories)
+
+    @cached_property
+    def onehot(self) -> NDArray[np.float64]:
+        """The numbers, or a column of 0 and 1 for each category and one for what is missing."""
+        return _onehot(self)
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,105 @@ class Coding:
     def columns(self, frame: pl.DataFrame) -> list[Column]:
         """The columns of a frame with the same features in the same order."""
         return [_column(series, known) for series, known in zip(frame, self.known)]
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """One column of a frame; each of its forms is made when it is first asked for, and once."""
+
+    series: pl.Series
+    known: tuple[str, ...] | None
+    """Its categories; `None` for a number."""
+
+    @cached_property
+    def typed(self) -> pl.Series:
+        """The same column, a nominal one typed by its known categories."""
+        return self.series if self.known is None else _enum(self.series, self.known)
+
+    @cached_property
+    def column(self) -> Column:
+        return _column(self.typed, self.known)
+
+    def is_same(self, series: pl.Series) -> bool:
+        """Whether a column of another frame has the same type and values."""
+        mine = self.series
+        return mine.dtype == series.dtype and mine.equals(series)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of a frame, each coded once, however many models and sets ask for it.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [31, None], "job": ["judge", "cook"]})
+    >>> features = Features.of(frame)
+    >>> [column.values.tolist() for column in features.columns]
+    [[31.0, nan], [1, 0]]
+    >>> again = Features.of(frame.select("job"), features)
+    >>> again.columns[0] is features.columns[1]
+    True
+    """
+
+    each: tuple[Feature, ...]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, *coded: Features) -> Features:
+        """Open a frame; columns that are also in one of those coded before are taken from it."""
+        before = [{feature.series.name: feature for feature in other} for other in coded]
+        return cls(tuple(_shared(series, before) for series in frame))
+
+    @classmethod
+    def declared(cls, frame: pl.DataFrame, coding: Coding) -> Features:
+        """Open a frame whose coding is known."""
+        return cls(tuple(map(Feature, frame, coding.known)))
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.each)
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @property
+    def names(self) -> list[str]:
+        return [feature.series.name for feature in self.each]
+
+    @property
+    def rows(self) -> int:
+        return len(self.each[0].series) if self.each else 0
+
+    @property
+    def columns(self) -> list[Column]:
+        """Plain columns of numbers."""
+        return [feature.column for feature in self.each]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """A frame in which each nominal column declares its categories."""
+        return pl.DataFrame([feature.typed for feature in self.each])
+
+    def with_nominal(self, nominal: Sequence[int | str] | None) -> Features:
+        """The same, where some columns of numbers are nominal."""
+        names = nominal_names(self.names, nominal)
+        numbers = {f.series.name for f in self.each if f.known is None} & names
+        if not numbers:
+            return self
+        return Features(
+            tuple(
+                Feature(f.series, _categories(f.series, True, {}))
+                if f.series.name in numbers
+                else f
+                for f in self.each
+            )
+        )
+
+
+def _shared(series: pl.Series, before: Sequence[Mapping[str, Feature]]) -> Feature:
+    for known in before:
+        found = known.get(series.name)
+        if found is not None and found.is_same(series):
+            return found
+    return Feature(series, _categories(series, False, {}))
 
 
 def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> frozenset[str]:
@@ -253,8 +358,7 @@ class EncodedColumns:
     ) -> None:
         if how == "onehot":
             _refuse_giant(columns, names)
-        encode = _onehot if how == "onehot" else _ordinal
-        self._parts = [encode(column) for column in columns]
+        self._parts = [c.onehot if how == "onehot" else _ordinal(c) for c in columns]
 
     def matrix(self, features: Sequence[int]) -> NDArray[np.float64]:
         """Some features side by side."""

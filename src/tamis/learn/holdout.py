@@ -13,8 +13,9 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding, EncodedColumns, handles_nominal, ready_for_missing
+from tamis.learn.columns import Features
 from tamis.learn.cv import People
+from tamis.learn.readable import answers, readable
 from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]
@@ -154,21 +155,28 @@ class Said:
 
 
 def told(
-    estimator: Any, features: pl.DataFrame, y: NDArray[Any], seen: RowNumbers, held: RowNumbers
+    estimator: Any,
+    features: Features | pl.DataFrame,
+    y: NDArray[Any],
+    seen: RowNumbers,
+    held: RowNumbers,
 ) -> Said:
-    """Train on the seen rows, then ask about the held-out ones.
+    """Train on the seen rows, then ask once about the held-out ones.
+
+    Who asks several estimators about the same columns gives `Features`, which are coded once.
 
     Without features, or with one label only, the answer is the most frequent label of the seen
     rows.
     """
-    if features.width == 0 or (y[seen] == y[seen][0]).all():
+    if isinstance(features, pl.DataFrame):
+        features = Features.of(features)
+    if len(features) == 0 or (y[seen] == y[seen][0]).all():
         return _guess(y, seen, held)
-    frame, model = _readable(estimator, features)
-    asked = frame[held]
+    source, ready = readable(estimator, features, ask="predict_with_proba_coded")
+    data, model = source.matrix(range(len(features))), clone(ready)
     with threadpool_limits(limits=1):  # sums then never change their order
-        model.fit(frame[seen], y[seen])
-        surely = model.predict_proba(asked) if hasattr(model, "predict_proba") else None
-        said = model.predict(asked)
+        model.fit(data[seen], y[seen])
+        said, surely = answers(model, data[held])
     return Said(np.asarray(model.classes_), said, y[held], surely)
 
 
@@ -182,12 +190,3 @@ def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Said:
     said = np.full(len(held), labels[np.argmax(counts)])
     shares = np.tile(counts / counts.sum(), (len(held), 1))
     return Said(labels, said, y[held], shares)
-
-
-def _readable(estimator: Any, features: pl.DataFrame) -> tuple[Any, Any]:
-    """What the estimator can take: the columns as they are, or nominal ones one-hot."""
-    coding = Coding.of(features)
-    if handles_nominal(estimator) or hasattr(estimator, "fit_coded"):
-        return coding.declare(features), clone(estimator)
-    columns = EncodedColumns(coding.columns(features), features.columns, "onehot")
-    return columns.matrix(range(features.width)), clone(ready_for_missing(estimator))

@@ -1,13 +1,7 @@
 """The cross-validated scores of any set of features: `SubsetScores`.
 
 What naive Bayes says of each feature is added up. Any other classifier is fitted on each set, fold
-by fold, sets in parallel. An estimator may code a table once and then fit on any of its rows and
-columns, so that hundreds of sets of features share one coding, and whatever was sorted with it. It
-has three methods beside those of scikit-learn::
-
-    code(frame) -> coded
-    fit_coded(coded, y, rows=..., columns=...)      y: the labels of all rows of the coded table
-    predict_coded(coded, rows=...)
+by fold, sets in parallel.
 """
 
 from __future__ import annotations
@@ -16,10 +10,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
-import polars as pl
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -32,13 +25,11 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
 from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
 from tamis.learn.bayes.densities import Units
-from tamis.learn.columns import Coding, EncodedColumns, Encoding, handles_nominal, ready_for_missing
-from tamis.learn.cv import Folds, RowNumbers
+from tamis.learn.columns import Encoding
+from tamis.learn.cv import Folds
+from tamis.learn.readable import Source, readable
 from tamis.learn.task import Task
 from tamis.table import Table
-
-if TYPE_CHECKING:
-    from typing import Self
 
 Key = tuple[int, ...]
 
@@ -71,7 +62,8 @@ class SubsetScores:
 
     Parameters
     ----------
-    table : Table or frame of polars, pandas or pyarrow
+    table : Table, frame of polars, pandas or pyarrow, or Task
+        A `Task` names features and labels itself; several scores of one share its coding.
     estimator : scikit-learn classifier
     target : str, optional
         The column to predict; where it is not named, the target of a `Table`.
@@ -86,7 +78,7 @@ class SubsetScores:
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
         How a classifier sees nominal columns. `"auto"`: as they are, in a polars frame, where it
         declares that it handles them (its input tags `categorical`, `string` and `allow_nan`, or a
-        coded path as in `tamis.learn.subset_scores`), else one-hot. `"none"`: always as
+        coded path as in `tamis.learn.readable`), else one-hot. `"none"`: always as
         they are, for a pipeline that encodes them itself. Missing numbers become the median of the
         rows trained on unless the classifier takes NaN.
     n_jobs : int, optional
@@ -130,8 +122,9 @@ class SubsetScores:
     ) -> None:
         if encode not in get_args(Encoding):
             raise InputError(f"encode is one of {listed(get_args(Encoding))}, got {encode!r}")
-        task = Task.of(table, target, features, getattr(estimator, "nominal", None))
-        self.features = tuple(task.frame.columns)
+        nominal = getattr(estimator, "nominal", None)
+        task = Task.of(table, target, features, nominal)
+        self.features = tuple(task.features.names)
         if groups is None and isinstance(table, Table):
             groups = table.people
         self.folds = Folds.of(cv, task.y, random_state, groups)
@@ -142,7 +135,9 @@ class SubsetScores:
         if isinstance(estimator, AdditiveNaiveBayes):
             self._way: SubsetSums | SubsetFits = _sums(estimator, task, self.folds, scorer)
         else:
-            source, estimator = _readable(estimator, task, encode, scorer)
+            source, estimator = readable(
+                estimator, task.features, encode, ask=None if scorer else "predict_coded"
+            )
             self._way = SubsetFits(
                 estimator, source, task.y, self.folds, scorer, n_jobs=n_jobs, progress=progress
             )
@@ -216,21 +211,8 @@ class SubsetScores:
 def _sums(
     estimator: AdditiveNaiveBayes, task: Task, folds: Folds, scorer: Scorer | None
 ) -> SubsetSums:
-    columns = Coding.of(task.frame).columns(task.frame)
-    return SubsetSums(ContributionCache(estimator, columns, task.y, folds), task.y, folds, scorer)
-
-
-def _readable(
-    estimator: Any, task: Task, encode: Encoding, scorer: Scorer | None
-) -> tuple[Source, Any]:
-    """The features as an estimator can read them, and the estimator made ready for them."""
-    if encode == "auto" and scorer is None and fits_coded(estimator):
-        return CodedColumns(estimator.code(task.frame), task.frame.height), OnCoded(estimator)
-    if encode == "none" or (encode == "auto" and handles_nominal(estimator)):
-        return FrameColumns(task.frame), estimator
-    columns = Coding.of(task.frame).columns(task.frame)
-    how: Literal["onehot", "ordinal"] = "ordinal" if encode == "ordinal" else "onehot"
-    return EncodedColumns(columns, task.frame.columns, how), ready_for_missing(estimator)
+    cache = ContributionCache(estimator, task.features.columns, task.y, folds)
+    return SubsetSums(cache, task.y, folds, scorer)
 
 
 def _seeded(estimator: Any, random_state: int) -> Any:
@@ -252,22 +234,6 @@ Result = tuple[tuple[float, ...], tuple[int, ...]]
 
 BATCHES_A_WORKER = 4
 """Few enough that sending the table with each costs little, enough to even out the work."""
-
-
-class Source(Protocol):
-    """What a classifier sees of some features: anything that takes row numbers in brackets."""
-
-    def matrix(self, features: Sequence[int]) -> Any: ...
-
-
-@dataclass(frozen=True, eq=False)
-class FrameColumns:
-    """Features as they are, in a polars frame."""
-
-    frame: pl.DataFrame
-
-    def matrix(self, features: Sequence[int]) -> pl.DataFrame:
-        return self.frame[:, list(features)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,46 +296,6 @@ def _shown(results: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
     from rich.progress import track
 
     yield from track(results, "fitting subsets", total, console=Console(stderr=True))
-
-
-def fits_coded(estimator: Any) -> bool:
-    """Does an estimator have the three methods?"""
-    return all(hasattr(estimator, name) for name in ("code", "fit_coded", "predict_coded"))
-
-
-@dataclass(frozen=True, eq=False)
-class CodedColumns:
-    """A coded table, or some columns and rows of it, none of which is copied."""
-
-    coded: Any
-    height: int
-    columns: tuple[int, ...] = ()
-    rows: RowNumbers | None = None
-
-    def matrix(self, features: Sequence[int]) -> CodedColumns:
-        return CodedColumns(self.coded, self.height, tuple(features))
-
-    def __getitem__(self, rows: RowNumbers) -> CodedColumns:
-        return CodedColumns(self.coded, self.height, self.columns, rows)
-
-
-class OnCoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator fitted and asked through its coded path."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
-        labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
-        labels[X.rows] = y
-        self.fitted_ = clone(self.estimator)
-        self.fitted_.fit_coded(X.coded, labels, rows=X.rows, columns=X.columns)
-        self.classes_ = self.fitted_.classes_
-        return self
-
-    def predict(self, X: CodedColumns) -> NDArray[Any]:
-        labels: NDArray[Any] = self.fitted_.predict_coded(X.coded, rows=X.rows)
-        return labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from tamis.errors import InputError, listed
-from tamis.learn.columns import Coding, frame_of, nominal_names
+from tamis.learn.columns import Coding, Features, frame_of, nominal_names
 from tamis.table import Table, only
 
 
@@ -32,8 +32,12 @@ class Task:
     (Schema([('job', Enum(categories=['cook', 'judge']))]), [0, 1])
     """
 
-    frame: pl.DataFrame
+    features: Features
     y: NDArray[Any]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return self.features.frame
 
     @classmethod
     def of(
@@ -43,12 +47,17 @@ class Task:
         features: Sequence[str] | None = None,
         nominal: Sequence[int | str] | None = None,
     ) -> Task:
-        """Open a `Table` or a frame; `nominal` are features of numbers that are nominal."""
+        """Open a `Table` or a frame; `nominal` are features of numbers that are nominal.
+
+        A task that is open already stays as it is.
+        """
+        if isinstance(table, Task):
+            return Task(table.features.with_nominal(nominal), table.y)
         frame, declared, target = _opened(table, target)
         chosen = only(frame, _features(table, frame, target, features))
         known = {name: values for name, values in declared.items() if name in chosen.columns}
         coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
-        return cls(coding.declare(chosen), _labels(frame[target]))
+        return cls(Features.declared(chosen, coding), _labels(frame[target]))
 
 
 def _opened(table: Any, target: str | None) -> tuple[pl.DataFrame, dict[str, list[str]], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,10 +17,13 @@ from tamis.propose.problem import Asked
 from tamis.release import Recipe, Release, released
 from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector
+from tamis.select.breach.trials import Trials
 
 LARGE = 5000
 """Rows from which on one round of folds is steady enough."""
 REPEATS = 5
+
+Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,11 @@ class Breach:
         return None
 
     def propose(self, asked: Asked) -> list[Release]:
-        found = self._fitted(asked)
+        found, trials = self._searched(asked)
         ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
-        scores = self._cheap_scores(asked)
+        worth = self._worth(asked, trials)
         every = (asked.table.features, *ordered)
-        trimmed = [kept_to(asked, features, scores) for features in every]
+        trimmed = [kept_to(asked, features, worth) for features in every]
         sets = dict.fromkeys([*(_sorted(asked, f) for f in (*ordered, *trimmed) if f)])
         recipe = Recipe(
             self.name,
@@ -83,20 +86,29 @@ class Breach:
             if len(features) < len(asked.table.features)
         ]
 
-    def _cheap_scores(self, asked: Asked) -> SubsetScores:
-        """Naive Bayes on the rows seen: dozens of sets cost little more than one."""
-        table = asked.table
-        rows = table.only([*table.features, table.target])[asked.split.seen]
-        return SubsetScores(
-            rows,
-            AdditiveNaiveBayes(),
-            target=table.target,
-            cv=self.folds,
-            groups=_people(asked),
-            random_state=asked.random_state,
-        )
+    def _worth(self, asked: Asked, trials: Trials) -> Worth:
+        """Rows that naive Bayes predicts correctly in one round of folds, for any sets of features.
 
-    def _fitted(self, asked: Asked) -> BreachSelector:
+        It costs little for dozens of sets. Where it is also what the search went by, the scores of
+        the search are asked: their first round of folds is this one.
+        """
+        model = AdditiveNaiveBayes()
+        same = type(asked.classifier) is AdditiveNaiveBayes
+        if same and asked.classifier.get_params() == model.get_params():
+            scores = trials.scores
+        else:
+            table = asked.table
+            scores = SubsetScores(
+                table.only([*table.features, table.target])[asked.split.seen],
+                model,
+                target=table.target,
+                cv=self.folds,
+                groups=_people(asked),
+                random_state=asked.random_state,
+            )
+        return lambda sets: [sum(found.correct[: self.folds]) for found in scores.many(sets)]
+
+    def _searched(self, asked: Asked) -> tuple[BreachSelector, Trials]:
         table, seen = asked.table, asked.split.seen
         rows = table.frame[seen]
         selector = BreachSelector(
@@ -111,15 +123,16 @@ class Breach:
         sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
         with warnings.catch_warnings():  # the choice among releases is made and judged later
             warnings.simplefilter("ignore", TamisWarning)
-            return selector.fit(
+            trials = selector.searched(
                 table.only(table.features)[seen],
                 rows[table.target].to_numpy(),
                 sensitive,
                 _people(asked),
             )
+        return selector, trials
 
 
-def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tuple[str, ...]:
+def kept_to(asked: Asked, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
     """The most useful of some features that together keep k people equal.
 
     What attackers cannot know stays; of the rest the one that helps most and fits is added, again
@@ -129,8 +142,8 @@ def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tupl
     ----------
     asked : Asked
     features : sequence of str
-    scores : SubsetScores
-        What sets of features are worth.
+    worth : callable
+        What sets of features are worth, each a whole number.
     """
     known = [f for f in asked.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
@@ -139,8 +152,8 @@ def kept_to(asked: Asked, features: Sequence[str], scores: SubsetScores) -> tupl
     together = Coded(np.zeros(asked.table.rows, np.int64), 1)
     chosen: list[str] = []
     while known := [f for f in known if _smallest(together, codes[f], people) >= asked.k]:
-        worth = scores.many([[*kept, *chosen, f] for f in known])
-        best = max(range(len(known)), key=lambda i: worth[i].pooled)
+        found = worth([[*kept, *chosen, f] for f in known])
+        best = max(range(len(known)), key=found.__getitem__)
         chosen.append(known.pop(best))
         together = dense(joined(together, codes[chosen[-1]]))
     return (*kept, *chosen)

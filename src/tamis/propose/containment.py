@@ -14,7 +14,7 @@ from tamis.errors import InputError, listed
 from tamis.propose.problem import Asked
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
-from tamis.select.containment.greedy import UTILITIES, greedy
+from tamis.select.containment.greedy import UTILITIES, GreedySearch
 from tamis.select.containment.selection import Selection
 from tamis.table import Table
 
@@ -59,27 +59,29 @@ class Containment:
         records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary, k=asked.k)
         ks = sorted({k for k in self.ks if k >= asked.k}, reverse=True)
         ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
+        search = GreedySearch(
+            records.matrix,
+            records.labels,
+            extend=True,
+            random_state=asked.random_state,
+            labelled=asked.split.is_seen,
+            groups=asked.table.people,
+        )
         return [
             _release(asked, records, k, utility, found)
             for k in ks
             for utility in self.utilities
-            if (found := _selected(asked, records, k, utility)).features
+            if (found := _selected(asked, records, search, k, utility)).features
         ]
 
 
-def _selected(asked: Asked, records: BinaryTable, k: int, utility: str) -> Selection:
-    search = partial(
-        greedy,
-        records.matrix,
-        records.labels,
-        utility=utility,
-        extend=True,
-        random_state=asked.random_state,
-        labelled=asked.split.is_seen,
-        groups=asked.table.people,
-    )
+def _selected(
+    asked: Asked, records: BinaryTable, search: GreedySearch, k: int, utility: str
+) -> Selection:
     people = asked.table.people
-    return search(k) if people is None else selected(records.matrix, people, k, search)
+    if people is None:
+        return search.of(k, utility)
+    return selected(records.matrix, people, k, partial(search.of, utility=utility))
 
 
 def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection) -> Release:

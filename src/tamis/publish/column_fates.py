@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import polars as pl
 from numpy.typing import NDArray
 
 from tamis.flow import Outcome
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.columns import Features
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.task import Task
 from tamis.publish.promises import others
 from tamis.publish.summary import Column
 from tamis.risk.classes import k_anonymity
-from tamis.select.breach.input import unused_name
 from tamis.table import Table
 
 FOLDS = 5
@@ -88,13 +88,15 @@ class _Reasons:
     def tells(self) -> dict[str, float]:
         return self._losses(self.outcome.court.secrets)
 
+    @cached_property
+    def seen(self) -> Features:
+        table = self.outcome.table
+        return Features.of(table.only(table.features)[self.outcome.court.split.seen])
+
     def _losses(self, labels: NDArray[Any]) -> dict[str, float]:
         """What naive Bayes loses in accuracy without each feature."""
         table, seen = self.outcome.table, self.outcome.court.split.seen
-        frame = table.only(table.features)[seen]
-        target = unused_name(frame, "label")
-        labelled = frame.with_columns(pl.Series(target, labels[seen]))
-        scores = SubsetScores(labelled, AdditiveNaiveBayes(), target=target, cv=FOLDS)
+        scores = SubsetScores(Task(self.seen, labels[seen]), AdditiveNaiveBayes(), cv=FOLDS)
         whole = scores.of(table.features).mean
         return {name: whole - without.mean for name, without in scores.drop_ones().items()}
 

@@ -15,6 +15,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.learn.cv import Folds, Interval, fold_interval
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.learn.task import Task
 from tamis.risk.cut import Cut, Rule, cut_sensitive
 from tamis.table import Table, bare, only
 
@@ -235,13 +236,12 @@ def breach_increase(
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
     coded = only(frame, names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
+    task = Task.of(coded, sensitive)
     who = named_attackers(attackers)
-    folds = Folds.of(cv, coded[sensitive].to_numpy(), random_state, people)
+    folds = Folds.of(cv, task.y, random_state, people)
     attack = Attack(
         {
-            name: SubsetScores(
-                coded, one, target=sensitive, cv=folds, n_jobs=n_jobs, random_state=random_state
-            )
+            name: SubsetScores(task, one, cv=folds, n_jobs=n_jobs, random_state=random_state)
             for name, one in who.items()
         }
     )

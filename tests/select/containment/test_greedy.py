@@ -10,7 +10,7 @@ from sklearn.metrics import mutual_info_score
 
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import classification_metric, distcnt, hamdist
-from tamis.select.containment.greedy import greedy, greedy_for_each
+from tamis.select.containment.greedy import GreedySearch, greedy
 from tests.select.containment.test_projection import ANONYMITY
 
 
@@ -209,5 +209,6 @@ def test_columns_ruled_out_early_would_not_have_fitted(utility, privacy, monkeyp
 @pytest.mark.parametrize("utility", ["hamdist", "distcnt", "auc"])
 def test_several_k_at_once_are_the_same_as_one_by_one(utility):
     X, y = table(9, 80, 70, 0.2)
-    found = greedy_for_each(X, y, [2, 3, 8], utility=utility)
-    assert found == {k: greedy(X, y, k, utility=utility) for k in (2, 3, 8)}
+    search = GreedySearch(X, y)
+    for k in (2, 3, 8):
+        assert search.of(k, utility) == greedy(X, y, k, utility=utility)

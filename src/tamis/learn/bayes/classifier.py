@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from tamis.errors import InputError
 from tamis.learn.bayes.densities import Part, Precision, Rows, Units, fit_part
 from tamis.learn.bayes.fixed_point import MOST_FEATURES, to_nats, to_units
-from tamis.learn.columns import Coding, Column, frame_of, frame_of_array, nominal_names
+from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
 from tamis.learn.task import given_labels
 
 if TYPE_CHECKING:
@@ -150,6 +150,34 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         return self
 
+    def code(self, X: Any) -> list[Column]:
+        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        features = X if isinstance(X, Features) else Features.of(frame_of(X)[0])
+        return features.with_nominal(self.nominal).columns
+
+    def fit_coded(
+        self,
+        coded: Sequence[Column],
+        y: NDArray[Any],
+        rows: NDArray[np.intp],
+        columns: Sequence[int],
+    ) -> Self:
+        """Learn from some rows and columns of a coded table; `y` has the labels of all rows."""
+        self._check_parameters()
+        self._columns = list(columns)
+        return self.fit_columns([coded[c].take(rows) for c in self._columns], y[rows])
+
+    def predict_coded(self, coded: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Predict some rows of the table given to `fit_coded`, from the columns used there."""
+        return self.predict_with_proba_coded(coded, rows)[0]
+
+    def predict_with_proba_coded(
+        self, coded: Sequence[Column], rows: NDArray[np.intp]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The likeliest class of each of the same rows, and the probability of each class."""
+        units = self._sum([coded[c].take(rows) for c in self._columns], len(rows))
+        return self.classes_[units.argmax(axis=0)], np.exp(log_shares(units))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row.
 
@@ -186,8 +214,11 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _units(self, X: Any) -> Units:
         check_is_fitted(self)
         frame, _ = self._frame(X, reset=False)
-        total = np.repeat(self._prior[:, None], frame.height, axis=1)
-        for part, column in zip(self.parts_, self._coding.columns(frame)):
+        return self._sum(self._coding.columns(frame), frame.height)
+
+    def _sum(self, columns: Sequence[Column], rows: int) -> Units:
+        total = np.repeat(self._prior[:, None], rows, axis=1)
+        for part, column in zip(self.parts_, columns):
             total += part.log_likelihoods(column.values)
         return total
 

@@ -187,10 +187,17 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_coded(self, coded: Coded, rows: Any = None) -> np.ndarray:
         """Predict some rows of the table given to `fit_coded`, from the columns used there."""
+        return self.predict_with_proba_coded(coded, rows)[0]
+
+    def predict_with_proba_coded(
+        self, coded: Coded, rows: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The classes of the same rows and the shares that they follow from."""
         check_is_fitted(self)
         chosen = coded if self._columns is None else coded.select(self._columns)
         wanted = np.arange(coded.rows) if rows is None else np.ascontiguousarray(rows, np.int64)
-        return self._decided(leaf_shares(self.tree_, chosen.values, wanted))
+        shares = leaf_shares(self.tree_, chosen.values, wanted)
+        return self._decided(shares), shares
 
     def _decided(self, shares: np.ndarray) -> np.ndarray:
         best = shares.max(axis=1, keepdims=True, initial=0.0)

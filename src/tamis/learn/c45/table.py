@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding, frame_of, frame_of_array, nominal_names
+from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
 
 Levels = tuple[str, ...]
 
@@ -82,7 +82,7 @@ def encode(
 
     Parameters
     ----------
-    data : frame or array of shape (rows, columns)
+    data : frame, array of shape (rows, columns), or Features
     nominal : sequence of column numbers or names, optional
         Columns that are nominal although they hold numbers. Text, categorical and boolean
         columns of a frame always are.
@@ -94,14 +94,22 @@ def encode(
     The declared values of a polars `Enum` or a pandas `Categorical` are those of its type,
     whether they occur or not; those of any other column are the ones that occur, sorted.
     """
+    if isinstance(data, Features):
+        features = data.with_nominal(nominal)
+        known = tuple(feature.known for feature in features)
+        return _filled(Schema(tuple(features.names), known), features.columns, features.rows)
     frame, declared = _frame(data, nominal)
     if schema is None:
         known = Coding.of(frame, nominal_names(frame.columns, nominal), declared).known
         schema = Schema(tuple(frame.columns), known)
     elif frame.width != len(schema.names):
         raise InputError(f"expected the {len(schema.names)} columns of the fit, got {frame.width}")
-    values = np.empty((frame.width, frame.height))
-    for line, column in zip(values, Coding(schema.levels).columns(frame)):
+    return _filled(schema, Coding(schema.levels).columns(frame), frame.height)
+
+
+def _filled(schema: Schema, columns: Sequence[Column], rows: int) -> Coded:
+    values = np.empty((len(columns), rows))
+    for line, column in zip(values, columns):
         line[:] = column.values
         if column.categories is not None:
             line[column.values < 0] = np.nan

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding
+from tamis.learn.columns import Coding, Features
 from tamis.learn.cv import Folds, People
 from tamis.learn.subset_scores import SubsetScores
-from tamis.learn.task import refuse_fractions
+from tamis.learn.task import Task, refuse_fractions
 from tamis.risk.breach import named_attackers
-from tamis.select.breach.input import sensitive_series, unused_name
+from tamis.select.breach.input import sensitive_series
 from tamis.select.breach.selector import BreachSelector
 from tamis.table import Table
 
@@ -144,24 +144,23 @@ def _measured(
     held: NDArray[np.intp],
 ) -> HeldOut:
     once = Folds((held,), features.height)
-    name = unused_name(features, "target")
-    codes = np.searchsorted(fitted.classes_, target.to_numpy())
-    taught = features.with_columns(pl.Series(name, codes))
+    coded = Features.of(features)
+    taught = Task(coded, np.searchsorted(fitted.classes_, target.to_numpy()))
     settings: dict[str, Any] = {
         "cv": once,
         "encode": fitted.encode,
         "n_jobs": fitted.n_jobs,
         "random_state": fitted.random_state,
     }
-    scores = SubsetScores(taught, fitted.estimator, target=name, scoring=fitted.scoring, **settings)
+    scores = SubsetScores(taught, fitted.estimator, scoring=fitted.scoring, **settings)
+    guessed = taught
     if hidden is not None and fitted.cut_ is not None:
-        name = unused_name(features, "sensitive")
-        taught = features.with_columns(pl.Series(name, fitted.cut_.codes(sensitive_series(hidden))))
+        guessed = Task(coded, fitted.cut_.codes(sensitive_series(hidden)))
     own = {type(fitted.estimator).__name__: fitted.estimator}
     attackers = own if fitted.attackers is None else named_attackers(fitted.attackers)
     # Who attacks was settled by the search: the rows kept aside pick nobody.
     now, before = (
-        SubsetScores(taught, attackers[who], target=name, **settings)
+        SubsetScores(guessed, attackers[who], **settings)
         for who in (fitted.best_.attacker, fitted.baseline_.attacker)
     )
     everything = before.of(features.columns).mean

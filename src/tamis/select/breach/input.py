@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.learn.columns import Coding, frame_of, frame_of_array
+from tamis.learn.columns import Coding, Features, frame_of, frame_of_array
 from tamis.risk.cut import Cut, Rule, cut_sensitive
 from tamis.table import bare
 
@@ -23,28 +23,25 @@ Labels = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A frame of features and codes of the target, and another with those of what is hidden.
+    """What is given to a selector: features, and codes of the target and of what is hidden.
 
     Attributes
     ----------
-    frame : polars frame
-        The features and one more column, the target.
-    target : str
-        The name of that column.
+    features : Features
+        Coded once, for the target and for the sensitive column.
     y : array of int
         The target, coded in the order of `classes`.
     classes : array
-    hidden : (frame, str) or None
-        The features and the sensitive column; `None` where that is the target.
+    hidden : array of int or None
+        The sensitive column in classes; `None` where it is the target.
     cut : Cut or None
         How the sensitive column was made into classes.
     """
 
-    frame: pl.DataFrame
-    target: str
+    features: Features
     y: NDArray[np.int64]
     classes: Labels
-    hidden: tuple[pl.DataFrame, str] | None
+    hidden: NDArray[np.int64] | None
     cut: Cut | None
 
 
@@ -64,8 +61,6 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
         raise InputError(
             f"cross-validation needs two or more classes of the target, got {len(classes)} class"
         )
-    name = unused_name(frame, "target")
-    with_target = frame.with_columns(pl.Series(name, codes.astype(np.int64)))
     hidden, cut = None, None
     if sensitive is not None:
         column = sensitive_series(sensitive)
@@ -73,12 +68,10 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
         _warn_of_copies(frame, column)
         if not _same(column, labels):
             cut = cut_sensitive(column, codes, rule)
-            name_of = unused_name(frame, "sensitive")
-            guessed = pl.Series(name_of, cut.codes(column))
-            if guessed.n_unique() < 2:
+            hidden = cut.codes(column)
+            if len(np.unique(hidden)) < 2:
                 raise InputError("the sensitive column has one class; there is nothing to guess")
-            hidden = frame.with_columns(guessed), name_of
-    return Opened(with_target, name, codes.astype(np.int64), classes, hidden, cut)
+    return Opened(Features.of(frame), codes.astype(np.int64), classes, hidden, cut)
 
 
 def sensitive_series(sensitive: Any) -> pl.Series:
@@ -131,10 +124,3 @@ def _features(selector: Any, X: Any) -> pl.DataFrame:
         ensure_min_samples=2,
     )
     return frame_of_array(array, getattr(selector.estimator, "nominal", None))
-
-
-def unused_name(frame: pl.DataFrame, name: str) -> str:
-    """A name for one more column, with underscores where it is taken."""
-    while name in frame.columns:
-        name += "_"
-    return name

@@ -18,6 +18,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.columns import Encoding
 from tamis.learn.cv import Folds
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.task import Task
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import Weights, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers
@@ -174,6 +175,11 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         groups : array, optional
             The person of each row, where people have several: no fold parts them.
         """
+        self.searched(X, y, sensitive, groups)
+        return self
+
+    def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
+        """Fit, and give the scores that were made on the way, for those who ask for more sets."""
         self._check_parameters()
         opened = open_table(self, X, y, sensitive, self.cut)
         self.classes_, self.cut_ = opened.classes, opened.cut
@@ -189,7 +195,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._choose(found)
         self.support_ = np.isin(trials.features, self.best_.features)
         warn(self, trials, opened)
-        return self
+        return trials
 
     def _trials(self, opened: Opened, groups: Any) -> Trials:
         settings: dict[str, Any] = {
@@ -199,21 +205,17 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "random_state": self.random_state,
             "progress": self.progress is True,
         }
-        scores = SubsetScores(
-            opened.frame, self.estimator, target=opened.target, scoring=self.scoring, **settings
-        )
+        target = Task(opened.features, opened.y)
+        scores = SubsetScores(target, self.estimator, scoring=self.scoring, **settings)
         same = opened.hidden is None and self.attackers is None
         if same:
             attack = Attack({_name(self.estimator): scores})
         else:
-            frame, hidden = opened.hidden or (opened.frame, opened.target)
+            hidden = target if opened.hidden is None else Task(opened.features, opened.hidden)
             own = {_name(self.estimator): self.estimator}
             attackers = own if self.attackers is None else named_attackers(self.attackers)
             attack = Attack(
-                {
-                    name: SubsetScores(frame, one, target=hidden, **settings)
-                    for name, one in attackers.items()
-                }
+                {name: SubsetScores(hidden, one, **settings) for name, one in attackers.items()}
             )
         by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
         tell = self.progress if callable(self.progress) else _silent
@@ -242,8 +244,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         width = len(trials.features)
         classes = len(opened.classes) - 1
         if opened.hidden is not None:
-            frame, hidden = opened.hidden
-            classes += frame[hidden].n_unique() - 1
+            classes += len(np.unique(opened.hidden)) - 1
         cost = 2**width * int(trials.folds.sizes.sum()) * classes
         cheap = additive and width <= 24 and cost <= CHEAP and trials.by_count
         return "exhaustive" if cheap and self.preset is None else "walk"

@@ -22,8 +22,7 @@ def warn(selector: Any, trials: Trials, opened: Opened) -> None:
         _say(_one_column(selector.evaluation_.weights))
     warn_of_floor(trials.attack.floor)
     if opened.hidden is not None:
-        frame, name = opened.hidden
-        _warn_of_rare(frame[name].to_numpy(), trials.folds)
+        _warn_of_rare(opened.hidden, trials.folds)
     if selector.best_ is selector.baseline_ and len(selector.candidates_) > 1:
         _say("no smaller set of features scores better than releasing all of them")
     allowed = [candidate for candidate in selector.order_ if candidate.allowed]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -94,11 +93,9 @@ def greedy(
     >>> greedy(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist").features
     (0, 1)
     """
-    return greedy_for_each(
+    search = GreedySearch(
         X,
         y,
-        [k],
-        utility=utility,
         privacy=privacy,
         on_violation=on_violation,
         drop_rare=drop_rare,
@@ -109,53 +106,64 @@ def greedy(
         random_state=random_state,
         labelled=labelled,
         groups=groups,
-    )[k]
+    )
+    return search.of(k, utility)
 
 
-def greedy_for_each(
-    X: Any,
-    y: Any,
-    ks: Sequence[int],
-    *,
-    utility: str | SetUtility = "distcnt",
-    privacy: Privacy = "containment",
-    on_violation: OnViolation = "skip",
-    drop_rare: bool = False,
-    extend: bool = False,
-    max_features: int | None = None,
-    min_gain: float = 0.0,
-    model: Model = "linear",
-    random_state: int = 0,
-    labelled: Any = None,
-    groups: NDArray[np.int64] | None = None,
-) -> dict[int, Selection]:
-    """The choice of `greedy` for each of several k; the table is checked and counted once.
+class GreedySearch:
+    """`greedy` for many k and utilities: the table is checked and counted once.
+
+    The parameters are those of `greedy`.
 
     Examples
     --------
     >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    >>> found = greedy_for_each(X, [1, 1, 1, 0, 0, 0], [1, 3], utility="hamdist")
-    >>> found[1].features, found[3].features
+    >>> search = GreedySearch(X, [1, 1, 1, 0, 0, 0])
+    >>> search.of(1, "hamdist").features, search.of(3, "distcnt").features
     ((0, 1, 2), (0,))
     """
-    table = zero_one(X)
-    positive = two_classes(y, table.shape[0])
-    for k in ks:
-        check_k(k, table.shape[0])
-    check_privacy(privacy)
-    _check_choices(utility, on_violation, max_features, min_gain, model)
-    from tamis.select.containment.kernels import Rule
 
-    most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
-    rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
-    known = _labelled(labelled, positive)
-    task = Task(table, positive, known, rule, drop_rare, extend, groups)
-    return {
-        k: choose(
-            replace(task, rule=rule._replace(k=int(k))), utility, privacy, model, random_state
-        )
-        for k in ks
-    }
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privacy: Privacy = "containment",
+        on_violation: OnViolation = "skip",
+        drop_rare: bool = False,
+        extend: bool = False,
+        max_features: int | None = None,
+        min_gain: float = 0.0,
+        model: Model = "linear",
+        random_state: int = 0,
+        labelled: Any = None,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
+        table = zero_one(X)
+        positive = two_classes(y, table.shape[0])
+        check_privacy(privacy)
+        _check_choices(on_violation, max_features, min_gain, model)
+        from tamis.select.containment.kernels import Rule
+
+        most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
+        rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
+        known = _labelled(labelled, positive)
+        self._task = Task(table, positive, known, rule, drop_rare, extend, groups)
+        self._privacy, self._model, self._random_state = privacy, model, random_state
+
+    @property
+    def rows(self) -> int:
+        return len(self._task.positive)
+
+    def of(self, k: int, utility: str | SetUtility) -> Selection:
+        """The choice for one k and utility."""
+        check_k(k, self.rows)
+        if not callable(utility) and utility not in UTILITIES:
+            raise InputError(
+                f"utility is one of {listed(UTILITIES)} or a function, got {utility!r}"
+            )
+        task = replace(self._task, rule=self._task.rule._replace(k=int(k)))
+        return choose(task, utility, self._privacy, self._model, self._random_state)
 
 
 def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -173,10 +181,8 @@ def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] |
 
 
 def _check_choices(
-    utility: Any, on_violation: Any, max_features: int | None, min_gain: float, model: Any
+    on_violation: Any, max_features: int | None, min_gain: float, model: Any
 ) -> None:
-    if not callable(utility) and utility not in UTILITIES:
-        raise InputError(f"utility is one of {listed(UTILITIES)} or a function, got {utility!r}")
     if on_violation not in ("skip", "stop"):
         raise InputError(f"on_violation is 'skip' or 'stop', got {on_violation!r}")
     if model not in ("linear", "bayes"):
