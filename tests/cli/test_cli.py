@@ -61,7 +61,7 @@ def test_an_unforeseen_error_shows_neither_a_traceback_nor_its_text(run, monkeyp
 def test_a_configuration_file_gives_options_and_flags_win(run, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,b,c\n1,x,?\n2,y,7\n")
-    config = tmp_path / "tamis.files"
+    config = tmp_path / "tamis.toml"
     config.write_text('target = "b"\nquasi = ["a"]\nmissing = ["?"]\n')
     out = run("audit", table, "--config", config).err
     assert "quasi-identifier" in out
