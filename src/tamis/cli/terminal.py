@@ -44,6 +44,13 @@ def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> R
     return table
 
 
+def escape(text: str) -> str:
+    """A text in which nothing is taken for the markup of rich."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
+
+
 @contextmanager
 def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
     """Tell what is being done and for how long, on a terminal only."""

@@ -1,4 +1,4 @@
-"""`tamis select --by breach`: parse, search, measure on held-out rows, print."""
+"""`tamis select breach`: parse, search, measure on held-out rows, print."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
+import click
 
+from tamis.cli.options import Names, Source, table_options, with_options
+from tamis.cli.select import writing_options
 from tamis.cli.terminal import (
     console,
+    escape,
     nearness,
     percent,
     print_json,
@@ -20,7 +23,6 @@ from tamis.cli.terminal import (
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
-    from tamis.cli.options import Source
     from tamis.rank.sensitivity import Steadiness
     from tamis.select.breach import BreachSelector
     from tamis.select.breach.candidate import Candidate
@@ -30,6 +32,176 @@ if TYPE_CHECKING:
 
 _SHOWN = 25
 _NAMES = 7
+SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
+OPTIONS = [
+    click.option(
+        "--classifier",
+        default="nb",
+        show_default=True,
+        type=click.Choice(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
+        help="What a recipient will learn with.",
+    ),
+    click.option(
+        "--preset", type=click.Choice(["paper"]), help="Ten folds once, the walk, equal weights."
+    ),
+    click.option(
+        "--weights",
+        metavar="NAME=N,...",
+        help="Of the choice [performance=.5,privacy=.25,size=.25].",
+    ),
+    click.option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
+    click.option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
+    click.option(
+        "--attackers", type=Names(), default=(), help="Who guesses [the classifier itself]."
+    ),
+    click.option(
+        "--cut",
+        default="auto",
+        show_default=True,
+        metavar="RULE",
+        help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
+    ),
+    click.option(
+        "--scoring", default="accuracy", metavar="NAME", help="Of performance [accuracy]."
+    ),
+    click.option("--folds", type=click.IntRange(2), help="Of the cross-validation [10]."),
+    click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
+    click.option(
+        "--holdout",
+        default=0.25,
+        show_default=True,
+        type=click.FloatRange(0, 1, max_open=True),
+        help="Share of rows that the search never sees; 0: none.",
+    ),
+    click.option(
+        "--stability",
+        default=0,
+        metavar="SEEDS",
+        type=click.IntRange(0),
+        help="Search again so often.",
+    ),
+    click.option("--jobs", type=int, help="Processes."),
+]
+
+
+@click.command(short_help="Columns that teach the target, not the sensitive column.")
+@table_options
+@click.option(
+    "--search",
+    default=SEARCHES[0],
+    show_default=True,
+    type=click.Choice(SEARCHES),
+    help="Where candidates come from.",
+)
+@with_options(OPTIONS)
+@writing_options("the candidates in their regions")
+def breach(source: Source, **options: Any) -> None:
+    """Columns that teach the target and do not tell the sensitive column.
+
+    Of TABLE, those that predict the target as well as all columns do, and make the sensitive
+    column harder to guess.
+    """
+    run(source, **options)
+
+
+def run(
+    source: Source,
+    *,
+    holdout: float,
+    stability: int,
+    output: str | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Search for columns that teach the target and do not tell the sensitive column."""
+    if output and Path(output).suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+    if source.sparse:
+        raise InputError("choosing by breach needs a table of columns; sparse records have none")
+    table = source.read_said()
+    if not (quiet or as_json):
+        print_understood(table)
+    with progress(not (quiet or as_json)) as tell:
+        selector = _selector(options, tell)
+        fitted, held = _fitted(selector, table, holdout, options["seed"])
+        steady = _steadiness(selector, table, stability, options["seed"])
+    if output:
+        _write(table, fitted.best_, Path(output))
+    if plot:
+        _draw(fitted, table, Path(plot))
+    if as_json:
+        _print_json(table, options, fitted, held, steady)
+    else:
+        print_breach(table, fitted, held, steady)
+
+
+def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
+    from tamis.learn.models import classifier
+    from tamis.select.breach import REPEATS, BreachSelector
+
+    return BreachSelector(
+        classifier(options["classifier"]),
+        weights=options["weights"],
+        alpha=_alpha(options["alpha"]),
+        alpha_in_search=options["alpha_in_search"],
+        cv=options["folds"],
+        repeats=options["repeats"] or (None if options["preset"] else REPEATS),
+        search=options["search"] or "auto",
+        preset=options["preset"],
+        attackers=list(options["attackers"]) or None,
+        scoring=options["scoring"],
+        cut=_cut(options["cut"]),
+        n_jobs=options["jobs"],
+        random_state=options["seed"],
+        progress=tell,
+    )
+
+
+def _alpha(alpha: str | None) -> Any:
+    if alpha is None or alpha == "distp":
+        return alpha
+    try:
+        return float(alpha)
+    except ValueError:
+        raise InputError(f"--alpha takes a number or distp, got {alpha!r}") from None
+
+
+def _cut(cut: str) -> Any:
+    if cut in ("auto", "mdl", "quantiles", "none"):
+        return cut
+    try:
+        return [float(point) for point in cut.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--cut takes auto, mdl, quantiles, none or numbers, got {cut!r}"
+        ) from None
+
+
+def _fitted(
+    selector: BreachSelector, table: Table, holdout: float, seed: int
+) -> tuple[BreachSelector, HeldOut | None]:
+    from tamis.select.breach.held_out import fit_held_out, parts
+
+    if holdout:
+        return fit_held_out(selector, table, holdout, seed)
+    features, target, hidden = parts(table)
+    return selector.fit(features, target.to_numpy(), hidden, table.people), None
+
+
+def _steadiness(
+    selector: BreachSelector, table: Table, seeds: int, first: int
+) -> Sequence[Steadiness]:
+    if not seeds:
+        return ()
+    from tamis.select.breach.held_out import parts
+    from tamis.select.breach.summary import breach_stability
+
+    features, target, hidden = parts(table)
+    return breach_stability(
+        selector, features, target.to_numpy(), hidden, range(first, first + seeds), table.people
+    )
 
 
 def print_breach(
@@ -132,108 +304,6 @@ def _signed(share: float, digits: int = 1) -> str:
     ('-3.1 %', '+0.0 %')
     """
     return f"{100 * share:+.{digits}f} %"
-
-
-def run(
-    source: Source,
-    *,
-    holdout: float,
-    stability: int,
-    output: str | None,
-    plot: str | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
-    """Search for columns that teach the target and do not tell the sensitive column."""
-    if output and Path(output).suffix not in (".csv", ".parquet"):
-        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
-    if source.sparse:
-        raise InputError("--by breach needs a table of columns; sparse records have none")
-    table = source.read_said()
-    if not (quiet or as_json):
-        print_understood(table)
-    with progress(not (quiet or as_json)) as tell:
-        selector = _selector(options, tell)
-        fitted, held = _fitted(selector, table, holdout, options["seed"])
-        steady = _steadiness(selector, table, stability, options["seed"])
-    if output:
-        _write(table, fitted.best_, Path(output))
-    if plot:
-        _draw(fitted, table, Path(plot))
-    if as_json:
-        _print_json(table, options, fitted, held, steady)
-    else:
-        from tamis.cli.select_breach import print_breach
-
-        print_breach(table, fitted, held, steady)
-
-
-def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
-    from tamis.learn.models import classifier
-    from tamis.select.breach import REPEATS, BreachSelector
-
-    return BreachSelector(
-        classifier(options["classifier"]),
-        weights=options["weights"],
-        alpha=_alpha(options["alpha"]),
-        alpha_in_search=options["alpha_in_search"],
-        cv=options["folds"],
-        repeats=options["repeats"] or (None if options["preset"] else REPEATS),
-        search=options["search"] or "auto",
-        preset=options["preset"],
-        attackers=list(options["attackers"]) or None,
-        scoring=options["scoring"],
-        cut=_cut(options["cut"]),
-        n_jobs=options["jobs"],
-        random_state=options["seed"],
-        progress=tell,
-    )
-
-
-def _alpha(alpha: str | None) -> Any:
-    if alpha is None or alpha == "distp":
-        return alpha
-    try:
-        return float(alpha)
-    except ValueError:
-        raise InputError(f"--alpha takes a number or distp, got {alpha!r}") from None
-
-
-def _cut(cut: str) -> Any:
-    if cut in ("auto", "mdl", "quantiles", "none"):
-        return cut
-    try:
-        return [float(point) for point in cut.split(",")]
-    except ValueError:
-        raise InputError(
-            f"--cut takes auto, mdl, quantiles, none or numbers, got {cut!r}"
-        ) from None
-
-
-def _fitted(
-    selector: BreachSelector, table: Table, holdout: float, seed: int
-) -> tuple[BreachSelector, HeldOut | None]:
-    from tamis.select.breach.held_out import fit_held_out, parts
-
-    if holdout:
-        return fit_held_out(selector, table, holdout, seed)
-    features, target, hidden = parts(table)
-    return selector.fit(features, target.to_numpy(), hidden, table.people), None
-
-
-def _steadiness(
-    selector: BreachSelector, table: Table, seeds: int, first: int
-) -> Sequence[Steadiness]:
-    if not seeds:
-        return ()
-    from tamis.select.breach.held_out import parts
-    from tamis.select.breach.summary import breach_stability
-
-    features, target, hidden = parts(table)
-    return breach_stability(
-        selector, features, target.to_numpy(), hidden, range(first, first + seeds), table.people
-    )
 
 
 def _print_json(

@@ -1,119 +1,25 @@
-"""`tamis select`: which columns may leave?"""
+"""`tamis select TABLE --by KIND`: both kinds in one command, told apart by an option."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
+from tamis.cli.options import Decorator, Source, table_options, with_options
+from tamis.cli.select import breach, containment, writing_options
 from tamis.errors import InputError
 
-CHOICE = click.Choice
-_UTILITIES = (
-    "distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc", "best",
-)  # fmt: skip
-
-SEARCHES = {
-    "containment": ("greedy", "improve", "maximal", "exact"),
-    "breach": ("auto", "walk", "exhaustive", "forward", "backward"),
-}
-CONTAINMENT = [
-    click.option(
-        "--k", default="5", metavar="N[,N...]", help="The anonymity to keep [5]; may be several."
-    ),
-    click.option(
-        "--utility",
-        default="distcnt",
-        show_default=True,
-        type=CHOICE(_UTILITIES),
-        help="What the columns should be good for; difference or best to predict well.",
-    ),
-    click.option(
-        "--privacy",
-        default="containment",
-        show_default=True,
-        type=CHOICE(["containment", "equality"]),
-        help="Hide among those who have as much, or among equals.",
-    ),
-    click.option(
-        "--on-violation",
-        default="skip",
-        show_default=True,
-        type=CHOICE(["skip", "stop"]),
-        help="What greedy does at a column that does not fit.",
-    ),
-    click.option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
-    click.option(
-        "--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."
-    ),
-    click.option(
-        "--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds to search."
-    ),
-]
-BREACH = [
-    click.option(
-        "--classifier",
-        default="nb",
-        show_default=True,
-        type=CHOICE(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
-        help="What a recipient will learn with.",
-    ),
-    click.option("--preset", type=CHOICE(["paper"]), help="Ten folds once, and the walk."),
-    click.option(
-        "--weights",
-        metavar="NAME=N,...",
-        help="Of performance, privacy and size in the choice [the same].",
-    ),
-    click.option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
-    click.option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
-    click.option(
-        "--attackers", type=Names(), default=(), help="Who guesses [the classifier itself]."
-    ),
-    click.option(
-        "--cut",
-        default="auto",
-        show_default=True,
-        metavar="RULE",
-        help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
-    ),
-    click.option(
-        "--scoring", default="accuracy", metavar="NAME", help="Of performance [accuracy]."
-    ),
-    click.option("--folds", type=click.IntRange(2), help="Of the cross-validation [10]."),
-    click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
-    click.option(
-        "--holdout",
-        default=0.25,
-        show_default=True,
-        type=click.FloatRange(0, 1, max_open=True),
-        help="Share of rows that the search never sees; 0: none.",
-    ),
-    click.option(
-        "--stability",
-        default=0,
-        metavar="SEEDS",
-        type=click.IntRange(0),
-        help="Search again so often.",
-    ),
-    click.option("--jobs", type=int, help="Processes."),
-]
-
-
-def _options(groups: list[Any]) -> Any:
-    def give(command: Any) -> Any:
-        for option in reversed(groups):
-            command = option(command)
-        return command
-
-    return give
+SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}
+RUN: dict[str, Callable[..., None]] = {"containment": containment.run, "breach": breach.run}
 
 
 @click.command()
 @table_options
 @click.option(
     "--by",
-    type=CHOICE(["containment", "breach"]),
+    type=click.Choice(list(RUN)),
     required=True,
     help="The kind of risk to keep low.",
 )
@@ -123,56 +29,33 @@ def _options(groups: list[Any]) -> Any:
     help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
     "auto [default], walk, exhaustive, forward, backward.",
 )
-@_options(CONTAINMENT)
-@_options(BREACH)
-@click.option(
-    "--output",
-    "-o",
-    type=OutputFile(),
-    metavar="FILE",
-    help="Write the projected table (csv or parquet).",
-)
-@click.option(
-    "--plot",
-    type=OutputFile(),
-    metavar="FILE.svg",
-    help="Draw the path by containment, regions by breach.",
-)
-@seed_option
-def select(source: Source, by: str, **options: Any) -> None:
+@with_options(containment.OPTIONS)
+@with_options(breach.OPTIONS)
+@writing_options("the path by containment, regions by breach")
+def by(source: Source, by: str, **options: Any) -> None:
     """Choose the columns of TABLE that may leave.
 
-    By containment: the 0/1 columns that teach most while everything a person has is had by at
-    least k people. By breach: the columns that predict the target as well as all columns do, and
-    make the sensitive column harder to guess.
+    The same as tamis select containment and tamis select breach, whose help tells which options
+    go with which.
     """
-    owned = _owned()
     other = "breach" if by == "containment" else "containment"
-    _refuse_other(by, other, owned[other])
-    options = {name: value for name, value in options.items() if name not in owned[other]}
+    foreign = _names(breach.OPTIONS if by == "containment" else containment.OPTIONS)
+    _refuse_other(by, other, foreign)
+    options = {name: value for name, value in options.items() if name not in foreign}
     options["search"] = options["search"] or SEARCHES[by][0]
     if options["search"] not in SEARCHES[by]:
         raise InputError(
             f"--search with --by {by} is one of {', '.join(SEARCHES[by])}, got "
             f"{options['search']!r}"
         )
-    if by == "containment":
-        from tamis.cli import select_containment
-
-        select_containment.run(source, **options)
-    else:
-        from tamis.cli import select_breach
-
-        select_breach.run(source, **options)
+    RUN[by](source, **options)
 
 
-def _owned() -> dict[str, set[str]]:
-    """The names of the options that go with one kind only."""
-    probes = {"containment": CONTAINMENT, "breach": BREACH}
-    return {
-        by: {p.name for p in _options(group)(click.Command(by)).params}
-        for by, group in probes.items()
-    }
+def _names(options: Sequence[Decorator]) -> set[str]:
+    """What a command calls some options."""
+    probe = click.Command("probe")
+    with_options(options)(probe)
+    return {str(param.name) for param in probe.params}
 
 
 def _refuse_other(by: str, other: str, names: set[str]) -> None:
