@@ -14,13 +14,13 @@ from tamis.cli.terminal import (
     console,
     escape,
     nearness,
-    percent,
     print_json,
     print_understood,
     progress,
     rich_table,
 )
 from tamis.errors import InputError
+from tamis.publish.figures import change, percent
 
 if TYPE_CHECKING:
     from tamis.rank.sensitivity import Steadiness
@@ -217,14 +217,14 @@ def print_breach(
     out.print(
         f"They predict {escape(table.target)} with {percent(best.performance)} against "
         f"{percent(baseline.performance)} from all columns (p {best.p_value:.3g}); "
-        f"{escape(str(table.sensitive))} is guessed {_change(best.pbi)} (PBI, 95 % interval "
-        f"{_signed(best.pbi_interval[0])} to {_signed(best.pbi_interval[1])})."
+        f"{escape(str(table.sensitive))} is guessed {_change(best.pbi)} (PBI, 95% interval "
+        f"{change(best.pbi_interval[0])} to {change(best.pbi_interval[1])})."
     )
-    out.print(f"One who knows the distribution of it only has PBI {_signed(fitted.floor_)}.")
+    out.print(f"One who knows the distribution of it only has PBI {change(fitted.floor_)}.")
     if held is not None:
         out.print(
             f"On {held.rows:,} rows that the search never saw: {percent(held.performance)} against "
-            f"{percent(held.baseline_performance)}, PBI {_signed(held.pbi)}."
+            f"{percent(held.baseline_performance)}, PBI {change(held.pbi)}."
         )
     if fitted.cut_ is not None and fitted.cut_.points:
         out.print(f"{escape(str(table.sensitive))} was {fitted.cut_.rule}.")
@@ -244,9 +244,9 @@ def _show_candidates(fitted: BreachSelector) -> None:
             mark,
             escape(_columns(candidate, fitted.baseline_)),
             str(candidate.size),
-            f"{100 * candidate.performance:.2f} %",
+            percent(candidate.performance, 2),
             f"{candidate.p_value:.3f}",
-            _signed(candidate.pbi, 2),
+            change(candidate.pbi, 2),
             candidate.region or "all",
             f"{candidate.score:.3f}",
         )
@@ -255,7 +255,7 @@ def _show_candidates(fitted: BreachSelector) -> None:
     weights = ", ".join(f"{name} {share:.3g}" for name, share in shares)
     told = f"* chosen; {fitted.search_} search; score = ranks weighted by {weights}"
     if not all(candidate.allowed for candidate in fitted.order_):
-        told += f"; - above the threshold of {_signed(fitted.alpha_ or 0.0)}"
+        told += f"; - above the threshold of {change(fitted.alpha_ or 0.0)}"
     console().print(told)
     if len(fitted.order_) > _SHOWN:
         console().print(f"and {len(fitted.order_) - _SHOWN} more; --json lists all")
@@ -295,15 +295,6 @@ def _show_steadiness(steady: Sequence[Steadiness]) -> None:
 def _change(pbi: float) -> str:
     words = "more" if pbi > 0 else "less"
     return f"{percent(abs(pbi))} {words} often than from all columns"
-
-
-def _signed(share: float, digits: int = 1) -> str:
-    """A change for people.
-
-    >>> _signed(-0.0314), _signed(0.0)
-    ('-3.1 %', '+0.0 %')
-    """
-    return f"{100 * share:+.{digits}f} %"
 
 
 def _print_json(

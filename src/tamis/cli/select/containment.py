@@ -11,6 +11,7 @@ from tamis.cli.options import Source, table_options, with_options
 from tamis.cli.select import writing_options
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
@@ -206,7 +207,7 @@ def _proof(chosen: Selection) -> str:
         return ""
     if chosen.gap < 1e-9:
         return ", proven to be the best of all sets that keep k"
-    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {100 * chosen.gap:.1f} %)"
+    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {percent(chosen.gap)})"
 
 
 def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
