@@ -99,7 +99,7 @@ def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], boo
     breach = [*select, "--by", "breach", "--repeats", "1"]
     perturb = ["perturb", table, *flags, "--method"]
     yield "audit", ["audit", table, *flags], False
-    yield "init", ["init", table, *flags, "-o", "tamis.files"], False
+    yield "init", ["init", table, *flags, "-o", "tamis.toml"], False
     for search in ("greedy", "improve", "maximal"):
         yield f"select {search}", [*contained, "--search", search], False
     yield "select stop", [*contained, "--on-violation", "stop", "-o", f"chosen.{kind}"], False

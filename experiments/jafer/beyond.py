@@ -94,7 +94,13 @@ def _choices(data: Data, repeats: int, seeds: int) -> dict[str, Any]:
     found: dict[str, Any] = {"rankings": [], "chosen": []}
     for seed in range(seeds):
         selector = BreachSelector(
-            classifier("c45"), cv=10, repeats=repeats, search="walk", cut=[CUT], random_state=seed
+            classifier("c45"),
+            weights=dict.fromkeys(("performance", "privacy", "size"), 1 / 3),
+            cv=10,
+            repeats=repeats,
+            search="walk",
+            cut=[CUT],
+            random_state=seed,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

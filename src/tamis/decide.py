@@ -9,7 +9,7 @@ from typing import Literal
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.rank.evaluation import Evaluation, evaluation
-from tamis.rank.factors import Direction, Weights, read_weights
+from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
 
 WORDS = {
     "performance": "accuracy",
@@ -115,7 +115,6 @@ def beyond(
 
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}
 """The factors that are always there, and the measures that they stand for."""
-WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
 
 
 @dataclass(frozen=True, eq=False)

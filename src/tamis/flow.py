@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tamis.binary.records import Cut
-from tamis.decide import WEIGHTS, Decision, Limit, decide
+from tamis.decide import Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
@@ -17,7 +17,7 @@ from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import ATTACKERS, attackers, seeded
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Asked
-from tamis.rank.factors import read_weights
+from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released

@@ -47,7 +47,7 @@ def test_an_attacker_is_held_against_guessing(run, tmp_path):
 def test_the_audit_in_words(run, table):
     code, out, err = run("audit", table, *ROLES)
     assert code == 0
-    assert "2 of 4 people (50.0 %) are the only one" in out
+    assert "2 of 4 people (50.0%) are the only one" in out
     assert "identifier" in err
     assert "ann" not in out + err
 

@@ -39,7 +39,7 @@ def clinic(tmp_path):
 COMMANDS = {
     "release": ("--out", "OUT"),
     "select": ("--by", "breach", "--folds", "3"),
-    "select by containment": ("--by", "containment"),
+    "select containment": (),
     "perturb": ("--method", "uniform", "-o", "OUT.csv"),
     "rules": (),
 }
@@ -48,7 +48,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_refuses_what_tells_people_apart(run, clinic, tmp_path, command):
     rest = [part.replace("OUT", str(tmp_path / "out")) for part in COMMANDS[command]]
-    args = (command.split()[0], clinic, "--target", "ill", *rest)
+    args = (*command.split(), clinic, "--target", "ill", *rest)
     refused = run(*args)
     assert refused.code == 2
     assert "'case' (another value in nearly every row), 'grams'" in refused.err

@@ -11,9 +11,10 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -34,22 +35,44 @@ COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """A group that imports a command only when it is needed."""
+class LazyGroup(click.Group):
+    """A group that imports a command only when it is needed.
+
+    Parameters
+    ----------
+    homes : mapping of command to "module:name"
+    """
+
+    def __init__(self, *, homes: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.homes = homes
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.homes)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.homes:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
+        module, _, name = self.homes[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
 
+def all_commands() -> Iterator[click.Command]:
+    """Every command, those of groups and both forms of `tamis select` included."""
+    ctx = click.Context(cli)
+    for name in COMMANDS:
+        command = cli.get_command(ctx, name)
+        if isinstance(command, LazyGroup):
+            found = (command.get_command(ctx, each) for each in command.homes)
+            yield from (each for each in found if each)
+        elif command:
+            yield command
+
+
 @click.group(
-    cls=_Lazy,
+    cls=LazyGroup,
+    homes=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 the request cannot be met; 2 wrong usage or unreadable input.",
 )

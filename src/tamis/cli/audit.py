@@ -11,13 +11,13 @@ from tamis.cli.options import Source, table_options
 from tamis.cli.terminal import (
     bar,
     console,
-    percent,
     print_json,
     print_understood,
     rich_table,
     understood,
 )
 from tamis.errors import InputError, TamisWarning
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from rich.console import Console

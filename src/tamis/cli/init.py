@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     "-o",
     type=OutputFile(),
     metavar="FILE.toml",
-    default="tamis.files",
-    help="Where to [tamis.files].",
+    default="tamis.toml",
+    help="Where to [tamis.toml].",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:

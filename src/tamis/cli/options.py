@@ -6,9 +6,9 @@ Nothing heavy is imported here: `tamis --help` must stay light.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 PROGRAM = "python"
 """The option that names a program to run."""
 MOST_CELLS = 50_000_000
@@ -150,7 +151,7 @@ class Source:
         if records.rows * len(records.features) > MOST_CELLS:
             raise InputError(
                 f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
-                "table; choose some columns first with tamis select --by containment -o FILE"
+                "table; choose some columns first with tamis select containment TABLE -o FILE"
             )
 
     def read_binary(self) -> BinaryTable:
@@ -209,11 +210,10 @@ def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
 
 
 def _known_options() -> set[str]:
-    from tamis.cli import COMMANDS, cli
+    from tamis.cli import all_commands
 
-    ctx = click.Context(cli)
-    commands = [cli.get_command(ctx, name) for name in COMMANDS]
-    return {str(p.name) for c in commands if c for p in c.params if isinstance(p, click.Option)}
+    params = [p for command in all_commands() for p in command.params]
+    return {str(p.name) for p in params if isinstance(p, click.Option)}
 
 
 def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
@@ -268,16 +268,22 @@ def table_options(command: Command | None = None, *, required: bool = True) -> A
         source = Source(**{f.name: given.pop(f.name) for f in fields(Source)})
         return command(source=source, **given)
 
-    for option in reversed(_READING):
-        gathered = option(gathered)
-    return click.argument("table", required=required)(speaking(gathered))
+    read = with_options(_READING)(gathered)
+    return click.argument("table", required=required)(speaking(read))
 
 
 def speaking(command: Command) -> Command:
     """Give a command `--config`, `--json` and `--quiet`."""
-    for option in reversed(_SPEAKING):
-        command = option(command)
-    return command
+    return with_options(_SPEAKING)(command)
+
+
+def with_options(options: Sequence[Decorator]) -> Decorator:
+    """Give a command some options, in their order."""
+
+    def give(command: Command) -> Command:
+        return reduce(lambda made, option: option(made), reversed(options), command)
+
+    return give
 
 
 seed_option = click.option(

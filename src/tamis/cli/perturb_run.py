@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.cli.dp import Public, ledger_path, public_bounds, read_public, spending, told, total
-from tamis.cli.terminal import console, percent, print_json
+from tamis.cli.terminal import console, print_json
 from tamis.errors import CannotMeet, InputError
+from tamis.publish.figures import percent
 from tamis.table import bare, only
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from tamis.cli.dp import (
     total,
 )
 from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
-from tamis.cli.terminal import console, paced, percent, print_json, print_understood
+from tamis.cli.terminal import console, paced, print_json, print_understood
 from tamis.errors import CannotMeet, InputError
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.dp.ledger import Spending

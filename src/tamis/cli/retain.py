@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
-from tamis.cli.terminal import console, percent, print_json, rich_table
+from tamis.cli.terminal import console, print_json, rich_table
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from rich.console import Console

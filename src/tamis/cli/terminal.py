@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tamis.publish.figures import percent
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -42,6 +44,13 @@ def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> R
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left")
     return table
+
+
+def escape(text: str) -> str:
+    """A text in which nothing is taken for the markup of rich."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
 
 
 @contextmanager
@@ -81,20 +90,11 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def percent(share: float) -> str:
-    """A share for people.
-
-    >>> percent(0.1234), percent(0.00001), percent(0.0)
-    ('12.3 %', '< 0.1 %', '0.0 %')
-    """
-    return "< 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
-
-
 def nearness(margin: float, rival: str) -> str:
     """How near another candidate is to the chosen one, in weight to be moved.
 
     >>> nearness(0.083, "B"), nearness(0.0, "B")
-    ('if 8.3 % of the weight moves to other factors, B is as good', 'the score of B is the same')
+    ('if 8.3% of the weight moves to other factors, B is as good', 'the score of B is the same')
     """
     if margin < 1e-9:
         return f"the score of {rival} is the same"

@@ -1,4 +1,4 @@
-"""How a page writes numbers: percentages, changes, counts, ranges."""
+"""How pages and the terminal write numbers: percentages, changes, counts, ranges."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
 
 
-def share(value: float) -> str:
-    """A share as a percentage.
+def percent(value: float, digits: int = 1) -> str:
+    """A share as a percentage; what is not nothing is not written as nothing.
 
-    >>> share(0.74486)
-    '74.5%'
+    >>> percent(0.74486), percent(0.00001), percent(0.0), percent(0.74486, 2)
+    ('74.5%', '<0.1%', '0.0%', '74.49%')
     """
-    return f"{100 * value:.1f}%".replace("-", MINUS)
+    least = 10.0 ** -(digits + 2)
+    if 0 < value < least:
+        return f"<{100 * least:.{digits}f}%"
+    return f"{100 * value:.{digits}f}%".replace("-", MINUS)
 
 
-def change(value: float) -> str:
+def change(value: float, digits: int = 1) -> str:
     """A change as a percentage with its sign.
 
-    >>> change(0.00882), change(0.0)
-    ('+0.9%', '0.0%')
+    >>> change(0.00882), change(0.0), change(0.0314, 2)
+    ('+0.9%', '0.0%', '+3.14%')
     """
-    text = f"{100 * value:+.1f}%"
-    return "0.0%" if text in ("+0.0%", "-0.0%") else text.replace("-", MINUS)
+    nothing = f"{0:.{digits}f}%"
+    text = f"{100 * value:+.{digits}f}%"
+    return nothing if text[1:] == nothing else text.replace("-", MINUS)
 
 
 def count(value: float) -> str:
@@ -57,7 +61,7 @@ def in_100(value: float) -> str:
 
 
 SHOWN: dict[str, Callable[[float], str]] = {
-    "share": share,
+    "share": percent,
     "change": change,
     "count": count,
     "number": number,

@@ -114,7 +114,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(
-        share=figures.share,
+        share=figures.percent,
         change=figures.change,
         count=figures.count,
         shown=figures.shown,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tamis.charts import Scale, around
 from tamis.publish.exposure_words import alike_words
-from tamis.publish.figures import in_100, plural, share
+from tamis.publish.figures import in_100, percent, plural
 from tamis.publish.summary import (
     Attacker,
     Candidate,
@@ -238,7 +238,7 @@ def rule_words(rule: RuleDamage) -> str:
         return "Nothing in the release meets it any more."
     held_true = ""
     if rule["share_before"] is not None and rule["share_after"] is not None:
-        before, after = share(rule["share_before"]), share(rule["share_after"])
+        before, after = percent(rule["share_before"]), percent(rule["share_after"])
         held_true = f": it was right {before} of the time, and is {after} of the time now"
     return {
         "flipped": "It now points to another label",

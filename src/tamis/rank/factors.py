@@ -17,6 +17,8 @@ Factors = Mapping[str, str] | Iterable[str]
 Weights = Mapping[str, float] | str | None
 Values = NDArray[np.float64]
 
+WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
+"""What counts how much in the choice of columns and of releases, where nobody says."""
 ROUNDING = 1e-9
 """Numbers that differ by no more than this share of the largest are equal."""
 NEAR_ONE = 0.005

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import CannotMeet, InputError, TamisWarning
+from tamis.flow import Settings
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.cv import Folds, fold_p_value
 from tamis.learn.models import classifier
@@ -203,8 +204,16 @@ def test_the_same_column_reverses_the_ranking_and_is_said(people):
     assert [c.pbi for c in found.candidates_] == pytest.approx(
         [c.performance / base - 1 for c in found.candidates_]
     )
-    assert "depends on the number of features alone" in said(X, y, pl.Series(y))
-    assert "features alone" not in said(X, y, None, weights="performance=.6,privacy=.4")
+    assert "depends on the number of features alone" in said(
+        X, y, pl.Series(y), weights="performance=.5,privacy=.5"
+    )
+    assert "features alone" not in said(X, y, None)
+
+
+def test_the_default_weights_are_those_of_a_release_and_equal_in_the_paper(people):
+    assert fitted(people, search="walk").evaluation_.weights == Settings().weights
+    paper = fitted(people, preset="paper").evaluation_.weights
+    assert list(paper.values()) == pytest.approx([1 / 3] * 3)
 
 
 def test_noise_and_rare_classes_are_said(people):

@@ -34,7 +34,11 @@ const shortened = (text, most) => {
 const minus = (text) => text.replace("-", "−");
 
 const FIGURES = {
-  share: (value, digits = 1) => minus((100 * value).toFixed(digits)) + "%",
+  share: (value, digits = 1) => {
+    const least = 10 ** -(digits + 2);
+    if (value > 0 && value < least) return `<${(100 * least).toFixed(digits)}%`;
+    return minus((100 * value).toFixed(digits)) + "%";
+  },
   change: (value, digits = 1) => {
     const text = (100 * value).toFixed(digits);
     if (Number(text) === 0) return text.replace("-", "") + "%";

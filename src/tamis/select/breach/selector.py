@@ -20,7 +20,7 @@ from tamis.learn.cv import Folds
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import Task
 from tamis.rank.evaluation import Evaluation, evaluation
-from tamis.rank.factors import Weights, read_weights
+from tamis.rank.factors import WEIGHTS, Weights, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers
 from tamis.risk.cut import Rule
 from tamis.select.breach.candidate import ROUNDING, Candidate
@@ -44,7 +44,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What a recipient will learn with.
     weights : mapping or text, optional
         Of `performance`, `privacy` and `size` in the choice, as ``"performance=2,privacy=1"``;
-        all the same by default.
+        by default 0.5, 0.25 and 0.25.
     alpha : float, "distp" or None
         The largest privacy breach increase that may be chosen. `"distp"`: that of one who knows
         the distribution of the sensitive column only.
@@ -60,7 +60,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         See `tamis.select.breach.search`. `"auto"`: exhaustive where naive Bayes makes that cheap,
         else walk.
     preset : {"paper"} or None
-        `"paper"`: what is not set is as in the paper: ten folds once, walk.
+        `"paper"`: what is not set is as in the paper: ten folds once, walk, equal weights.
     attackers : names, classifiers or mapping, optional
         Who guesses the sensitive column; the strongest counts. By default the estimator itself.
     scoring : str or scorer
@@ -255,10 +255,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.search_ == "exhaustive":
             return exhaustive(trials)
         step = forward if self.search_ == "forward" else backward
-        return step(trials, _shares(self.weights))
+        return step(trials, _shares(self._weights()))
 
     def _choose(self, found: list[Candidate]) -> None:
-        self.evaluation_ = judge(found, self.weights)
+        self.evaluation_ = judge(found, self._weights())
         limit = np.inf if self.alpha_ is None else self.alpha_ + ROUNDING
         self.candidates_ = tuple(
             replace(
@@ -280,6 +280,11 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"that was found is {least:.4f}. Raise alpha{harder}"
             )
         self.best_ = allowed[0]
+
+    def _weights(self) -> Weights:
+        if self.weights is None and self.preset != "paper":
+            return WEIGHTS
+        return self.weights  # `None`: all the same
 
     def _check_parameters(self) -> None:
         if self.search not in SEARCHES:

@@ -1,4 +1,4 @@
-"""`tamis select --by containment`."""
+"""`tamis select containment`."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -17,7 +17,7 @@ def log(tmp_path_factory):
 
 
 def ask(run, log, *args):
-    return run("select", log, "--target", "buys", "--by", "containment", *args)
+    return run("select", "containment", log, "--target", "buys", *args)
 
 
 def test_the_choice_as_json_is_feasible_and_written(run, log, tmp_path):
@@ -91,19 +91,19 @@ def test_requests_that_cannot_be_met(run, log, tmp_path, monkeypatch, args, code
 def test_columns_are_needed(run, tmp_path):
     path = tmp_path / "nothing.svm"
     path.write_text("-1\n+1\n-1\n+1\n")
-    result = run("select", path, "--by", "containment", "--k", 1)
+    result = run("select", "containment", path, "--k", 1)
     assert result.code == 2
     assert "no column to choose from" in result.err
 
 
 def test_labels_are_needed(run, log):
-    result = run("select", log, "--drop", "buys", "--by", "containment")
+    result = run("select", "containment", log, "--drop", "buys")
     assert result.code == 2
     assert "needs labels" in result.err
 
 
 def test_the_command_offers_every_utility():
-    from tamis.cli.select import _UTILITIES
+    from tamis.cli.select.containment import UTILITIES as OFFERED
     from tamis.select.containment.greedy import UTILITIES
 
-    assert set(_UTILITIES) == set(UTILITIES)
+    assert set(OFFERED) == set(UTILITIES)

@@ -1,16 +1,20 @@
-"""`tamis select --by containment`: parse, search for each k, print, write."""
+"""`tamis select containment`: parse, search for each k, print, write."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.terminal import console, print_json, progress, rich_table
+import click
+
+from tamis.cli.options import Source, table_options, with_options
+from tamis.cli.select import writing_options
+from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
-    from tamis.cli.options import Source
     from tamis.select.containment.selection import Selection
 
 _SHOWN = 40
@@ -20,6 +24,64 @@ _HIDING = {
     ("rows", "containment"): "every row hides among at least {} rows that have all it has",
     ("rows", "equality"): "every row hides among at least {} rows that are its equals",
 }
+
+SEARCHES = ("greedy", "improve", "maximal", "exact")
+UTILITIES = (
+    "distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc", "best",
+)  # fmt: skip
+OPTIONS = [
+    click.option(
+        "--k", default="5", metavar="N[,N...]", help="The anonymity to keep [5]; may be several."
+    ),
+    click.option(
+        "--utility",
+        default="distcnt",
+        show_default=True,
+        type=click.Choice(UTILITIES),
+        help="What the columns should be good for; difference or best to predict well.",
+    ),
+    click.option(
+        "--privacy",
+        default="containment",
+        show_default=True,
+        type=click.Choice(["containment", "equality"]),
+        help="Hide among those who have as much, or among equals.",
+    ),
+    click.option(
+        "--on-violation",
+        default="skip",
+        show_default=True,
+        type=click.Choice(["skip", "stop"]),
+        help="What greedy does at a column that does not fit.",
+    ),
+    click.option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
+    click.option(
+        "--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."
+    ),
+    click.option(
+        "--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds to search."
+    ),
+]
+
+
+@click.command(short_help="0/1 columns: all that somebody has, k people have.")
+@table_options
+@click.option(
+    "--search",
+    default=SEARCHES[0],
+    show_default=True,
+    type=click.Choice(SEARCHES),
+    help="How hard to look.",
+)
+@with_options(OPTIONS)
+@writing_options("the path, or what each k costs")
+def containment(source: Source, **options: Any) -> None:
+    """0/1 columns such that all that a person has, at least k people have.
+
+    Of all such columns of TABLE those that teach most. Without an encoding in its schema, a table
+    of other columns is made 0/1 by its values.
+    """
+    run(source, **options)
 
 
 def run(
@@ -145,12 +207,10 @@ def _proof(chosen: Selection) -> str:
         return ""
     if chosen.gap < 1e-9:
         return ", proven to be the best of all sets that keep k"
-    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {100 * chosen.gap:.1f} %)"
+    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {percent(chosen.gap)})"
 
 
 def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
-    from rich.markup import escape
-
     table = rich_table("", "column", "adds", utility, "anonymity")
     for column in (table.columns[0], *table.columns[2:]):
         column.justify = "right"

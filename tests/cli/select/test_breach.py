@@ -1,4 +1,4 @@
-"""`tamis select --by breach`."""
+"""`tamis select breach`."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -31,7 +31,7 @@ def clinic(tmp_path_factory):
 
 
 def ask(run, clinic, *args):
-    return run("select", clinic, "--target", "ill", "--by", "breach", "--folds", 4, *args)
+    return run("select", "breach", clinic, "--target", "ill", "--folds", 4, *args)
 
 
 def test_folds_are_dealt_five_times_unless_told_otherwise(run, clinic):
@@ -102,9 +102,8 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["--k", "3"], 2, "--k goes with --by containment"),
-        (["--utility", "cm", "--largest", 3], 2, "--largest, --utility goes with"),
-        (["--search", "greedy"], 2, "auto, walk, exhaustive"),
+        (["--k", "3"], 2, "No such option '--k'"),
+        (["--search", "greedy"], 2, "'auto', 'walk', 'exhaustive'"),
         (["--alpha", "low"], 2, "--alpha takes"),
         (["--alpha", "-0.99", "--quiet"], 1, "the least that was found"),
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
@@ -127,16 +126,6 @@ def test_requests_that_cannot_be_met(run, clinic, tmp_path, monkeypatch, args, c
 def test_a_column_must_be_left_to_choose_from(run, tmp_path):
     path = tmp_path / "two.csv"
     pl.DataFrame({"ill": ["y", "n"] * 20, "smokes": ["y", "y", "n", "n"] * 10}).write_csv(path)
-    result = run("select", path, "--by", "breach", "--target", "ill", "--sensitive", "smokes")
+    result = run("select", "breach", path, "--target", "ill", "--sensitive", "smokes")
     assert result.code == 2
     assert "no column beside the target and the sensitive one" in result.err
-
-
-def test_options_of_breach_are_refused_by_containment(run, clinic):
-    result = run(
-        "select", clinic, "--target", "ill", "--by", "containment", "--weights", "privacy=1"
-    )
-    assert result.code == 2
-    assert "--weights goes with --by breach" in result.err
-    walked = run("select", clinic, "--target", "ill", "--by", "containment", "--search", "walk")
-    assert "greedy, improve, maximal, exact" in walked.err

@@ -1,0 +1,339 @@
+"""`tamis select breach`: parse, search, measure on held-out rows, print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import Names, Source, table_options, with_options
+from tamis.cli.select import writing_options
+from tamis.cli.terminal import (
+    console,
+    escape,
+    nearness,
+    print_json,
+    print_understood,
+    progress,
+    rich_table,
+)
+from tamis.errors import InputError
+from tamis.publish.figures import change, percent
+
+if TYPE_CHECKING:
+    from tamis.rank.sensitivity import Steadiness
+    from tamis.select.breach import BreachSelector
+    from tamis.select.breach.candidate import Candidate
+    from tamis.select.breach.held_out import HeldOut
+    from tamis.table import Table
+
+
+_SHOWN = 25
+_NAMES = 7
+SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
+OPTIONS = [
+    click.option(
+        "--classifier",
+        default="nb",
+        show_default=True,
+        type=click.Choice(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
+        help="What a recipient will learn with.",
+    ),
+    click.option(
+        "--preset", type=click.Choice(["paper"]), help="Ten folds once, the walk, equal weights."
+    ),
+    click.option(
+        "--weights",
+        metavar="NAME=N,...",
+        help="Of the choice [performance=.5,privacy=.25,size=.25].",
+    ),
+    click.option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
+    click.option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
+    click.option(
+        "--attackers", type=Names(), default=(), help="Who guesses [the classifier itself]."
+    ),
+    click.option(
+        "--cut",
+        default="auto",
+        show_default=True,
+        metavar="RULE",
+        help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
+    ),
+    click.option(
+        "--scoring", default="accuracy", metavar="NAME", help="Of performance [accuracy]."
+    ),
+    click.option("--folds", type=click.IntRange(2), help="Of the cross-validation [10]."),
+    click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
+    click.option(
+        "--holdout",
+        default=0.25,
+        show_default=True,
+        type=click.FloatRange(0, 1, max_open=True),
+        help="Share of rows that the search never sees; 0: none.",
+    ),
+    click.option(
+        "--stability",
+        default=0,
+        metavar="SEEDS",
+        type=click.IntRange(0),
+        help="Search again so often.",
+    ),
+    click.option("--jobs", type=int, help="Processes."),
+]
+
+
+@click.command(short_help="Columns that teach the target, not the sensitive column.")
+@table_options
+@click.option(
+    "--search",
+    default=SEARCHES[0],
+    show_default=True,
+    type=click.Choice(SEARCHES),
+    help="Where candidates come from.",
+)
+@with_options(OPTIONS)
+@writing_options("the candidates in their regions")
+def breach(source: Source, **options: Any) -> None:
+    """Columns that teach the target and do not tell the sensitive column.
+
+    Of TABLE, those that predict the target as well as all columns do, and make the sensitive
+    column harder to guess.
+    """
+    run(source, **options)
+
+
+def run(
+    source: Source,
+    *,
+    holdout: float,
+    stability: int,
+    output: str | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Search for columns that teach the target and do not tell the sensitive column."""
+    if output and Path(output).suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+    if source.sparse:
+        raise InputError("choosing by breach needs a table of columns; sparse records have none")
+    table = source.read_said()
+    if not (quiet or as_json):
+        print_understood(table)
+    with progress(not (quiet or as_json)) as tell:
+        selector = _selector(options, tell)
+        fitted, held = _fitted(selector, table, holdout, options["seed"])
+        steady = _steadiness(selector, table, stability, options["seed"])
+    if output:
+        _write(table, fitted.best_, Path(output))
+    if plot:
+        _draw(fitted, table, Path(plot))
+    if as_json:
+        _print_json(table, options, fitted, held, steady)
+    else:
+        print_breach(table, fitted, held, steady)
+
+
+def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
+    from tamis.learn.models import classifier
+    from tamis.select.breach import REPEATS, BreachSelector
+
+    return BreachSelector(
+        classifier(options["classifier"]),
+        weights=options["weights"],
+        alpha=_alpha(options["alpha"]),
+        alpha_in_search=options["alpha_in_search"],
+        cv=options["folds"],
+        repeats=options["repeats"] or (None if options["preset"] else REPEATS),
+        search=options["search"] or "auto",
+        preset=options["preset"],
+        attackers=list(options["attackers"]) or None,
+        scoring=options["scoring"],
+        cut=_cut(options["cut"]),
+        n_jobs=options["jobs"],
+        random_state=options["seed"],
+        progress=tell,
+    )
+
+
+def _alpha(alpha: str | None) -> Any:
+    if alpha is None or alpha == "distp":
+        return alpha
+    try:
+        return float(alpha)
+    except ValueError:
+        raise InputError(f"--alpha takes a number or distp, got {alpha!r}") from None
+
+
+def _cut(cut: str) -> Any:
+    if cut in ("auto", "mdl", "quantiles", "none"):
+        return cut
+    try:
+        return [float(point) for point in cut.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--cut takes auto, mdl, quantiles, none or numbers, got {cut!r}"
+        ) from None
+
+
+def _fitted(
+    selector: BreachSelector, table: Table, holdout: float, seed: int
+) -> tuple[BreachSelector, HeldOut | None]:
+    from tamis.select.breach.held_out import fit_held_out, parts
+
+    if holdout:
+        return fit_held_out(selector, table, holdout, seed)
+    features, target, hidden = parts(table)
+    return selector.fit(features, target.to_numpy(), hidden, table.people), None
+
+
+def _steadiness(
+    selector: BreachSelector, table: Table, seeds: int, first: int
+) -> Sequence[Steadiness]:
+    if not seeds:
+        return ()
+    from tamis.select.breach.held_out import parts
+    from tamis.select.breach.summary import breach_stability
+
+    features, target, hidden = parts(table)
+    return breach_stability(
+        selector, features, target.to_numpy(), hidden, range(first, first + seeds), table.people
+    )
+
+
+def print_breach(
+    table: Table, fitted: BreachSelector, held: HeldOut | None, steady: Sequence[Steadiness]
+) -> None:
+    """Print the choice, what it is worth, every candidate and how sure the choice is."""
+    out = console()
+    best, baseline = fitted.best_, fitted.baseline_
+    out.print(
+        f"[bold]{best.size} of {baseline.size} columns may leave[/bold]: "
+        f"{escape(', '.join(best.features))}"
+    )
+    out.print(
+        f"They predict {escape(table.target)} with {percent(best.performance)} against "
+        f"{percent(baseline.performance)} from all columns (p {best.p_value:.3g}); "
+        f"{escape(str(table.sensitive))} is guessed {_change(best.pbi)} (PBI, 95% interval "
+        f"{change(best.pbi_interval[0])} to {change(best.pbi_interval[1])})."
+    )
+    out.print(f"One who knows the distribution of it only has PBI {change(fitted.floor_)}.")
+    if held is not None:
+        out.print(
+            f"On {held.rows:,} rows that the search never saw: {percent(held.performance)} against "
+            f"{percent(held.baseline_performance)}, PBI {change(held.pbi)}."
+        )
+    if fitted.cut_ is not None and fitted.cut_.points:
+        out.print(f"{escape(str(table.sensitive))} was {fitted.cut_.rule}.")
+    _show_candidates(fitted)
+    out.print(f"teaches most first: {escape(', '.join(fitted.performance_ranking_))}")
+    out.print(f"tells least first:  {escape(', '.join(fitted.privacy_ranking_))}")
+    _show_sensitivity(fitted)
+    _show_steadiness(steady)
+
+
+def _show_candidates(fitted: BreachSelector) -> None:
+    names = ("", "columns", "n", "performance", "p", "PBI", "region", "score")
+    table = rich_table(*names, numbers=("n", "performance", "p", "PBI", "score"))
+    for candidate in fitted.order_[:_SHOWN]:
+        mark = "*" if candidate is fitted.best_ else "" if candidate.allowed else "-"
+        table.add_row(
+            mark,
+            escape(_columns(candidate, fitted.baseline_)),
+            str(candidate.size),
+            percent(candidate.performance, 2),
+            f"{candidate.p_value:.3f}",
+            change(candidate.pbi, 2),
+            candidate.region or "all",
+            f"{candidate.score:.3f}",
+        )
+    console().print(table)
+    shares = fitted.evaluation_.weights.items()
+    weights = ", ".join(f"{name} {share:.3g}" for name, share in shares)
+    told = f"* chosen; {fitted.search_} search; score = ranks weighted by {weights}"
+    if not all(candidate.allowed for candidate in fitted.order_):
+        told += f"; - above the threshold of {change(fitted.alpha_ or 0.0)}"
+    console().print(told)
+    if len(fitted.order_) > _SHOWN:
+        console().print(f"and {len(fitted.order_) - _SHOWN} more; --json lists all")
+
+
+def _columns(candidate: Candidate, baseline: Candidate) -> str:
+    if candidate.region is None:
+        return "all columns"
+    if baseline.size - candidate.size <= 2 and candidate.size > _NAMES:
+        gone = [n for n in baseline.features if n not in candidate.features]
+        return f"all but {', '.join(gone)}"
+    more = f" and {candidate.size - _NAMES} more" if candidate.size > _NAMES else ""
+    return ", ".join(candidate.features[:_NAMES]) + more
+
+
+def _show_sensitivity(fitted: BreachSelector) -> None:
+    from tamis.select.breach.summary import weight_sensitivity
+
+    found = weight_sensitivity(fitted)
+    share = percent(found.shares.get(found.winner, 0.0))
+    words = f"Of all possible weights, {share} lead to this choice"
+    if found.rival is not None:
+        rival = escape(_columns(fitted.candidates_[found.rival], fitted.baseline_))
+        words += f"; {nearness(found.margin, rival)}"
+    console().print(f"{words}.")
+
+
+def _show_steadiness(steady: Sequence[Steadiness]) -> None:
+    if not steady:
+        return
+    table = rich_table("over seeds", "found", "chosen", numbers=("found", "chosen"))
+    for entry in steady[:_NAMES]:
+        table.add_row(escape(", ".join(entry.features)), percent(entry.found), percent(entry.won))
+    console().print(table)
+
+
+def _change(pbi: float) -> str:
+    words = "more" if pbi > 0 else "less"
+    return f"{percent(abs(pbi))} {words} often than from all columns"
+
+
+def _print_json(
+    table: Table,
+    options: dict[str, Any],
+    fitted: BreachSelector,
+    held: HeldOut | None,
+    steady: Sequence[Steadiness],
+) -> None:
+    from tamis.select.breach.summary import breach_summary
+
+    head = {
+        "target": table.target,
+        "sensitive": table.sensitive,
+        "classifier": options["classifier"],
+        "preset": options["preset"],
+    }
+    print_json({**head, **breach_summary(fitted, held, steady)})
+
+
+def _write(table: Table, best: Candidate, output: Path) -> None:
+    """The chosen columns and the target; the sensitive column stays, unless it is the target."""
+    from tamis.files import written
+    from tamis.table_file import write_table
+
+    with written(output) as draft:
+        write_table(table.only([*best.features, table.target]), draft)
+
+
+def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
+    from tamis.files import written
+    from tamis.select.breach.picture import region_picture
+
+    picture = region_picture(
+        fitted.candidates_,
+        fitted.best_,
+        floor=fitted.floor_,
+        alpha=fitted.alpha_,
+        sensitive=str(table.sensitive),
+    )
+    with written(path) as draft:
+        picture.write(draft)

@@ -1,0 +1,67 @@
+"""`tamis select TABLE --by KIND`: both kinds in one command, told apart by an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from tamis.cli.options import Decorator, Source, table_options, with_options
+from tamis.cli.select import breach, containment, writing_options
+from tamis.errors import InputError
+
+SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}
+RUN: dict[str, Callable[..., None]] = {"containment": containment.run, "breach": breach.run}
+
+
+@click.command()
+@table_options
+@click.option(
+    "--by",
+    type=click.Choice(list(RUN)),
+    required=True,
+    help="The kind of risk to keep low.",
+)
+@click.option(
+    "--search",
+    metavar="NAME",
+    help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
+    "auto [default], walk, exhaustive, forward, backward.",
+)
+@with_options(containment.OPTIONS)
+@with_options(breach.OPTIONS)
+@writing_options("the path by containment, regions by breach")
+def by(source: Source, by: str, **options: Any) -> None:
+    """Choose the columns of TABLE that may leave.
+
+    The same as tamis select containment and tamis select breach, whose help tells which options
+    go with which.
+    """
+    other = "breach" if by == "containment" else "containment"
+    foreign = _names(breach.OPTIONS if by == "containment" else containment.OPTIONS)
+    _refuse_other(by, other, foreign)
+    options = {name: value for name, value in options.items() if name not in foreign}
+    options["search"] = options["search"] or SEARCHES[by][0]
+    if options["search"] not in SEARCHES[by]:
+        raise InputError(
+            f"--search with --by {by} is one of {', '.join(SEARCHES[by])}, got "
+            f"{options['search']!r}"
+        )
+    RUN[by](source, **options)
+
+
+def _names(options: Sequence[Decorator]) -> set[str]:
+    """What a command calls some options."""
+    probe = click.Command("probe")
+    with_options(options)(probe)
+    return {str(param.name) for param in probe.params}
+
+
+def _refuse_other(by: str, other: str, names: set[str]) -> None:
+    ctx = click.get_current_context()
+    typed = click.core.ParameterSource.COMMANDLINE
+    given = [n for n in names if ctx.get_parameter_source(n) is typed]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+        raise InputError(f"{flags} goes with --by {other}, not with --by {by}")
