@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tamis.charts import (
-    BLUE,
-    GREEN,
-    GRID,
-    INK,
-    ORANGE,
-    RED,
-    SOFT,
-    Picture,
-    Scale,
-    around,
-    shortened,
-)
+from tamis.charts import COLOURS, INK, SOFT, Axes, Picture, Scale, around, shortened
 
-COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
 DASHES = (None, "7 4", "2 3", "9 3 2 3")
 
 _MARGIN = (64.0, 40.0, 18.0)
@@ -131,52 +118,45 @@ def _draw(
 ) -> None:
     left, top = box[0] + _MARGIN[0], box[1] + _MARGIN[1]
     right, foot = box[0] + box[2] - _MARGIN[2], box[1] + _MARGIN[1] + box[3]
-    picture.text(left, top - 14, panel.title, size=14, font_weight="600")
-    y = _y_scale(panel, top, foot)
-    _y_axis(picture, panel, y, left, right)
-    places = _x_axis(picture, panel, left, right, top, foot)
+    picture.heading(left, top - 14, panel.title, size=14)
+    axes = Axes(picture, left, right, top, foot)
+    y = _y_scale(panel, axes)
+    axes.rows(y, y.ticks(5))
+    if panel.y_title:
+        axes.title_beside(left - _MARGIN[0] + 14, panel.y_title, fill=SOFT)
+    places = _x_axis(axes, panel)
+    if panel.x_title:
+        axes.title_below(foot + _foot(panel) - 8, panel.x_title, fill=SOFT)
     for name, values in panel.series.items():
         _line(picture, name, names.index(name), places, values, y, panel)
 
 
-def _y_scale(panel: Panel, top: float, foot: float) -> Scale:
+def _y_scale(panel: Panel, axes: Axes) -> Scale:
     known = [v for values in panel.series.values() for v in values if v is not None]
     low, high = around(known or [0.0, 1.0])
     low = panel.low if panel.low is not None else low
-    return Scale(low, panel.high if panel.high is not None else max(high, low + 1e-9), foot, top)
+    return axes.up(low, panel.high if panel.high is not None else max(high, low + 1e-9))
 
 
-def _y_axis(picture: Picture, panel: Panel, y: Scale, left: float, right: float) -> None:
-    for tick in y.ticks(5):
-        picture.line(left, y(tick), right, y(tick), stroke=GRID, stroke_width=1)
-        picture.text(left - 8, y(tick) + 4, f"{tick:g}", size=11, anchor="end", fill=SOFT)
-    middle = (y.start + y.stop) / 2
-    if panel.y_title:
-        place = left - _MARGIN[0] + 14
-        picture.text(place, middle, panel.y_title, size=12, anchor="middle", fill=SOFT, turn=-90)
-
-
-def _x_axis(
-    picture: Picture, panel: Panel, left: float, right: float, top: float, foot: float
-) -> list[float]:
-    picture.line(left, foot, right, foot, stroke=INK, stroke_width=1)
+def _x_axis(axes: Axes, panel: Panel) -> list[float]:
+    """The axis, its marks and their words; the places of the panel's x."""
+    picture, foot = axes.picture, axes.bottom
+    axes.level(foot, stroke=INK, stroke_width=1)
     if panel.words:
-        places = _even(len(panel.words), left, right)
+        places = marks = _even(len(panel.words), axes.left, axes.right)
         for x, word in zip(places, panel.words):
-            picture.line(x, foot, x, foot + 5, stroke=INK, stroke_width=1)
             label = shortened(word, 34)
             picture.text(x + 4, foot + 16, label, size=11, anchor="end", turn=-50)
     else:
         numbers = [float(x) for x in panel.x]
-        scale = Scale(min(numbers), max(numbers), left + 8, right - 8, log=panel.log)
+        scale = Scale(min(numbers), max(numbers), axes.left + 8, axes.right - 8, log=panel.log)
         places = [scale(x) for x in numbers]
         # On a logarithmic axis the levels themselves are few and say more than powers of ten.
-        for tick in numbers if panel.log else scale.ticks(6):
-            picture.line(scale(tick), foot, scale(tick), foot + 5, stroke=INK, stroke_width=1)
-            picture.text(scale(tick), foot + 18, f"{tick:g}", size=11, anchor="middle", fill=SOFT)
-    if panel.x_title:
-        place = foot + _foot(panel) - 8
-        picture.text((left + right) / 2, place, panel.x_title, size=12, anchor="middle", fill=SOFT)
+        ticks = numbers if panel.log else scale.ticks(6)
+        axes.columns(scale, ticks, grid=False)
+        marks = [scale(tick) for tick in ticks]
+    for x in marks:
+        picture.line(x, foot, x, foot + 5, stroke=INK, stroke_width=1)
     return places
 
 

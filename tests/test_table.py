@@ -3,9 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tamis import Roles, Table, k_anonymity, read_table
 from tamis.errors import InputError
+from tamis.table import one_form
 
 FRAME = pl.DataFrame({"id": [1, 2], "age": [3, 4], "job": ["a", "b"], "ill": ["no", "yes"]})
 
@@ -144,3 +147,17 @@ def test_frames_of_every_library_come_in_one_form(library):
 def test_a_file_with_signed_zeros_comes_in_one_form(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n-0.0,a\n0.0,b\n0.5,a\n")
     assert not np.signbit(read_table(tmp_path / "t.csv").frame["x"].to_numpy()).any()
+
+
+odd_floats = st.lists(
+    st.sampled_from([0.0, -0.0, float("nan"), None, 1.5, -1.5]), min_size=1, max_size=12
+)
+
+
+@given(odd_floats, st.sampled_from([pl.Float32, pl.Float64]))
+def test_a_value_has_one_form(values, kind):
+    column = one_form(pl.DataFrame({"x": pl.Series(values, dtype=kind)}))["x"]
+    expected = [None if v is None or v != v else v for v in values]
+    assert column.to_list() == expected
+    assert column.dtype == kind
+    assert not np.signbit(column.filter(column == 0).to_numpy()).any()

@@ -14,7 +14,7 @@ import tamis
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.release_file import arranged
-from tamis.table_file import one_form, read_written, safe, undone, write_table
+from tamis.table_file import read_written, safe, undone, write_table
 
 nasty = st.text(alphabet="=+-@'\t\r\n 1.eaé\"，＝,", max_size=8) | st.text(max_size=8)  # noqa: RUF001
 
@@ -68,20 +68,6 @@ def test_hostile_names_and_cells_survive_the_file(tmp_path):
         assert read_written(path, kind).equals(frame)
     first = (tmp_path / "release.csv").read_text(encoding="utf-8")
     assert first.startswith("^b.*$,'=cmd(),")
-
-
-odd_floats = st.lists(
-    st.sampled_from([0.0, -0.0, float("nan"), None, 1.5, -1.5]), min_size=1, max_size=12
-)
-
-
-@given(odd_floats, st.sampled_from([pl.Float32, pl.Float64]))
-def test_a_value_has_one_form(values, kind):
-    column = one_form(pl.DataFrame({"x": pl.Series(values, dtype=kind)}))["x"]
-    expected = [None if v is None or v != v else v for v in values]
-    assert column.to_list() == expected
-    assert column.dtype == kind
-    assert not np.signbit(column.filter(column == 0).to_numpy()).any()
 
 
 @given(st.permutations([0.0, -0.0, float("nan"), None] * 3), st.integers(0, 3))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from experiments.charts import COLOURS
-from tamis.charts import GRID, INK, SOFT, Picture, Scale
+from tamis.charts import COLOURS, INK, SOFT, Axes, Picture, Scale
 
 Draws = Mapping[str, Mapping[str, Sequence[float]]]
 """AUCs of the draws, by table and by epsilon."""
@@ -39,10 +38,11 @@ def private_figure(
     _legend(picture, list(next(iter(first.values()))), bool(printed))
     for i, (title, draws) in enumerate(panels.items()):
         left = _LEFT + i * (_WIDTH + _GAP)
-        scale = Scale(0.0, 1.0, _TOP + _HEIGHT, _TOP)
-        _axes(picture, f"({'ab'[i % 2]}) {title}", left, scale)
+        axes = Axes(picture, left, left + _WIDTH, _TOP, _TOP + _HEIGHT)
+        scale = axes.up(0.0, 1.0)
+        _frame(axes, f"({'ab'[i % 2]}) {title}", scale)
         marks = {(t, e): height for (p, t, e), height in printed.items() if p == title}
-        _groups(picture, draws, marks, left, scale)
+        _groups(axes, draws, marks, scale)
     return picture.svg()
 
 
@@ -55,7 +55,7 @@ def _told(title: str, draws: Draws) -> str:
 
 
 def _legend(picture: Picture, epsilons: Sequence[str], ring: bool) -> None:
-    picture.text(20, 28, "AUC after a differentially private release", size=17, font_weight="600")
+    picture.heading(20, 28, "AUC after a differentially private release")
     x = 20.0
     for i, epsilon in enumerate(epsilons):
         picture.rect(x, 42, 14, 14, fill=COLOURS[i])
@@ -66,23 +66,16 @@ def _legend(picture: Picture, epsilons: Sequence[str], ring: bool) -> None:
         picture.text(x + 20, 54, "printed in the paper's text", size=13)
 
 
-def _axes(picture: Picture, title: str, left: float, scale: Scale) -> None:
-    picture.text(left, _TOP - 14, title, size=14, font_weight="600")
-    for tick in scale.ticks():
-        picture.line(left, scale(tick), left + _WIDTH, scale(tick), stroke=GRID, stroke_width=1)
-        picture.text(left - 8, scale(tick) + 4, f"{tick:g}", size=11, anchor="end", fill=SOFT)
-    picture.line(left, scale(0.5), left + _WIDTH, scale(0.5), stroke=SOFT, stroke_dasharray="4 4")
-    picture.text(left + _WIDTH, scale(0.5) - 5, "guessing", size=11, anchor="end", fill=SOFT)
-    picture.text(left - 42, scale(0.5), "AUC", size=12, anchor="middle", fill=SOFT, turn=-90)
+def _frame(axes: Axes, title: str, scale: Scale) -> None:
+    axes.picture.heading(axes.left, axes.top - 14, title, size=14)
+    axes.rows(scale, scale.ticks())
+    axes.level(scale(0.5), stroke=SOFT, stroke_dasharray="4 4")
+    axes.picture.text(axes.right, scale(0.5) - 5, "guessing", size=11, anchor="end", fill=SOFT)
+    axes.title_beside(axes.left - 42, "AUC", fill=SOFT)
 
 
-def _groups(
-    picture: Picture,
-    draws: Draws,
-    marks: Mapping[tuple[str, str], float],
-    left: float,
-    scale: Scale,
-) -> None:
+def _groups(axes: Axes, draws: Draws, marks: Mapping[tuple[str, str], float], scale: Scale) -> None:
+    picture, left = axes.picture, axes.left
     each = (_WIDTH - 60) / len(draws)
     for g, (table, by_epsilon) in enumerate(draws.items()):
         start = left + g * each + (each - _BAR * len(by_epsilon)) / 2
@@ -95,7 +88,7 @@ def _groups(
                 picture.circle(x + _BAR / 2 - 2, scale(mark), 5, tip=tip, **ring)
         middle = left + g * each + each / 2
         picture.text(middle, scale(0) + 20, table, size=12, anchor="middle")
-    picture.line(left, scale(0), left + _WIDTH, scale(0), stroke=INK, stroke_width=1)
+    axes.level(scale(0), stroke=INK, stroke_width=1)
 
 
 def _bar(picture: Picture, x: float, aucs: Sequence[float], colour: str, scale: Scale) -> None:

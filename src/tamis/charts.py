@@ -1,4 +1,4 @@
-"""Hand-written SVG: a few shapes, escaped text, a title and a description for screen readers.
+"""Hand-written SVG: a few shapes, escaped text, axes, and a title for screen readers.
 
 Plotting libraries weigh megabytes, and some ran a script hidden in a column name.
 """
@@ -6,13 +6,15 @@ Plotting libraries weigh megabytes, and some ran a script hidden in a column nam
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 INK, SOFT, GRID = "#1f2733", "#5b6675", "#dfe4ea"
 BLUE, ORANGE, GREEN, RED = "#1f5fbf", "#b4540a", "#1b7a4b", "#b3261e"
+COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
+"""To tell several things apart, in this order."""
 FONT = "font-family='system-ui, Segoe UI, Helvetica, Arial, sans-serif'"
 
 
@@ -81,6 +83,9 @@ class Picture:
             transform=rotate,
             **style,
         )
+
+    def heading(self, x: float, y: float, words: str, size: float = 17) -> None:
+        self.text(x, y, words, size=size, font_weight="600")
 
     def svg(self) -> str:
         width, height = self._size
@@ -168,3 +173,101 @@ def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]
     low, high = min(values), max(values)
     air = (high - low) * margin or abs(high) * margin or 1.0
     return low - air, high + air
+
+
+def plain_number(value: float) -> str:
+    """A number on an axis.
+
+    >>> plain_number(0.25)
+    '0.25'
+    """
+    return f"{value:g}"
+
+
+def percentage(value: float) -> str:
+    """A fraction on an axis.
+
+    >>> percentage(0.25)
+    '25 %'
+    """
+    return f"{100 * value:g} %"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The box of a picture in which values stand; grid, numbers and titles are drawn around it.
+
+    Examples
+    --------
+    >>> picture = Picture(200, 100, "one value", "a dot")
+    >>> axes = Axes(picture, left=40, right=190, top=10, bottom=70)
+    >>> up = axes.up(0, 1)
+    >>> axes.rows(up, up.ticks(2))
+    >>> axes.title_below(95, "years")
+    >>> picture.circle(axes.across(0, 10)(5), up(0.5), 3)
+    """
+
+    picture: Picture
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def across(self, low: float, high: float, *, log: bool = False) -> Scale:
+        """A scale from the left to the right."""
+        return Scale(low, high, self.left, self.right, log)
+
+    def up(self, low: float, high: float, *, log: bool = False) -> Scale:
+        """A scale from the bottom to the top."""
+        return Scale(low, high, self.bottom, self.top, log)
+
+    def rows(
+        self,
+        up: Scale,
+        ticks: Iterable[float],
+        words: Callable[[float], str] = plain_number,
+        *,
+        fill: str = SOFT,
+    ) -> None:
+        """Horizontal lines of the grid, their numbers on the left."""
+        for tick in ticks:
+            self.level(up(tick), stroke=GRID)
+            self.picture.text(
+                self.left - 8, up(tick) + 4, words(tick), anchor="end", size=12, fill=fill
+            )
+
+    def rows_at_the_right(
+        self, up: Scale, ticks: Iterable[float], words: Callable[[float], str], *, fill: str
+    ) -> None:
+        """The numbers of a second scale; the grid is the first one's."""
+        for tick in ticks:
+            self.picture.text(self.right + 8, up(tick) + 4, words(tick), size=12, fill=fill)
+
+    def columns(
+        self,
+        across: Scale,
+        ticks: Iterable[float],
+        words: Callable[[float], str] = plain_number,
+        *,
+        grid: bool = True,
+        above: bool = False,
+    ) -> None:
+        """Vertical lines of the grid, their numbers below or above; without `grid`, numbers."""
+        for tick in ticks:
+            x = across(tick)
+            if grid:
+                self.picture.line(x, self.top, x, self.bottom, stroke=GRID)
+            y = self.top - 6 if above else self.bottom + 19
+            self.picture.text(x, y, words(tick), anchor="middle", size=12, fill=SOFT)
+
+    def level(self, y: float, **style: object) -> None:
+        """A line through the box from left to right."""
+        self.picture.line(self.left, y, self.right, y, **style)
+
+    def title_below(self, y: float, words: str, *, fill: str = INK) -> None:
+        middle = (self.left + self.right) / 2
+        self.picture.text(middle, y, words, anchor="middle", fill=fill)
+
+    def title_beside(self, x: float, words: str, *, fill: str = INK, turn: float = -90) -> None:
+        middle = (self.top + self.bottom) / 2
+        self.picture.text(x, middle, words, anchor="middle", fill=fill, turn=turn)

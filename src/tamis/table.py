@@ -130,7 +130,7 @@ class Table:
                 f"{listed(self.frame.columns, most=30)}"
             )
         kept = [c for c in self.frame.get_columns() if c.name not in self.roles.dropped]
-        object.__setattr__(self, "frame", _one_form(pl.DataFrame(kept)))
+        object.__setattr__(self, "frame", one_form(pl.DataFrame(kept)))
 
     @property
     def rows(self) -> int:
@@ -254,13 +254,27 @@ def bare(column: pl.Series) -> pl.Series:
     return column.alias("")
 
 
-def _one_form(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same values, each stored in one way: what counts as equal must leave as equal."""
-    floats = pl.selectors.float()
-    # Not by adding 0.0: polars leaves such a sum out.
-    unsigned = pl.when(floats == 0).then(0).otherwise(floats).name.keep()
-    frame = frame.with_columns(unsigned.fill_nan(None))
-    return frame.with_columns(_only_used(s) for s in frame if isinstance(s.dtype, pl.Enum))
+def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
+    """The same values, each stored in one way: what counts as equal must leave as equal.
+
+    Zero has no sign, NaN is missing, an `Enum` has no categories but those that occur; with
+    `texts`, categories are texts.
+
+    >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
+    [0.0, 0.0, None]
+    """
+    columns = frame.get_columns()
+    return pl.DataFrame([_one_form(bare(s), texts).alias(s.name) for s in columns])
+
+
+def _one_form(column: pl.Series, texts: bool) -> pl.Series:
+    if column.dtype.is_float():
+        # Not by adding 0.0: polars leaves such a sum out.
+        zero = pl.Series([0.0], dtype=column.dtype)
+        return zero.zip_with(column == 0, column).fill_nan(None)
+    if texts and isinstance(column.dtype, pl.Categorical | pl.Enum):
+        return column.cast(pl.String)
+    return _only_used(column) if isinstance(column.dtype, pl.Enum) else column
 
 
 def _only_used(column: pl.Series) -> pl.Series:

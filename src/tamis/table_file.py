@@ -21,7 +21,7 @@ from typing import Literal
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError
-from tamis.table import bare
+from tamis.table import bare, one_form
 
 Format = Literal["csv", "parquet"]
 
@@ -42,7 +42,7 @@ _NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -> None:
     """Write rows in one form; the format is told by the name of the file where none is given."""
-    frame = one_form(frame)
+    frame = one_form(frame, texts=True)
     if (format or format_named(path)) == "parquet":
         # Statistics would say nothing new; a file without them has the rows alone.
         frame.write_parquet(path, statistics=False)
@@ -66,29 +66,11 @@ def format_named(path: str | Path) -> Format:
     raise InputError(f"--output writes .csv or .parquet, got {Path(path).name}")
 
 
-def one_form(frame: pl.DataFrame) -> pl.DataFrame:
-    """Each value in one form only: no negative zero, NaN is missing, categories are texts.
-
-    >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
-    [0.0, 0.0, None]
-    """
-    return pl.DataFrame([_one_form(bare(s)).alias(s.name) for s in frame.get_columns()])
-
-
-def _one_form(column: pl.Series) -> pl.Series:
-    if isinstance(column.dtype, pl.Categorical | pl.Enum):
-        return column.cast(pl.String)
-    if not column.dtype.is_float():
-        return column
-    zero = pl.Series([0.0], dtype=column.dtype)
-    return zero.zip_with(column == 0, column).fill_nan(None)
-
-
 def read_raw(path: Path, format: Format) -> pl.DataFrame:
     """What stands in a written file: in csv every cell is a text, with the apostrophes."""
     try:
         data = path.read_bytes()
-        with _panics_unheard():
+        with panics_unheard():
             if format == "parquet":
                 return pl.read_parquet(data)
             # polars leaves doubled quotes in the names of columns.
@@ -102,7 +84,7 @@ _PANIC = pl.exceptions.PanicException
 
 
 @contextmanager
-def _panics_unheard() -> Iterator[None]:
+def panics_unheard() -> Iterator[None]:
     """Keep polars from telling where it panicked: it writes to the terminal past Python."""
     try:
         kept = os.dup(2)

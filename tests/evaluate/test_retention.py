@@ -1,6 +1,5 @@
 """Retention of rules: the definition, the paper's toy data and Table 1, and wrong input."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.curve import own_measure, retention_measures
 from tamis.evaluate.retention import retention
 from tamis.read import read_table
 from tamis.rules import RuleSet
@@ -243,23 +241,6 @@ def test_a_data_holders_own_measure_plugs_in():
     found = retention(RULES, ORIGINAL, ORIGINAL.with_columns(age=0), measures=measures)
     assert found.own == {"most_rows_gone": 3.0, "again": 3.0}
     assert found.to_dict()["own"]["again"] == 3.0
-
-
-def test_measures_for_a_scorecard_have_a_direction():
-    rsd, coverage = retention_measures(RULES, ["rsd", "coverage"], target="y")
-    assert (rsd.better, coverage.better) == ("min", "max")
-    assert rsd(ORIGINAL, ORIGINAL) == 0
-    assert coverage(ORIGINAL, ORIGINAL) == 1.0
-    (rld,) = retention_measures(RULES, ["rld"])
-    assert math.isnan(rld(ORIGINAL, ORIGINAL))
-    with pytest.raises(InputError, match="no figure 'rdl'"):
-        retention_measures(RULES, ["rdl"])
-
-
-def test_an_own_measure_may_stand_on_a_scorecard():
-    rows = own_measure("rows", lambda before, after: after.sum(), RULES, "max", target="y")
-    assert (rows.name, rows.better) == ("rows", "max")
-    assert rows(ORIGINAL, ORIGINAL.head(1)) == 1
 
 
 def test_tables_and_pandas_frames_come_in_too():

@@ -8,8 +8,9 @@ import pytest
 
 from tamis import Roles, Table
 from tamis.risk.audit import exposure, riskiest_columns
-from tamis.risk.classes import class_sizes, k_anonymity, reidentification, unique_rows
+from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.grouping import scope
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +33,10 @@ def test_it_says_what_each_function_says(table):
     found = exposure(table)
     assert (found.rows, found.quasi, found.sensitive) == (300, ("age", "sex", "town"), "pay")
     assert found.k_anonymity == k_anonymity(table)
-    assert found.unique_rows == unique_rows(table)
-    assert found.unique_share == unique_rows(table) / 300
-    assert found.class_sizes == class_sizes(table)
+    grouping = scope(table).grouped()
+    assert found.unique_rows == grouping.unique_rows
+    assert found.unique_share == grouping.unique_rows / 300
+    assert found.class_sizes == grouping.class_sizes
     assert found.classes == sum(c.classes for c in found.class_sizes)
     assert found.reidentification == reidentification(table)
     assert found.l_diversity == l_diversity(table)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 from tamis.risk.audit import riskiest_columns
-from tamis.risk.classes import class_sizes, k_anonymity, reidentification, unique_rows
+from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.grouping import scope
 
 QUASI = {"n": pl.Int8, "t": pl.String, "b": pl.Boolean, "f": pl.Float64}
 CELLS = {
@@ -55,8 +56,9 @@ def test_classes(table):
     frame, quasi = table
     sizes = sizes_of(frame, quasi)
     assert k_anonymity(frame, quasi) == min(sizes)
-    assert unique_rows(frame, quasi) == sizes.count(1)
-    found = {c.size: (c.classes, c.rows) for c in class_sizes(frame, quasi)}
+    grouping = scope(frame, quasi).grouped()
+    assert grouping.unique_rows == sizes.count(1)
+    found = {c.size: (c.classes, c.rows) for c in grouping.class_sizes}
     assert found == {size: (n, n * size) for size, n in Counter(sizes).items()}
 
 

@@ -16,15 +16,10 @@ from scipy.stats import wasserstein_distance
 from tamis import Roles, Table
 from tamis.errors import InputError
 from tamis.risk.audit import exposure, riskiest_columns
-from tamis.risk.classes import (
-    class_sizes,
-    k_anonymity,
-    reidentification,
-    unique_people,
-    unique_rows,
-)
+from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.containment import containment_anonymity, entity_anonymity
 from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.grouping import scope
 
 QUASI = ["n", "t", "b"]
 
@@ -70,17 +65,18 @@ def test_classes_count_people(table):
     sizes = [len({who for who, _ in rows}) for rows in classes.values()]
     alone = crowds(classes)
     assert k_anonymity(table) == min(sizes)
-    assert unique_people(table) == sum(size == 1 for size in alone.values())
+    grouping = scope(table).grouped()
+    assert grouping.unique_people == sum(size == 1 for size in alone.values())
     lonely = [len(rows) for rows, size in zip(classes.values(), sizes) if size == 1]
-    assert unique_rows(table) == sum(lonely)
+    assert grouping.unique_rows == sum(lonely)
     rows: Counter[int] = Counter()
     for held, size in zip(classes.values(), sizes):
         rows[size] += len(held)
-    for found in class_sizes(table):
+    for found in grouping.class_sizes:
         assert found.classes == sizes.count(found.size)
         assert found.rows == rows[found.size]
         assert found.people == list(alone.values()).count(found.size)
-    assert sum(found.people for found in class_sizes(table)) == len(alone)
+    assert sum(found.people for found in grouping.class_sizes) == len(alone)
 
 
 @given(tables())

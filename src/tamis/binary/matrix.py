@@ -132,9 +132,12 @@ def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
     return table
 
 
-def _parts(data: NDArray[Any], size: int = 2**20) -> Iterator[NDArray[Any]]:
+_PART = 2**20
+
+
+def _parts(data: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """Pieces of an array, so that a test of all of it makes no copy as long as it."""
-    return (data[i : i + size] for i in range(0, len(data), size))
+    return (data[i : i + _PART] for i in range(0, len(data), _PART))
 
 
 _MISSING = (

@@ -24,7 +24,6 @@ from scipy.stats import rankdata
 
 from tamis.learn.holdout import Said
 
-LEVEL = 0.95
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
 People = NDArray[np.int64]

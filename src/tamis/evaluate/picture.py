@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from tamis.charts import BLUE, GRID, INK, ORANGE, RED, SOFT, Picture, Scale, shortened
+from tamis.charts import BLUE, INK, ORANGE, RED, SOFT, Axes, Picture, Scale, percentage, shortened
 from tamis.errors import InputError
 from tamis.evaluate.retention import Retention
 from tamis.evaluate.rule_changes import RuleChange
@@ -36,14 +36,15 @@ def retention_picture(kept: Retention, most: int = 40) -> Picture:
     foot = _TOP + _LINE * len(shown)
     headline = kept.headline()
     picture = Picture(_WIDTH, foot + _FOOT, headline, _description(kept, len(shown)))
-    picture.text(_TEXT, 34, headline, size=20, font_weight="600")
+    picture.heading(_TEXT, 34, headline, size=20)
     picture.text(_TEXT, 58, _subtitle(kept, len(shown)), size=13, fill=SOFT)
     largest = max((max(c.share_before, c.share_after) for c in shown), default=0.0)
-    support = Scale(0.0, largest or 1.0, *_SUPPORT)
-    shift = Scale(0.0, 1.0, *_SHIFT)
+    of_support = Axes(picture, *_SUPPORT, _TOP - 8, foot)
+    of_shift = Axes(picture, *_SHIFT, _TOP - 8, foot)
+    support, shift = of_support.across(0.0, largest or 1.0), of_shift.across(0.0, 1.0)
     _heads(picture)
-    _axis(picture, support, foot, percent=True)
-    _axis(picture, shift, foot, percent=False)
+    of_support.columns(support, support.ticks(4), percentage, above=True)
+    of_shift.columns(shift, shift.ticks(4), above=True)
     for i, change in enumerate(shown):
         _rule(picture, change, _TOP + _LINE * (i + 0.5), support, shift)
     return picture
@@ -65,23 +66,15 @@ def _description(kept: Retention, shown: int) -> str:
 
 
 def _heads(picture: Picture) -> None:
-    picture.text(_TEXT, 92, "rule, the worst first", size=13, font_weight="600")
-    picture.text(_SUPPORT[0], 92, "share of rows", size=13, font_weight="600")
+    picture.heading(_TEXT, 92, "rule, the worst first", size=13)
+    picture.heading(_SUPPORT[0], 92, "share of rows", size=13)
     picture.circle(_SUPPORT[0] + 122, 88, 5, fill="#ffffff", stroke=BLUE, stroke_width=2)
     picture.text(_SUPPORT[0] + 132, 92, "before", size=12, fill=SOFT)
     picture.circle(_SUPPORT[0] + 190, 88, 5, fill=BLUE)
     picture.text(_SUPPORT[0] + 200, 92, "after", size=12, fill=SOFT)
-    picture.text(_SHIFT[0], 92, "shift of labels", size=13, font_weight="600")
+    picture.heading(_SHIFT[0], 92, "shift of labels", size=13)
     picture.line(_SHIFT[0] + 116, 82, _SHIFT[0] + 116, 94, stroke=INK, stroke_width=2)
     picture.text(_SHIFT[0] + 124, 92, "what chance gives", size=12, fill=SOFT)
-
-
-def _axis(picture: Picture, scale: Scale, foot: float, percent: bool) -> None:
-    for tick in scale.ticks(4):
-        x = scale(tick)
-        picture.line(x, _TOP - 8, x, foot, stroke=GRID, stroke_width=1)
-        words = f"{100 * tick:g} %" if percent else f"{tick:g}"
-        picture.text(x, _TOP - 14, words, size=11, anchor="middle", fill=SOFT)
 
 
 def _rule(picture: Picture, change: RuleChange, y: float, support: Scale, shift: Scale) -> None:

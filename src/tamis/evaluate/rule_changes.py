@@ -53,26 +53,18 @@ def right_share(
     return right / counts.rows if counts.rows else 0.0
 
 
-def rule_accuracy(
+def right_shares(
     comparison: Comparison, reading: Reading = "pairs", default: int | None = None
-) -> float:
-    """How far apart the rules are right in the two tables.
+) -> tuple[float, float]:
+    """How often the rules are right in the original and in the release.
 
     `default` is the position of the label for rows without a rule; `None`: the commonest label
     of the original.
 
     Notes
     -----
-    Equation 1: the absolute difference of alpha on the original and on the release.
+    The two alphas of equation 1, whose absolute difference is Rule Accuracy.
     """
-    before, after = right_shares(comparison, reading, default)
-    return abs(before - after)
-
-
-def right_shares(
-    comparison: Comparison, reading: Reading = "pairs", default: int | None = None
-) -> tuple[float, float]:
-    """How often the rules are right in the original and in the release."""
     label = int(np.argmax(comparison.before.totals)) if default is None else default
     before, after = (
         right_share(counts, comparison.predicted, comparison.weights, reading, label)

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.table import Table
-from tamis.table_file import one_form
+from tamis.table import Table, one_form
 
 
 def arranged(table: Table, random_state: int) -> pl.DataFrame:
@@ -24,14 +23,14 @@ def arranged(table: Table, random_state: int) -> pl.DataFrame:
     (['a', 'b', 'y'], True)
     """
     columns = [*sorted(table.features), table.target]
-    return one_form(table.only(columns))[order_of(table, random_state)]
+    return one_form(table.only(columns), texts=True)[order_of(table, random_state)]
 
 
 def order_of(
     table: Table, random_state: int, people: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
     """The row numbers of `arranged`; rows that are equal stand in the order of their people."""
-    rows = one_form(table.only([*sorted(table.features), table.target]))
+    rows = one_form(table.only([*sorted(table.features), table.target]), texts=True)
     keys = [s.alias(str(i)) for i, s in enumerate(rows.get_columns())]
     if people is not None:
         keys.append(pl.Series("people", people))

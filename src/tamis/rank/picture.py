@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.charts import BLUE, GREEN, INK, ORANGE, RED, SOFT, Picture, shortened
+from tamis.charts import COLOURS, INK, SOFT, Picture, shortened
 from tamis.errors import InputError
 from tamis.rank.evaluation import Evaluation
 from tamis.rank.sensitivity import Sensitivity
@@ -16,7 +16,7 @@ Corners = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 760.0, 460.0
 _TOP, _BOTTOM, _LEFT, _SIDE = 84.0, 404.0, 60.0, 370.0
-_COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#0f766e", "#8a6d00", SOFT)
+_COLOURS = (*COLOURS[:7], SOFT)
 
 
 def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) -> Picture:
@@ -51,7 +51,7 @@ def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) 
     x, y = _place(given / given.sum())
     picture.circle(x, y, 7, "the given weights", fill="#ffffff", stroke=INK, stroke_width=2.5)
     _legend(picture, moves, names)
-    picture.text(_LEFT, 34, "Which candidate wins under which weights", size=17, font_weight="600")
+    picture.heading(_LEFT, 34, "Which candidate wins under which weights")
     return picture
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +12,7 @@ import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read.text import file_at
+from tamis.table_file import panics_unheard
 
 
 def polars_frame(data: Any) -> pl.DataFrame:
@@ -77,29 +75,11 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a header and at least one row")
     try:
-        with _hushed():
+        with panics_unheard():
             frame: pl.DataFrame = reader(path.read_bytes())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError(f"{path} is not a {kind}, or is damaged; write it again") from None
     return plain(frame)
-
-
-@contextmanager
-def _hushed() -> Iterator[None]:
-    """Nothing on standard error: polars' Rust part writes there when it panics."""
-    try:
-        kept = os.dup(2)
-    except OSError:  # there is none
-        yield
-        return
-    silence = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(silence, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(silence)
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""k-anonymity, unique people, the sizes of the classes, and the risk that a row is matched."""
+"""k-anonymity, and the risk that a row is matched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
-from tamis.risk.grouping import ClassSize, Grouping, Ints, Scope, grouped, scope
+from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope
 from tamis.table import Table, only
 
 
@@ -52,49 +52,6 @@ def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = 
     1
     """
     return scope(data, quasi, people=people).grouped().k_anonymity
-
-
-def unique_rows(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
-    """The number of rows that no other person's row equals on the quasi-identifiers.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> unique_rows(pl.DataFrame({"job": ["cook", "cook", "judge", None]}))
-    2
-    """
-    return scope(data, quasi, people=people).grouped().unique_rows
-
-
-def unique_people(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
-    """The number of people who have a row that nobody else's row equals.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge", "judge"]})
-    >>> unique_people(frame, people=["ann", "bob", "bob", "bob"])
-    1
-    """
-    return scope(data, quasi, people=people).grouped().unique_people
-
-
-def class_sizes(
-    data: Any, quasi: Sequence[str] | None = None, *, people: Any = None
-) -> tuple[ClassSize, ...]:
-    """How many classes, and rows and people in them, there are of each size, small sizes first.
-
-    A person with rows in several classes counts in the smallest.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> for each in class_sizes(pl.DataFrame({"job": ["cook", "cook", "judge", None]})):
-    ...     print(each)
-    ClassSize(size=1, classes=2, rows=2, people=2)
-    ClassSize(size=2, classes=1, rows=2, people=2)
-    """
-    return scope(data, quasi, people=people).grouped().class_sizes
 
 
 THRESHOLD = 0.2

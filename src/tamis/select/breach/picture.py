@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from tamis.charts import (
     BLUE,
     GREEN,
-    GRID,
     INK,
     ORANGE,
     RED,
     SOFT,
+    Axes,
     Picture,
     Scale,
     around,
+    percentage,
     shortened,
 )
 from tamis.select.breach.candidate import Candidate
@@ -62,17 +63,22 @@ def region_picture(
         f"{best.performance:.4f} and breach increase {best.pbi:+.4f}; all features have "
         f"performance {baseline.performance:.4f}.",
     )
-    across = Scale(*around([c.performance for c in candidates]), _LEFT, _WIDTH - _RIGHT)
+    axes = Axes(picture, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM)
+    across = axes.across(*around([c.performance for c in candidates]))
     low, high = around([0.0, *(c.pbi for c in candidates)], 0.12)
     lines = [v for v in (floor, alpha) if v is not None and low - (high - low) < v < high]
-    up = Scale(*around([low, high, *lines], 0.03), _HEIGHT - _BOTTOM, _TOP)
-    _axes(picture, across, up, sensitive)
-    _regions(picture, across(baseline.performance), up(0.0))
-    _line(picture, up, floor, "knows the distribution only (DistP)", SOFT)
+    up = axes.up(*around([low, high, *lines], 0.03))
+    axes.rows(up, up.ticks(6), _signed)
+    axes.columns(across, across.ticks(7), percentage)
+    axes.title_below(_HEIGHT - 16, "performance: to the right is better")
+    guessed = shortened(sensitive, 22)
+    axes.title_beside(20, f"breach increase (PBI) of {guessed}: lower is safer")
+    _regions(axes, across(baseline.performance), up(0.0))
+    _line(axes, up, floor, "knows the distribution only (DistP)", SOFT)
     if alpha is not None and alpha != floor:
-        _line(picture, up, alpha, "threshold (alpha)", RED)
+        _line(axes, up, alpha, "threshold (alpha)", RED)
     _points(picture, candidates, best, across, up)
-    picture.text(_LEFT, 30, _title(best, baseline), size=17, font_weight="600")
+    picture.heading(_LEFT, 30, _title(best, baseline))
     picture.text(_LEFT, 52, _subtitle(best, baseline), size=13, fill=SOFT)
     return picture
 
@@ -88,28 +94,14 @@ def _subtitle(best: Candidate, baseline: Candidate) -> str:
     )
 
 
-def _axes(picture: Picture, across: Scale, up: Scale, sensitive: str) -> None:
-    for tick in up.ticks(6):
-        picture.line(_LEFT, up(tick), _WIDTH - _RIGHT, up(tick), stroke=GRID)
-        words = f"{100 * tick:+g} %" if tick else "0 %"
-        picture.text(_LEFT - 8, up(tick) + 4, words, anchor="end", size=12, fill=SOFT)
-    for tick in across.ticks(7):
-        x = across(tick)
-        picture.line(x, _TOP, x, _HEIGHT - _BOTTOM, stroke=GRID)
-        picture.text(
-            x, _HEIGHT - _BOTTOM + 19, f"{100 * tick:g} %", anchor="middle", size=12, fill=SOFT
-        )
-    middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    picture.text(
-        middle, _HEIGHT - 16, "performance: to the right is better", anchor="middle", fill=INK
-    )
-    words = f"breach increase (PBI) of {shortened(sensitive, 22)}: lower is safer"
-    picture.text(20, (_TOP + _HEIGHT - _BOTTOM) / 2, words, anchor="middle", turn=-90)
+def _signed(value: float) -> str:
+    return f"{100 * value:+g} %" if value else "0 %"
 
 
-def _regions(picture: Picture, x: float, y: float) -> None:
+def _regions(axes: Axes, x: float, y: float) -> None:
     """Axes through the baseline, and in each corner what it means."""
-    left, right, top, bottom = _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM
+    picture, left, right = axes.picture, axes.left, axes.right
+    top, bottom = axes.top, axes.bottom
     corners = {
         "I": (left, top, x - left, y - top, left + 6, "start", top + 16),
         "II": (x, top, right - x, y - top, right - 6, "end", top + 16),
@@ -125,15 +117,15 @@ def _regions(picture: Picture, x: float, y: float) -> None:
             if width > 30:
                 picture.text(at, line, label, size=12, anchor=anchor, fill=_COLOURS[name])
     picture.line(x, top, x, bottom, stroke=INK, stroke_width=1)
-    picture.line(left, y, right, y, stroke=INK, stroke_width=1)
+    axes.level(y, stroke=INK, stroke_width=1)
 
 
-def _line(picture: Picture, up: Scale, at: float | None, words: str, colour: str) -> None:
+def _line(axes: Axes, up: Scale, at: float | None, words: str, colour: str) -> None:
     if at is None or not up.low < at < up.high:
         return
-    picture.line(_LEFT, up(at), _WIDTH - _RIGHT, up(at), stroke=colour, stroke_dasharray="5 4")
-    middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    picture.text(middle, up(at) + 24, words, size=12, fill=colour, anchor="middle")
+    axes.level(up(at), stroke=colour, stroke_dasharray="5 4")
+    middle = (axes.left + axes.right) / 2
+    axes.picture.text(middle, up(at) + 24, words, size=12, fill=colour, anchor="middle")
 
 
 def _points(

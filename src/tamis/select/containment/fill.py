@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from tamis.errors import InputError
 from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection, Step
 
-Separation = Literal["hamdist", "distcnt"]
 Places = NDArray[np.int64]
 
 

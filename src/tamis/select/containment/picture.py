@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tamis.charts import BLUE, GRID, INK, ORANGE, SOFT, Picture, Scale, around, shortened
+from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, around, shortened
 from tamis.select.containment.selection import Selection
 
 _WIDTH, _HEIGHT = 720.0, 420.0
@@ -43,15 +43,16 @@ def path_picture(
         f"{utility} rises to {chosen.utility:.4g} while anonymity falls to {chosen.anonymity}, "
         "feature by feature.",
     )
-    across = Scale(0, max(len(steps), 1), _LEFT, _WIDTH - _RIGHT)
-    up = Scale(*around([0.0, *(s.utility for s in steps)]), _HEIGHT - _BOTTOM, _TOP)
+    axes = _axes(picture)
+    across = axes.across(0, max(len(steps), 1))
+    up = axes.up(*around([0.0, *(s.utility for s in steps)]))
     people = [float(s.anonymity) for s in steps]
-    fall = Scale(1, max([k * 2.0, *people]) * 1.2, _HEIGHT - _BOTTOM, _TOP, log=True)
-    _frame(picture, across, up, "features chosen", utility)
-    for tick in fall.ticks():
-        picture.text(_WIDTH - _RIGHT + 8, fall(tick) + 4, f"{tick:,.0f}", fill=ORANGE, size=12)
-    _axis_words(picture, _WIDTH - 14, HOLDERS[unit], ORANGE, 90)
-    picture.line(_LEFT, fall(k), _WIDTH - _RIGHT, fall(k), stroke=ORANGE, stroke_dasharray="5 4")
+    fall = axes.up(1, max([k * 2.0, *people]) * 1.2, log=True)
+    whole = [t for t in across.ticks(8) if t == int(t)]
+    _frame(axes, across, whole, up, "features chosen", utility)
+    axes.rows_at_the_right(fall, fall.ticks(), lambda tick: f"{tick:,.0f}", fill=ORANGE)
+    axes.title_beside(_WIDTH - 14, HOLDERS[unit], fill=ORANGE, turn=90)
+    axes.level(fall(k), stroke=ORANGE, stroke_dasharray="5 4")
     picture.text(_LEFT + 6, fall(k) - 5, f"k = {k}", fill=ORANGE, size=12)
     for values, scale, colour in (
         ([s.utility for s in steps], up, BLUE),
@@ -68,7 +69,7 @@ def path_picture(
                 across(i + 1), up(step.utility) - 9, shortened(names[step.feature], 16), size=10,
                 anchor="middle", fill=SOFT,
             )  # fmt: skip
-    _heading(picture, f"{len(steps)} features, {utility} {chosen.utility:.4g}, k = {k}")
+    picture.heading(_LEFT, 30, f"{len(steps)} features, {utility} {chosen.utility:.4g}, k = {k}")
     return picture
 
 
@@ -84,39 +85,28 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
         ),
     )
     ks = sorted(chosen)
-    across = Scale(*around([float(k) for k in ks]), _LEFT, _WIDTH - _RIGHT)
-    up = Scale(*around(chosen[k].utility for k in ks), _HEIGHT - _BOTTOM, _TOP)
-    _frame(picture, across, up, "k, the anonymity kept", utility, at=[float(k) for k in ks])
+    axes = _axes(picture)
+    across = axes.across(*around([float(k) for k in ks]))
+    up = axes.up(*around(chosen[k].utility for k in ks))
+    _frame(axes, across, ks, up, "k, the anonymity kept", utility)
     points = [(across(k), up(chosen[k].utility)) for k in ks]
     picture.steps(points, fill="none", stroke=BLUE, stroke_width=2)
     for k, (x, y) in zip(ks, points):
         count = len(chosen[k].features)
         picture.circle(x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {count} features", fill=BLUE)
         picture.text(x, y - 12, f"{count} features", anchor="middle", size=12, fill=INK)
-    _heading(picture, f"{utility} against k")
+    picture.heading(_LEFT, 30, f"{utility} against k")
     return picture
 
 
-def _heading(picture: Picture, words: str) -> None:
-    picture.text(_LEFT, 30, words, size=17, font_weight="600")
+def _axes(picture: Picture) -> Axes:
+    return Axes(picture, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM)
 
 
 def _frame(
-    picture: Picture,
-    across: Scale,
-    up: Scale,
-    below: str,
-    beside: str,
-    at: Sequence[float] | None = None,
+    axes: Axes, across: Scale, ticks: Sequence[float], up: Scale, below: str, utility: str
 ) -> None:
-    for tick in up.ticks():
-        picture.line(_LEFT, up(tick), _WIDTH - _RIGHT, up(tick), stroke=GRID)
-        picture.text(_LEFT - 8, up(tick) + 4, f"{tick:g}", anchor="end", fill=BLUE, size=12)
-    for tick in at or [t for t in across.ticks(8) if t == int(t)]:
-        picture.text(across(tick), _HEIGHT - _BOTTOM + 20, f"{tick:g}", anchor="middle", size=12)
-    picture.text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 16, below, anchor="middle", fill=SOFT)
-    _axis_words(picture, 18, beside, BLUE, -90)
-
-
-def _axis_words(picture: Picture, x: float, words: str, colour: str, turn: float) -> None:
-    picture.text(x, (_TOP + _HEIGHT - _BOTTOM) / 2, words, anchor="middle", fill=colour, turn=turn)
+    axes.rows(up, up.ticks(), fill=BLUE)
+    axes.columns(across, ticks, grid=False)
+    axes.title_below(_HEIGHT - 16, below, fill=SOFT)
+    axes.title_beside(18, utility, fill=BLUE)

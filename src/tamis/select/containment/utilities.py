@@ -188,6 +188,9 @@ def _split_people(
     return known & ~held, held
 
 
+_PATIENCE = 30
+
+
 def by_prediction(
     model: HeldOut,
     candidates: NDArray[np.int64],
@@ -198,18 +201,17 @@ def by_prediction(
     most: int,
     least_gain: float,
     extend: bool = False,
-    patience: int = 30,
 ) -> Selection:
     """Greedy on held-out worth, with a lazy list: old gains say whom to look at first.
 
     Gains may grow here, so the list is a guide and not exact: at each step candidates are
-    weighed in the order of their last gains until `patience` of them in a row were no better.
+    weighed in the order of their last gains until `_PATIENCE` of them in a row were no better.
     """
     projection = Projection(model.table, k, privacy=privacy)
     last = dict(zip(candidates.tolist(), model.first_gains(candidates).tolist()))
     value, steps = model.worth(), list[Step]()
     while last and len(steps) < most:
-        best, gain = _best_candidate(model, projection, last, value, stop, patience)
+        best, gain = _best_candidate(model, projection, last, value, stop)
         if best is None or gain <= least_gain:
             break
         del last[best]
@@ -240,11 +242,10 @@ def _best_candidate(
     last: dict[int, float],
     value: float,
     stop: bool,
-    patience: int,
 ) -> tuple[int | None, float]:
     best, best_gain, since = None, -np.inf, 0
     for column in sorted(last, key=lambda c: (-last[c], c)):
-        if since >= patience:
+        if since >= _PATIENCE:
             break
         if not stop and not projection.fits(column):
             del last[column]
