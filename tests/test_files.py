@@ -108,7 +108,7 @@ def test_where_no_exchange_is_a_failing_rename_brings_the_old_one_back(tmp_path,
 def test_what_cannot_be_written_is_said_before_the_work(tmp_path):
     with pytest.raises(InputError, match="no folder"), written(tmp_path / "a" / "x.csv"):
         pass
-    with pytest.raises(InputError, match="make it first"):
+    with pytest.raises(InputError, match="create it first"):
         check_place(tmp_path / "a" / "out", folder=True)
     with pytest.raises(InputError, match="is not a file"):
         check_place(tmp_path.parent / tmp_path.name)
@@ -116,7 +116,7 @@ def test_what_cannot_be_written_is_said_before_the_work(tmp_path):
     with pytest.raises(InputError, match="is not a file"):
         check_place(tmp_path / "pipe")
     for unnamed in (Path(), Path("/"), tmp_path / ".."):
-        with pytest.raises(InputError, match="name of its own"):
+        with pytest.raises(InputError, match="add a name"):
             check_place(unnamed, folder=True)
 
 
