@@ -108,15 +108,15 @@ def test_where_no_exchange_is_a_failing_rename_brings_the_old_one_back(tmp_path,
 def test_what_cannot_be_written_is_said_before_the_work(tmp_path):
     with pytest.raises(InputError, match="no folder"), written(tmp_path / "a" / "x.csv"):
         pass
-    with pytest.raises(InputError, match="make it first"):
+    with pytest.raises(InputError, match="create it first"):
         check_place(tmp_path / "a" / "out", folder=True)
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         check_place(tmp_path.parent / tmp_path.name)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         check_place(tmp_path / "pipe")
     for unnamed in (Path(), Path("/"), tmp_path / ".."):
-        with pytest.raises(InputError, match="name of its own"):
+        with pytest.raises(InputError, match="add a name"):
             check_place(unnamed, folder=True)
 
 
@@ -269,7 +269,7 @@ def stale(folder: Path, name: str = "k3v9x0qa") -> Path:
 def test_what_is_left_is_named_when_it_is_removed(tmp_path):
     space = stale(tmp_path)
     (space / "new" / "out").mkdir()
-    with pytest.warns(TamisWarning, match="left by a run that was stopped, a draft of 'out'"):
+    with pytest.warns(TamisWarning, match="left behind by a stopped run, a draft of 'out'"):
         check_place(tmp_path / "other.csv")
     assert left(tmp_path) == []
 
@@ -281,7 +281,7 @@ def test_what_a_stopped_run_had_moved_away_comes_back(tmp_path):
     (space / "new" / "out").mkdir()
     with pytest.warns(TamisWarning) as told:
         clean(tmp_path)
-    assert "it is back" in str(told[0].message)
+    assert "it has been restored" in str(told[0].message)
     assert left(tmp_path) == ["out"]
     assert texts(tmp_path / "out") == {"old"}
 
@@ -291,7 +291,7 @@ def test_nothing_is_removed_whose_name_somebody_took(tmp_path):
     (space / "old" / "out").mkdir()
     (space / "new" / "out").mkdir()
     (tmp_path / "out").mkdir()
-    with pytest.warns(TamisWarning, match="look at both"):
+    with pytest.warns(TamisWarning, match="inspect both"):
         clean(tmp_path)
     assert (space / "old" / "out").exists()
 

@@ -14,7 +14,7 @@ DEEP = "x = " + "[" * 50_000
 def test_brackets_without_end_are_refused(tmp_path, read):
     file = tmp_path / "t.toml"
     file.write_text(DEEP)
-    with pytest.raises(InputError, match="nests too many brackets"):
+    with pytest.raises(InputError, match="too many nested brackets"):
         read(str(file))
 
 

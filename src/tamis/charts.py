@@ -19,7 +19,7 @@ FONT = "font-family='system-ui, Segoe UI, Helvetica, Arial, sans-serif'"
 
 
 class Picture:
-    """A canvas in user units; shapes are drawn in the order of the calls.
+    """A canvas in user units; shapes are drawn in call order.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Picture:
         self._add("circle", inner, cx=x, cy=y, r=r, **style)
 
     def steps(self, points: Sequence[tuple[float, float]], **style: object) -> None:
-        """A line through points."""
+        """A line through the points."""
         self._add("polyline", None, points=" ".join(f"{x:.2f},{y:.2f}" for x, y in points), **style)
 
     def text(
@@ -108,12 +108,12 @@ def _number(value: object) -> str:
 
 
 def _clean(words: str) -> str:
-    """Without the control characters that XML cannot hold."""
+    """The text without the control characters that XML does not allow."""
     return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in words)
 
 
 def shortened(words: str, most: int = 28) -> str:
-    """Words cut to fit a picture.
+    """Text shortened to fit a picture.
 
     >>> shortened("hours-per-week in (40, 50]", 12)
     'hours-per-w…'
@@ -123,7 +123,7 @@ def shortened(words: str, most: int = 28) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear or logarithmic map from values to places on the canvas.
+    """A linear or logarithmic map from values to positions on the canvas.
 
     >>> Scale(0, 10, 100, 200)(5)
     150.0
@@ -164,7 +164,7 @@ class Scale:
 
 
 def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]:
-    """The least and the largest value with some air, never a single point.
+    """The smallest and largest value with a margin, never a single point.
 
     >>> around([0.0, 1.0], margin=0.1)
     (-0.1, 1.1)

@@ -1,8 +1,8 @@
-"""Where to cut a column of numbers: at round numbers, with enough people on either side.
+"""Where to cut a numeric column: at round numbers, with enough people on either side.
 
-A quantile is somebody's cell. So a cut point is the number of fewest digits that leaves nearly as
-many rows below it, and every interval holds at least k people. A round number may still be
-somebody's cell by chance; it is not chosen for being one.
+A quantile is someone's cell, so a cut point is the number with the fewest digits that leaves
+nearly as many rows below it, and every interval contains at least k people. A round number may
+still be someone's cell by chance; it is not chosen for being one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 K = 5
-"""The least people of an interval where no k was asked for."""
+"""The fewest people in an interval if no k was requested."""
 SHARE = 1 / 4
 """How far a cut may move away from its quantile, in intervals."""
 DIGITS = 17
-"""Enough to tell all floating-point numbers apart."""
+"""Enough to distinguish all floating-point numbers."""
 
 Floats = NDArray[np.float64]
 People = NDArray[np.int64]
@@ -28,17 +28,17 @@ People = NDArray[np.int64]
 def quantile_cuts(
     values: NDArray[Any], intervals: int, *, k: int = K, people: People | None = None
 ) -> list[float]:
-    """Round cut points that make intervals of nearly as many rows.
+    """Round cut points that make intervals of nearly equal numbers of rows.
 
     Parameters
     ----------
-    values : array of numbers, none missing
+    values : array of numbers without missing values
     intervals : int
-        How many to make; fewer where values repeat often or people are few.
+        How many to make; fewer if values repeat often or there are few people.
     k : int
-        The least people of an interval.
+        The fewest people in an interval.
     people : array of int, optional
-        Whose value each is; `None`: each is another person's.
+        The person each value belongs to; by default each belongs to a different person.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def quantile_cuts(
 def rounded_cuts(
     values: NDArray[Any], points: Iterable[float], *, k: int = K, people: People | None = None
 ) -> list[float]:
-    """Cut points made round, each moved past fewer than k rows; those with too few people go.
+    """Cut points rounded, each moved past fewer than k rows; those with too few people are dropped.
 
     >>> rounded_cuts(np.array([1012, 1043.5, 1198, 2017, 2024, 2131]), [1607.5], k=2)
     [2000.0]
@@ -72,13 +72,13 @@ def rounded_cuts(
         rank = int(np.searchsorted(ordered, point, side="right"))
         low, high = _between(ordered, rank, k - 1, k) or (point, point)
         if low < high:
-            # Open below: halfway between whole numbers stays halfway.
+            # Open below, so that halfway between whole numbers stays halfway.
             found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point))
     return _populous(values, found, k, people)
 
 
 def fewest_digits(low: float, high: float, near: float) -> float:
-    """The number of fewest significant digits from `low` up to but not `high`, nearest to `near`.
+    """The number with the fewest significant digits in [low, high), nearest to `near`.
 
     >>> fewest_digits(22850.11, 23105.4, 22886.28), fewest_digits(-3, 8, 5), fewest_digits(6, 7, 6)
     (23000.0, 0.0, 6.0)
@@ -88,7 +88,7 @@ def fewest_digits(low: float, high: float, near: float) -> float:
     exact = Decimal(float(np.clip(near, low, np.nextafter(high, -np.inf))))
     for digits in range(1, DIGITS + 1):
         unit = Decimal((0, (1,), exact.adjusted() - digits + 1))
-        # No number of so many digits lies between these two.
+        # No number with this many digits lies between these two.
         around = [float((exact / unit).to_integral_value(way) * unit) for way in _WAYS]
         inside = [c for c in around if low <= c < high]
         if inside:
@@ -105,9 +105,9 @@ def _near(ordered: Floats, rank: int, slack: int, k: int) -> float | None:
 
 
 def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, float] | None:
-    """The lowest cut, and what is above all, that leave about `rank` rows at or below them.
+    """The range of cuts, [low, high), that leave about `rank` rows at or below them.
 
-    At least k rows are on either side; `None` where no cut does that.
+    At least k rows are on either side; `None` if no cut does that.
     """
     rows = len(ordered)
     least, most = max(rank - slack, k), min(rank + slack, rows - k)
@@ -116,7 +116,7 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
     low, high = ordered[least - 1], ordered[most]
     if low < high:
         return float(low), float(high)
-    # One value fills the whole range: cut before or behind it.
+    # One value fills the whole range: cut before or after it.
     first, end = (int(np.searchsorted(ordered, low, side=side)) for side in ("left", "right"))
     ends = [count for count in (first, end) if k <= count <= rows - k]
     if not ends:
@@ -128,7 +128,7 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
 def _populous(
     values: NDArray[Any], cuts: Iterable[float], k: int, people: People | None
 ) -> list[float]:
-    """The cuts, from the lowest, that leave at least k people in each interval."""
+    """The cuts, starting from the lowest, that leave at least k people in each interval."""
 
     def enough(rows: NDArray[np.bool_]) -> bool:
         crowd = rows.sum() if people is None else len(np.unique(people[rows]))

@@ -1,7 +1,7 @@
-"""Two tables made from a seed, whose dependencies are known.
+"""Two tables generated from a seed, with known dependencies.
 
-`patients` is a mixed table of a hospital; `behaviour` a sparse log of who did what. Both are
-made here, so they can be shipped, shown and checked against the truth written below.
+`patients` is a mixed hospital table; `behaviour` is a sparse log of who did what. Both are
+generated here, so they can be shipped, shown and checked against the facts stated below.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _WARDS = ("surgery", "medicine", "maternity", "emergency")
 def patients(rows: int = 3000, random_state: int = 0) -> Table:
     """A plausible table of hospital stays.
 
-    The truth, on which tests rely:
+    Facts that the tests rely on:
 
     - ``patient`` names each row: an identifier.
     - ``zip`` (text with leading zeros, 60 places of very unequal size), ``birth_year`` and
-      ``sex`` together single people out, as they do in the world.
-    - ``hiv`` is sensitive, about one in twelve. It is betrayed by ``viral_load_test`` (nearly
+      ``sex`` together single people out, as they do in reality.
+    - ``hiv`` is sensitive, about one in twelve. It is revealed by ``viral_load_test`` (nearly
       always done with hiv, rarely without) and, more weakly, by ``cd4_count`` (low with hiv,
       missing unless measured). No other column depends on it.
     - ``readmitted`` is the target, about one in three. It depends on ``stay_days``, ``visits``
-      and ``albumin``, on age weakly, and on nothing else: given these, not on hiv.
+      and ``albumin``, weakly on age, and on nothing else: given these, it does not depend on hiv.
     - ``job`` depends on age and sex; ``ward`` on the stay. ``blood_group`` is pure noise.
     - ``albumin`` is missing in about one row in ten, ``job`` in one in twenty, at random.
 
@@ -43,7 +43,7 @@ def patients(rows: int = 3000, random_state: int = 0) -> Table:
     Returns
     -------
     Table
-        With target, sensitive, quasi-identifiers and identifier named.
+        With its target, sensitive column, quasi-identifiers and identifier named.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def patients(rows: int = 3000, random_state: int = 0) -> Table:
         sensitive="hiv",
         quasi=("zip", "birth_year", "sex", "job"),
         identifiers=("patient",),
-        plain=("cd4_count",),  # hardly repeats where patients are few
+        plain=("cd4_count",),  # hardly repeats if there are few patients
     )
     return Table(frame, roles)
 
@@ -118,7 +118,7 @@ def _where(known: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
 def behaviour(rows: int = 2000, features: int = 400, random_state: int = 0) -> BinaryTable:
     """A sparse log of behaviour: who visited which page.
 
-    The truth, on which tests rely:
+    Facts that the tests rely on:
 
     - Column ``page 1`` is visited most; the share of visitors falls like 1 / rank, so most pages
       are rare and many occur in fewer than five rows.

@@ -1,15 +1,15 @@
-"""What can go wrong, as a small tree.
+"""The errors and warnings that tamis raises, as a small tree.
 
 ::
 
     TamisError (ValueError)
     ├── InputError          the table, a file or a parameter is wrong          exit code 2
     │   └── MissingExtra    an optional package is needed and not installed    exit code 2
-    └── CannotMeet          the request is sound but cannot be met             exit code 1
+    └── CannotMeet          the request is valid but cannot be met             exit code 1
 
     TamisWarning (UserWarning)
 
-A message says what was wrong, what is allowed, what was got and what to do. It names columns,
+A message says what was wrong, what is allowed, what it got and what to do. It names columns,
 files, lines and counts, never the value of a cell.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 
 class TamisError(ValueError):
-    """The root of all errors that tamis raises on purpose."""
+    """The base class of all errors that tamis raises deliberately."""
 
     exit_code = 2
 
@@ -31,17 +31,17 @@ class MissingExtra(InputError):
 
 
 class CannotMeet(TamisError):
-    """A sound request that no release can meet."""
+    """A valid request that no release can meet."""
 
     exit_code = 1
 
 
 class TamisWarning(UserWarning):
-    """Something a user must know to read a result rightly."""
+    """Something a user must know to read a result correctly."""
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names in quotes for a message, cut after `most` of them.
+    """Names in quotes for a message, at most `most` of them.
 
     >>> listed(["age", "zip"])
     "'age', 'zip'"
@@ -51,3 +51,12 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     names = list(names)
     shown = ", ".join(repr(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def plural(amount: int, one: str, many: str | None = None) -> str:
+    """A count with its noun for a message.
+
+    >>> plural(1, "row"), plural(1200, "row"), plural(2, "person", "people")
+    ('1 row', '1,200 rows', '2 people')
+    """
+    return f"{amount:,} {one if amount == 1 else many or one + 's'}"

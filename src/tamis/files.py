@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and the one way to read TOML."""
+"""Write files and folders whole or not at all, and read TOML in one place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 
 try:
     import fcntl
-except ImportError:  # not on Windows: drafts are not locked there, and never taken for left over
+except ImportError:  # not on Windows: drafts are not locked there, and never taken for leftovers
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".tamis-draft-"
@@ -33,7 +33,7 @@ _NO_REPLACE, _EXCHANGE = 1, 2
 
 @contextmanager
 def written(path: str | Path) -> Iterator[Path]:
-    """A draft of a file that takes its name when the block ends well.
+    """A draft file that takes its final name when the block succeeds.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -55,15 +55,15 @@ def written(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def written_folder(out: Path, in_the_way: Callable[[], object]) -> Iterator[Path]:
-    """A draft of a folder that takes its name when the block ends well.
+    """A draft folder that takes its final name when the block succeeds.
 
-    What had the name stays until the draft is complete, and changes place with it at once.
+    Whatever has that name stays until the draft is complete; then the two swap atomically.
 
     Parameters
     ----------
     out : Path
     in_the_way : callable
-        Raises where what has the name must not be replaced; asked before the work and after it.
+        Raises if what has the name must not be replaced; called before the work and after it.
     """
     check_place(out, folder=True)
     in_the_way()
@@ -80,31 +80,31 @@ def written_folder(out: Path, in_the_way: Callable[[], object]) -> Iterator[Path
 
 
 def check_place(path: Path, *, folder: bool = False) -> None:
-    """An error where a file or folder cannot be written; what stopped runs left is cleaned up.
+    """Raise if a file or folder cannot be written; clean up what stopped runs left behind.
 
     Parameters
     ----------
     path : Path
     folder : bool
-        Whether `path` is to be a folder.
+        Whether `path` will be a folder.
     """
     above = path.parent
     if path.name in ("", ".."):
-        raise InputError(f"{path} does not name what to write; give it a name of its own")
+        raise InputError(f"{path} does not name a file or folder to write; add a name")
     if not above.is_dir():
-        raise InputError(f"no folder {above} to write {path.name} into; make it first")
+        raise InputError(f"there is no folder {above} to write {path.name} to; create it first")
     if not os.access(above, os.W_OK | os.X_OK):
         raise InputError(
-            f"cannot write into {above}: permission denied; choose another folder, or change its "
+            f"cannot write to {above}: permission denied; choose another folder, or change its "
             "rights"
         )
     if not folder and path.exists() and not path.is_file():
-        raise InputError(f"{path} is there already and is no file; name another file to write")
+        raise InputError(f"{path} already exists and is not a file; choose another name")
     clean(above)
 
 
 def clean(folder: Path) -> None:
-    """Give back or remove what stopped runs left in a folder, and say so."""
+    """Restore or remove what stopped runs left in a folder, and report it."""
     for space in sorted(folder.glob(f"{PREFIX}*")):
         with suppress(OSError), _locked(space) as mine:
             if mine and _is_left_over(space):
@@ -116,17 +116,17 @@ def _clean_one(space: Path) -> None:
         place, unused = space.parent / old.name, space / "new" / old.name
         if not os.path.lexists(place):
             old.rename(place)
-            _say(f"a stopped run had moved {place} away; it is back")
+            _say(f"a stopped run had moved {place} away; it has been restored")
         elif unused.exists():
             _say(
-                f"a stopped run had moved {place} away to {old}, and something else has its name "
-                "now; look at both and remove one"
+                f"a stopped run had moved {place} to {old}, and something else has its name "
+                "now; inspect both and remove one"
             )
             return
     names = [path.name for path in _inside(space / "new")]
     shutil.rmtree(space, ignore_errors=True)
     what = f", a draft of {listed(names)}" if names else ""
-    _say(f"removed {space}, left by a run that was stopped{what}")
+    _say(f"removed {space}, left behind by a stopped run{what}")
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -134,7 +134,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _is_left_over(space: Path) -> bool:
-    """Whether a folder looks as `_workspace` makes it, and is ours."""
+    """Whether a folder looks like one that `_workspace` made, and is ours."""
     found = space.lstat()
     names = {path.name for path in _inside(space)}
     return found.st_uid == os.geteuid() and names <= {"new", "old"}
@@ -146,16 +146,16 @@ def _say(words: str) -> None:
 
 @contextmanager
 def _workspace(folder: Path) -> Iterator[Path]:
-    """A hidden folder that only we may read, locked until it is removed."""
+    """A hidden folder that only the current user may read, locked until it is removed."""
     while True:
         try:
             space = Path(mkdtemp(prefix=PREFIX, dir=folder))
         except OSError as error:
             if _is_full(error):
                 raise
-            raise InputError(f"cannot write into {folder}: {error.strerror}") from None
+            raise InputError(f"cannot write to {folder}: {error.strerror}") from None
         with _locked(space, wait=True) as mine:
-            # Another run may have taken it for left over before it was locked.
+            # Another run may have taken it for a leftover before it was locked.
             if fcntl is not None and mine is None:
                 continue
             try:
@@ -170,7 +170,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(space: Path, wait: bool = False) -> Iterator[bool | None]:
-    """Whether a workspace could be locked; `None` where it is gone."""
+    """Whether a workspace could be locked; `None` if it is gone."""
     if fcntl is None:
         yield wait
         return
@@ -188,7 +188,7 @@ def _locked(space: Path, wait: bool = False) -> Iterator[bool | None]:
 def _lock(handle: int, space: Path, wait: bool) -> bool | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:  # another run holds it, or the file system knows no locks
+    except OSError:  # another run holds it, or the file system has no locks
         return wait
     try:
         same = os.path.samestat(os.fstat(handle), space.lstat())
@@ -198,7 +198,7 @@ def _lock(handle: int, space: Path, wait: bool) -> bool | None:
 
 
 def _take_place(draft: Path, out: Path, aside: Path) -> None:
-    """Give the draft its name; what had it takes the draft's, or comes back if that fails."""
+    """Give the draft its final name; what had it takes the draft's, or is restored on failure."""
     if not os.path.lexists(out):
         if not _renamed(draft, out, _NO_REPLACE):
             draft.rename(out)
@@ -216,7 +216,7 @@ def _take_place(draft: Path, out: Path, aside: Path) -> None:
 
 
 def _renamed(source: Path, target: Path, flag: int) -> bool:
-    """Rename by Linux's renameat2; false where system or file system do not know it."""
+    """Rename with Linux's renameat2; false if the system or file system does not support it."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
@@ -237,7 +237,7 @@ def _renamed(source: Path, target: Path, flag: int) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
+    """Flush a file, or the names in a folder, to disk."""
     if stat.S_ISLNK(path.lstat().st_mode):
         return
     handle = os.open(path, os.O_RDONLY)
@@ -255,13 +255,13 @@ def _disk_may_be_full(path: Path) -> Iterator[None]:
         if not _is_full(error):
             raise
         raise CannotMeet(
-            f"there is no room to write {path}: the disk is full, or a quota or limit of file "
-            "sizes is reached; make room, or write elsewhere; nothing was left behind"
+            f"there is no room to write {path}: the disk is full, or a quota or file size "
+            "limit was reached; free some space, or write elsewhere; nothing was left behind"
         ) from None
 
 
 def _is_full(error: Exception) -> bool:
-    """Whether an error says that there is no room; polars tells the number in words only."""
+    """Whether an error means that there is no room; polars gives the number only in its text."""
     told = re.search(r"\(os error (\d+)\)", str(error))
     number = int(told[1]) if told else getattr(error, "errno", None)
     return number in _FULL
@@ -276,8 +276,8 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
     try:
         if path.is_file() and path.stat().st_size > MOST_BYTES:
             raise InputError(
-                f"{path} for {what} is larger than {MOST_BYTES // 10**6} MB; it should hold names "
-                "and settings only"
+                f"{path} for {what} is larger than {MOST_BYTES // 10**6} MB; it should "
+                "contain only names and settings"
             )
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -285,6 +285,6 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
         said = f"{path} for {what} {why}" if path.exists() else f"no file {path} for {what}"
         raise InputError(said) from None
     except RecursionError:
-        raise InputError(f"{path} for {what} nests too many brackets to be read") from None
+        raise InputError(f"{path} for {what} has too many nested brackets to be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not a TOML file: {error}") from None

@@ -1,4 +1,4 @@
-"""`Release`: a table as it could be handed on, how it was made, and what holds for it."""
+"""`Release`: a table as it could be published, how it was made, and what it promises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.table import Table
 
 Promised = Literal["k_anonymity", "containment_anonymity"]
@@ -24,7 +24,7 @@ class Recipe:
     method : str
         The method that proposed it.
     public : mapping
-        Parameters that may be handed on.
+        Parameters that may be published.
     private : mapping
         Parameters that only the data holder keeps, such as a seed.
     """
@@ -36,16 +36,16 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Promise:
-    """An anonymity that a release must keep over some of its columns.
+    """A level of anonymity that a release must keep over some of its columns.
 
     Parameters
     ----------
     name : {"k_anonymity", "containment_anonymity"}
-        Whether people hide among equals, or among those who have all they have.
+        Whether people hide among identical rows, or among people who have everything they have.
     at_least : int
         The number of people.
     columns : tuple of str
-        The columns that an attacker may know. None: an attacker knows nothing that is released.
+        The columns an attacker may know. If empty, the attacker knows nothing that is released.
     """
 
     name: Promised
@@ -55,29 +55,29 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A table as it could be handed on.
+    """A table as it could be published.
 
-    Its rows are those of the original in the same order, so that both can be compared; the order
-    is lost when it is published. Rows that were drawn anew are nobody's, and as many as were drawn.
+    Its rows are those of the original in the same order, so the two can be compared; the order
+    is lost on publication. Synthetic rows describe no real person and may differ in number.
 
     Parameters
     ----------
     name : str
     table : Table
-        The released features and the target, nothing else.
+        The released features and the target, and nothing else.
     recipe : Recipe
     promises : tuple of Promise
     unaltered : Table, optional
-        Where values were altered, the same rows and features as they were: what a model that
-        learnt from the release will meet.
+        If values were altered, the same rows and features unaltered: what a model that
+        learnt from the release will be applied to.
     rehearsal : Table, optional
-        Where rows were drawn anew: rows drawn in the same way from those that a search may see,
-        so that models that learn from them can be judged on the others.
+        For synthetic rows: more rows, generated in the same way from the rows a search may see,
+        so that models trained on them can be evaluated on the other rows.
     people : array of int, optional
-        The number of the person that each row is about: the identifiers that told people apart
-        are not in the table. `None`: each row is a person.
+        The number of the person each row is about, since the identifiers that distinguish people
+        are not in the table. `None` if each row is a different person.
     unit : {"people", "rows"}
-        The word for a count, as `Table.unit` of the original says.
+        What counts refer to, as in `Table.unit` of the original.
 
     Examples
     --------
@@ -102,17 +102,18 @@ class Release:
         allowed = {*self.table.features, self.table.target}
         if extra := [c for c in self.table.frame.columns if c not in allowed]:
             raise InputError(
-                f"a release holds features and the target only, got {len(extra)} more columns"
+                "a release contains only features and the target, got "
+                f"{plural(len(extra), 'more column')}"
             )
         if self.people is not None and len(self.people) != self.table.rows:
             raise InputError(
-                f"a release knows whose each row is: {self.table.rows} rows, got "
-                f"{len(self.people)} people"
+                f"people must have one entry per row: the table has {self.table.rows} rows, got "
+                f"{len(self.people)} entries"
             )
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its rows were drawn anew, so that none of them is anybody's."""
+        """Whether its rows are synthetic, so that none of them describes a real person."""
         return self.rehearsal is not None
 
     @property
@@ -121,7 +122,7 @@ class Release:
 
     @property
     def everybody(self) -> int:
-        """The number of people; of rows, where each is a person."""
+        """The number of people; the number of rows if each row is a person."""
         return self.table.rows if self.people is None else int(self.people.max()) + 1
 
 
@@ -132,7 +133,7 @@ def released(
     recipe: Recipe,
     promises: tuple[Promise, ...] = (),
 ) -> Release:
-    """Some features of a table as a release: identifiers and the sensitive column stay behind."""
+    """A release of some features of a table, without identifiers and the sensitive column."""
     kept = set(features)
     columns = [c for c in table.features if c in kept]
     quasi = None if table.roles.quasi is None else [c for c in table.quasi if c in kept]

@@ -28,19 +28,19 @@ class Roles:
     target : str, optional
         The column that a recipient will learn to predict.
     sensitive : str, optional
-        The column that must stay hard to guess. `None`: the target.
+        The column that must stay hard to guess; by default the target.
     quasi : tuple of str, optional
-        Columns an attacker may know. `None`: all features.
+        Columns an attacker may know; by default all features.
     identifiers : tuple of str
         Columns that name a person; never released, never analysed.
     dropped : tuple of str
-        Columns to forget.
+        Columns to ignore and never release.
     plain : tuple of str
-        Ordinary features that the data holder has looked at: released even where they seem to
-        tell people apart, see `tamis.read.keys`.
+        Ordinary features that the data holder has looked at: released even if they look like
+        keys, see `tamis.read.keys`.
     person : tuple of str, optional
-        Identifiers that together tell people apart; none of them (an empty tuple): every row is a
-        person. `None`: as the identifiers show, see `Table.people`.
+        Identifiers that together distinguish people; an empty tuple means that every row is a
+        different person. By default inferred from the identifiers, see `Table.people`.
 
     Examples
     --------
@@ -61,14 +61,14 @@ class Roles:
         for name in ("quasi", "identifiers", "dropped", "plain", "person"):
             value = getattr(self, name)
             if isinstance(value, str):
-                raise InputError(f"roles: {name} is a list of column names, got one text")
+                raise InputError(f"roles: {name} must be a list of column names, got a string")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
         self._refuse_two_roles()
         if strange := [c for c in self.person or () if c not in self.identifiers]:
             raise InputError(
-                f"column {listed(strange)} is said to tell people apart, so it must be an "
-                "identifier; name it with --identifier too"
+                f"column {listed(strange)} is declared to distinguish people, so it must be an "
+                "identifier; pass it to --identifier as well"
             )
 
     def _refuse_two_roles(self) -> None:
@@ -93,18 +93,18 @@ class Roles:
                 taken[column] = role
 
     def named(self) -> list[str]:
-        """Every column that has a role, in the order of the roles."""
+        """All columns that have a role, in the order of the roles."""
         single = [c for c in (self.target, self.sensitive) if c is not None]
         return list(dict.fromkeys([*single, *(self.quasi or ()), *self.identifiers, *self.dropped]))
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A polars frame and what each column is for. Never mutated.
+    """A polars frame and the role of each column. Never mutated.
 
-    Dropped columns are gone from the frame; identifiers are still in it, so that a release can
-    be checked for them, but they are never features. Values are held in one form: zero has no
-    sign, NaN is missing, and an `Enum` has no categories but those that occur.
+    Dropped columns are not in the frame; identifiers still are, so that a release can
+    be checked for them, but they are never features. Values are stored in one form: zero has no
+    sign, NaN is missing, and an `Enum` has only the categories that occur.
 
     Examples
     --------
@@ -138,14 +138,14 @@ class Table:
 
     @property
     def target(self) -> str:
-        """The target column; an error where none was named."""
+        """The target column; an error if none was named."""
         if self.roles.target is None:
             raise InputError("this needs a target column; name it with target=... or --target COL")
         return self.roles.target
 
     @property
     def sensitive(self) -> str | None:
-        """The sensitive column; the target where none was named."""
+        """The sensitive column; the target if none was named."""
         return self.roles.sensitive or self.roles.target
 
     @property
@@ -156,17 +156,17 @@ class Table:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The columns an attacker may know: as named, else all features."""
+        """The columns an attacker may know: those named, or else all features."""
         return self.features if self.roles.quasi is None else self.roles.quasi
 
     @cached_property
     def people(self) -> NDArray[np.int64] | None:
-        """The number of the person that each row is about; `None` where each row is a person.
+        """The number of the person each row is about; `None` if every row is a different person.
 
-        People are told apart by `Roles.person`, else by the identifiers together; one whose every
-        value goes with a single value of another (a stay of a patient) is finer than a person and
-        not counted, nor is one that is the same everywhere, unless all are. Rows without
-        identifiers count as one person's: nobody can tell that they are not.
+        People are distinguished by `Roles.person`, or else by all identifiers together. An
+        identifier that determines another (a hospital stay determines the patient) is finer than a
+        person and is ignored; so is a constant one, unless all are constant. Rows without
+        identifiers count as one person's, since nothing shows that they are not.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
@@ -179,7 +179,7 @@ class Table:
 
     @property
     def told_apart_by(self) -> tuple[str, ...]:
-        """The identifiers that tell people apart; none where nothing does.
+        """The identifiers that distinguish people; empty if none do.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).told_apart_by
@@ -194,12 +194,12 @@ class Table:
 
     @property
     def everybody(self) -> int:
-        """The number of people; of rows, where each is a person."""
+        """The number of people; the number of rows if each row is a person."""
         return self.rows if self.people is None else int(self.people.max()) + 1
 
     @property
     def unit(self) -> Literal["people", "rows"]:
-        """What a count is about: rows, unless it was said who they are or that each is a person."""
+        """What counts refer to: "people" if the roles say who the rows are about, else "rows"."""
         return "people" if self.roles.identifiers or self.roles.person is not None else "rows"
 
     @property
@@ -207,7 +207,7 @@ class Table:
         return self.roles.identifiers if self.roles.person is None else self.roles.person
 
     def only(self, columns: Iterable[str]) -> pl.DataFrame:
-        """Some columns by their exact names; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
+        """Select columns by exact name; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
 
         >>> Table(pl.DataFrame({"*": [1], "b": [2]})).only(["*"]).columns
         ['*']
@@ -219,7 +219,7 @@ class Table:
         return "number" if self.frame.schema[column].is_numeric() else "nominal"
 
     def native(self) -> Any:
-        """The frame in the library it came from: what went in as pandas comes out as pandas."""
+        """The frame in its original library: what came in as pandas goes out as pandas."""
         if self.library == "pandas":
             return self.frame.to_pandas()
         return self.frame.to_arrow() if self.library == "pyarrow" else self.frame
@@ -229,7 +229,7 @@ class Table:
         return replace(self, roles=replace(self.roles, **changes))
 
     def select(self, features: Iterable[str]) -> Self:
-        """The same rows with these features only, beside target, sensitive and identifiers."""
+        """The same rows with only these features, plus target, sensitive and identifiers."""
         keep = set(features)
         unknown = [c for c in keep if c not in self.features]
         if unknown:
@@ -245,12 +245,12 @@ class Table:
 
 
 def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """Some columns of a frame by their exact names."""
+    """Select columns of a frame by exact name."""
     return pl.DataFrame([frame.get_column(name) for name in columns])
 
 
 def bare(column: pl.Series) -> pl.Series:
-    """The cells without their name: most methods of a series take ``"^a.*$"`` for a pattern."""
+    """The series without its name: most methods of a series take ``"^a.*$"`` for a pattern."""
     return column.alias("")
 
 
@@ -289,19 +289,19 @@ def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
-    """Numbers from 0 that are equal where the cells are; missing cells are equal."""
+    """Numbers from 0, equal where the cells are equal; missing cells count as equal."""
     column = bare(column)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     elif not column.dtype.is_integer():
         column = column.cast(pl.String)
-    ranks = column.rank("dense")  # from 1 on
+    ranks = column.rank("dense")  # starting at 1
     codes: NDArray[np.int64] = ranks.fill_null(0).to_numpy().astype(np.int64)
     return codes if ranks.null_count() else codes - 1
 
 
 def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Numbers from 0 that are equal where all the codes are."""
+    """Numbers from 0, equal where all the codes are equal."""
     joined, *others = codes
     for each in others:
         pairs = joined * (each.max(initial=0) + 1) + each
@@ -310,9 +310,9 @@ def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _coarsest(codes: dict[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """The codes without constants and without those that are finer than others."""
+    """The codes, except constant ones and those that are finer than others."""
     kept = {name: each for name, each in codes.items() if each.max(initial=0) > 0}
-    if not kept:  # all identifiers name one person
+    if not kept:  # all identifiers are constant
         return codes
     for name in list(kept):
         if any(_determines(kept[name], other) for key, other in kept.items() if key != name):

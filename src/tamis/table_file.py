@@ -1,11 +1,11 @@
-"""The one way in which rows are written to a file that may leave: csv or parquet.
+"""The only way rows are written to a file that may be published: csv or parquet.
 
-Whatever is handed on goes through `write_table`, so that a file holds the values of its rows and
-nothing else: equal values are equal bits, categories are texts, and no text of a csv file is run
-as a formula by a spreadsheet. The rule for such texts can be undone: one that begins with ``=``,
-``+``, ``-`` or ``@``, their wide forms, a tab, a carriage return or a line feed, blanks before it
-not counted, gets an apostrophe in front, unless it is a plain number; so does a text that begins
-with an apostrophe. To undo it, take one apostrophe off every text that begins with one.
+Everything published goes through `write_table`, so a file contains the values of its rows and
+nothing else: equal values are equal bits, categories are text, and no text in a csv file is run
+as a formula by a spreadsheet. The rule for such text can be undone: text that begins with ``=``,
+``+``, ``-`` or ``@``, their full-width forms, a tab, a carriage return or a line feed, ignoring
+leading spaces, gets an apostrophe in front, unless it is a plain number; so does text that begins
+with an apostrophe. To undo it, remove one apostrophe from any text that begins with one.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tamis.table import bare, one_form
 Format = Literal["csv", "parquet"]
 
 RULE = (
-    "A text that begins with = + - @ (also in wide form), a tab or a line break, blanks before it "
-    "not counted, and is not a plain number, and every text that begins with an apostrophe, has "
-    "one apostrophe in front. Take one apostrophe off every text that begins with one to undo it."
+    "Text that begins with = + - @ (full-width forms too), a tab or a line break, ignoring "
+    "leading spaces, and is not a plain number, and text that begins with an apostrophe, has "
+    "one apostrophe in front. To undo it, remove one apostrophe from any text that begins with one."
 )
 HOW: dict[str, dict[str, str]] = {
     "csv": {"missing": "an empty cell", "texts": RULE},
     "parquet": {"missing": "null", "texts": "as they are"},
 }
-"""How each format holds missing cells and texts, in words."""
+"""How each format represents missing cells and text, in words."""
 
 _RUNS = r"^(?:\s*[=+\-@＝＋－＠]|[\t\r\n]|')"  # noqa: RUF001
 _NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -44,7 +44,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
     """Write rows in one form; the format is told by the name of the file where none is given."""
     frame = one_form(frame, texts=True)
     if (format or format_named(path)) == "parquet":
-        # Statistics would say nothing new; a file without them has the rows alone.
+        # Statistics would add nothing; a file without them contains only the rows.
         frame.write_parquet(path, statistics=False)
         return
     if any(not name.strip() for name in frame.columns):
@@ -53,7 +53,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
 
 
 def format_named(path: str | Path) -> Format:
-    """The format that a file to write is named for.
+    """The format that the name of an output file implies.
 
     >>> format_named("out/rows.parquet")
     'parquet'
@@ -63,11 +63,11 @@ def format_named(path: str | Path) -> Format:
         return "csv"
     if suffix == ".parquet":
         return "parquet"
-    raise InputError(f"--output writes .csv or .parquet, got {Path(path).name}")
+    raise InputError(f"--output must end in .csv or .parquet, got {Path(path).name}")
 
 
 def read_raw(path: Path, format: Format) -> pl.DataFrame:
-    """What stands in a written file: in csv every cell is a text, with the apostrophes."""
+    """The cells of a written file as they are: in csv all are text, with the apostrophes."""
     try:
         data = path.read_bytes()
         with panics_unheard():
@@ -80,7 +80,7 @@ def read_raw(path: Path, format: Format) -> pl.DataFrame:
 
 
 _PANIC = pl.exceptions.PanicException
-"""What polars raises at some damaged files; it is no `Exception`."""
+"""What polars raises on some damaged files; it is not an `Exception`."""
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def panics_unheard() -> Iterator[None]:
     """Keep polars from telling where it panicked: it writes to the terminal past Python."""
     try:
         kept = os.dup(2)
-    except OSError:  # nobody listens
+    except OSError:  # there is no standard error
         yield
         return
     null = os.open(os.devnull, os.O_WRONLY)
@@ -102,7 +102,7 @@ def panics_unheard() -> Iterator[None]:
 
 
 def read_written(path: Path, format: Format) -> pl.DataFrame:
-    """What a recipient finds: every cell of csv as text, the rule for texts undone."""
+    """What a recipient reads: every csv cell as text, with the rule for text undone."""
     frame = read_raw(path, format)
     return undone(frame) if format == "csv" else frame
 
@@ -110,21 +110,21 @@ def read_written(path: Path, format: Format) -> pl.DataFrame:
 def _headers(data: bytes) -> list[str]:
     names = next(csv.reader(TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")), [])
     if len(set(names)) < len(names):
-        raise ValueError("two columns of one name")
+        raise ValueError("two columns have the same name")
     return names
 
 
-# Columns are taken one by one and without their names: one such as "^a.*$" or "*" is a pattern to
+# Columns are taken one by one and without their names: "^a.*$" or "*" would be a pattern to
 # polars' expressions, and so to the methods of a series.
 
 
 def runs(texts: pl.Series) -> pl.Series:
-    """Which texts the rule changes."""
+    """Which cells the rule changes."""
     return texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)
 
 
 def safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same frame, its texts and the names of its columns by the rule.
+    """The same frame with the rule applied to its text and its column names.
 
     >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
     {"'=a": ["'=1+1", '-1', "''x", 'b']}
@@ -134,7 +134,7 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def safe_names(names: list[str]) -> list[str]:
-    """Names of columns by the rule."""
+    """Column names with the rule applied."""
     return _safe(pl.Series("names", names, dtype=pl.String)).to_list()
 
 

@@ -101,9 +101,9 @@ def test_matrices():
     assert table.frame().columns == ["x0", "x1", "label"]
     with pytest.raises(InputError, match="only 0 and 1 are allowed"):
         from_matrix([[2]])
-    with pytest.raises(InputError, match="need 2 names, got 1"):
+    with pytest.raises(InputError, match="expected 2 names, one per column, got 1"):
         from_matrix([[1, 0]], ["a"])
-    with pytest.raises(InputError, match="need 1 labels, got 2"):
+    with pytest.raises(InputError, match="expected 1 label, one per row, got 2"):
         from_matrix([[1, 0]], labels=["a", "b"])
 
 

@@ -51,7 +51,7 @@ def test_every_command_refuses_what_tells_people_apart(run, clinic, tmp_path, co
     args = (*command.split(), clinic, "--target", "ill", *rest)
     refused = run(*args)
     assert refused.code == 2
-    assert "'case' (another value in nearly every row), 'grams'" in refused.err
+    assert "'case' (a different value in nearly every row), 'grams'" in refused.err
     assert "--identifier" in refused.err
     assert "--feature" in refused.err
     assert not (tmp_path / "out").exists()
@@ -69,7 +69,7 @@ def test_a_said_role_lets_commands_run(run, clinic, tmp_path):
 def test_audit_says_it(run, clinic):
     code, _, err = run("audit", clinic, "--target", "ill")
     assert code == 0
-    assert "note: column 'case' (another value in nearly every row), 'grams'" in err
+    assert "note: column 'case' (a different value in nearly every row), 'grams'" in err
 
 
 def test_a_stated_feature_is_released_verified_and_made_again(run, clinic, tmp_path):

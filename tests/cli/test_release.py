@@ -147,7 +147,7 @@ def test_an_existing_folder_is_refused_before_any_work(run, args, tmp_path, monk
         (("--weights", "performance"), "--weights is written as"),
         (("--weights", "beauty=1"), "no factor 'beauty'"),
         (("--methods", "magic"), "no method 'magic'"),
-        (("--classifier", "oracle"), "no classifier 'oracle'"),
+        (("--classifier", "oracle"), "unknown classifier 'oracle'"),
         (("--min-performance", "70"), "between 0 and 1"),
         (("--holdout", "2"), "above 0 and below 0.5"),
         (("--breach", "fast"), "[breach]"),

@@ -127,8 +127,8 @@ def test_rules_can_be_chosen(run, original, released, tmp_path):
         ("age > old -> ill=yes", "line 1, character 7: expected a number"),
         ("weight > 3 -> ill=yes", "rules name 'weight'"),
         ("age > 3 -> ill=perhaps", "predicts a label that column 'ill'"),
-        ("age = abc -> ill=yes", "asks column 'age'"),
-        ("# nothing", "there is no rule"),
+        ("age = abc -> ill=yes", "needs column 'age'"),
+        ("# nothing", "there are no rules"),
         ("age > 3 -> other=yes", "a label of column 'ill'"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
     assert run("verify", "out").code == 0
     code, _, err = run("release", "nothing.csv", "--target", "y", "--out", "other")
     assert code == 2
-    assert f"removed {draft}, left by a run that was stopped, a draft of 'out'" in err
+    assert f"removed {draft}, left behind by a stopped run, a draft of 'out'" in err
     assert names(here) == ["log.svm", "out"]
 
 

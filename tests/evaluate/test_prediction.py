@@ -112,8 +112,13 @@ def test_measures_for_a_scorecard():
         (TRAIN.select("y"), TEST, {"target": "y"}, "teaches nothing"),
         (TRAIN, TEST, {"target": "y", "positive": "l9"}, "positive label"),
         (TRAIN, TEST, {"target": "y", "model": LinearSVC()}, "predict_proba"),
-        (TRAIN.cast({"a": pl.String}), TEST, {"target": "y"}, "'a' holds numbers in the original"),
-        (TRAIN, TEST.cast({"a": pl.String}), {"target": "y"}, "texts in the test table"),
+        (
+            TRAIN.cast({"a": pl.String}),
+            TEST,
+            {"target": "y"},
+            "'a' contains numbers in the original",
+        ),
+        (TRAIN, TEST.cast({"a": pl.String}), {"target": "y"}, "text in the test table"),
     ],
 )
 def test_wrong_input_is_told(released, test, options, said):

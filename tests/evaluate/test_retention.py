@@ -276,9 +276,13 @@ def test_numbers_as_labels_may_change_their_type():
         (
             "age > 3 -> y=p",
             ORIGINAL.cast({"age": pl.String}),
-            "'age' holds numbers in the original and texts in the release",
+            "'age' contains numbers in the original and text in the release",
         ),
-        ("age > 3 -> y=p", ORIGINAL.with_columns(y=1), "'y' holds texts in the original and numb"),
+        (
+            "age > 3 -> y=p",
+            ORIGINAL.with_columns(y=1),
+            "'y' contains text in the original and numb",
+        ),
     ],
 )
 def test_wrong_input_is_told(rules, released, said):

@@ -69,7 +69,7 @@ def test_two_classes_of_a_million_rows_are_exact():
     ("X", "y", "message"),
     [
         ([[0], [2]], [0, 1], "only 0 and 1"),
-        ([[0.0], [np.nan]], [0, 1], "no missing values"),
+        ([[0.0], [np.nan]], [0, 1], "cannot have missing values"),
         ([[0], [1]], [0, 0], "got 1 class"),
         ([[0], [1], [1]], [0, 1, 2], "against the rest"),
         ([[0], [1]], [0, 1, 1], "3 labels for 2 rows"),

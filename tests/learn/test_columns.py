@@ -89,11 +89,11 @@ def test_nominal_columns_by_number_and_name():
 
 def test_text_where_numbers_were_is_an_error_that_names_the_column():
     coding = Coding.of(pl.DataFrame({"age": [1]}))
-    with pytest.raises(InputError, match="'age' held numbers"):
+    with pytest.raises(InputError, match="'age' was numeric"):
         coding.columns(pl.DataFrame({"age": ["old"]}))
 
 
 def test_infinity_is_an_error():
     frame = pl.DataFrame({"age": [1.0, float("inf")]})
-    with pytest.raises(InputError, match="'age' holds infinite"):
+    with pytest.raises(InputError, match="'age' has infinite"):
         Coding.of(frame).columns(frame)

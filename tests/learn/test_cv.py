@@ -53,9 +53,9 @@ def test_a_small_class_is_warned_of_with_its_count():
 @pytest.mark.parametrize(
     ("y", "folds", "message"),
     [
-        (["a"] * 9, 3, "two or more classes are needed, got 1"),
+        (["a"] * 9, 3, "at least two classes are needed, got 1"),
         (["a", "b"] * 3, 5, "use at most 3 folds"),
-        (["a", "b"] * 3, 1, "two or more folds"),
+        (["a", "b"] * 3, 1, "at least 2 folds"),
     ],
 )
 def test_impossible_folds_are_errors(y, folds, message):
@@ -87,17 +87,17 @@ def test_any_scheme_becomes_folds():
 
 
 def test_a_splitter_that_forgets_rows_is_refused():
-    with pytest.raises(InputError, match="leaves rows out"):
+    with pytest.raises(InputError, match="leaves some rows out"):
         Folds.of(ShuffleSplit(3, test_size=5, train_size=20, random_state=0), Y)
 
 
 def test_a_splitter_that_cannot_deal_the_rows_says_why():
-    with pytest.raises(InputError, match=r"cannot deal these rows: .*n_splits=9"):
+    with pytest.raises(InputError, match=r"cannot split these rows: .*n_splits=9"):
         Folds.of(RepeatedStratifiedKFold(n_splits=9), np.array(["a", "b"] * 4))
 
 
 def test_folds_of_another_table_are_refused():
-    with pytest.raises(InputError, match="of 50 rows, the table has 49"):
+    with pytest.raises(InputError, match="for 50 rows, the table has 49"):
         Folds.of(Folds.stratified(Y, 5), Y[1:])
 
 
@@ -149,12 +149,12 @@ def test_folds_are_at_most_as_many_as_people():
 def test_folds_that_part_a_person_are_refused():
     who = np.arange(50) // 2
     for scheme in (KFold(7), np.arange(50) % 5, Folds.stratified(Y, 5)):
-        with pytest.raises(InputError, match="some rows of a person and test others"):
+        with pytest.raises(InputError, match="some rows of a person and test on others"):
             Folds.of(scheme, Y, groups=who)
     whole = Folds.of(StratifiedGroupKFold(5), Y, groups=who)
     assert sum(len(np.unique(who[test])) for test in whole.tests) == 25
 
 
 def test_people_are_given_for_every_row():
-    with pytest.raises(InputError, match="the people of 3 rows are given, the table has 50"):
+    with pytest.raises(InputError, match="one person per row: got 3, the table has 50"):
         Folds.of(5, Y, groups=[1, 2, 3])

@@ -191,7 +191,7 @@ def test_wrong_requests_are_named():
         scores.of(["age", "income"])
     with pytest.raises(InputError, match="list of column names"):
         scores.of("age")
-    with pytest.raises(InputError, match="encode is one of 'auto'"):
+    with pytest.raises(InputError, match="encode must be one of 'auto'"):
         SubsetScores(people(), LogisticRegression(), target="ill", encode="binary")  # type: ignore[arg-type]
 
 

@@ -57,7 +57,7 @@ def test_whole_numbers_stored_as_floats_are_classes():
         ("ill", ["job", "age"], "no column 'age'"),
         ("ill", ["job", "ill"], "'ill' is the target"),
         ("ill", [], "no features"),
-        ("job", None, "'job' is missing in 1 rows"),
+        ("job", None, "'job' is missing in 1 row"),
     ],
 )
 def test_wrong_columns_are_named(target, features, message):
@@ -66,7 +66,7 @@ def test_wrong_columns_are_named(target, features, message):
 
 
 def test_fractions_are_no_classes():
-    with pytest.raises(InputError, match="holds fractions"):
+    with pytest.raises(InputError, match="contains fractions"):
         Task.of(pl.DataFrame({"x": [1, 2], "y": [0.5, 1.0]}), "y")
 
 

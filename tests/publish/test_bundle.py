@@ -184,7 +184,7 @@ HOSTILE = [
 
 def test_a_feature_that_names_every_row_is_refused_at_the_door():
     frame = pl.DataFrame({"who": [f"P{i}" for i in range(60)], "y": ["u", "v"] * 30})
-    with pytest.raises(InputError, match=r"'who' \(another value in nearly every row"):
+    with pytest.raises(InputError, match=r"'who' \(a different value in nearly every row"):
         consider(Table(frame, Roles(target="y")), FAST)
 
 

@@ -93,14 +93,14 @@ def people(**more):
     [{"identifiers": ("ssn",)}, {"dropped": ("ssn",)}, {"quasi": ("ssn",)}, {"plain": ("ssn",)}],
 )
 def test_any_said_role_is_enough(role):
-    with pytest.raises(InputError, match=r"'ssn' \(another value.*--identifier.*--feature"):
+    with pytest.raises(InputError, match=r"'ssn' \(a different value.*--identifier.*--feature"):
         refuse_unsaid(Table(people(), Roles(target="ill")))
     assert not unsaid(Table(people(), Roles(target="ill", **role)))
     refuse_unsaid(Table(people(), Roles(target="ill", **role)))
 
 
 def test_the_flow_refuses_before_any_work():
-    with pytest.raises(InputError, match="could tell people apart"):
+    with pytest.raises(InputError, match="could identify people"):
         consider(Table(people(), Roles(target="ill")))
 
 

@@ -46,7 +46,7 @@ def test_svm_counted_from_zero_and_named_twice(file):
         ("+1 1:1\n-1 2\n", "line 2 has an index without a value"),
         ("+1 1:1\n-1 99999999999:1\n", "more than 31 bits"),
         ("+1 1:1\n\n-1 2:1\n", "line 2 has no label"),
-        ("+1 1:1\n+1 2:1\n", "one value only"),
+        ("+1 1:1\n+1 2:1\n", "only one value"),
         ("", "is empty"),
     ],
 )
@@ -76,7 +76,7 @@ def test_baskets_with_a_label_item_and_numbers_in_order(file):
     two = read_binary(baskets, label_items=["1", "9"])
     assert two.labels is not None
     assert two.labels.tolist() == ["1", "9", "1"]
-    with pytest.raises(InputError, match="1 rows do not have exactly one"):
+    with pytest.raises(InputError, match="not every row has exactly one"):
         read_binary(baskets, label_items=["1", "2"])
     with pytest.raises(InputError, match="no row has the label item '7'"):
         read_binary(baskets, label_items=["7"])
@@ -97,7 +97,7 @@ def test_long_tables(file):
     assert table.labels.tolist() == ["no", "yes", "no"]
     assert table.target == "buys"
     few = file("who,buys\nbob,no\ndan,yes\n", "few.csv")
-    with pytest.raises(InputError, match="3 lines of the long table are of entities without"):
+    with pytest.raises(InputError, match="3 lines of the long table have an entity without"):
         read_binary(pairs, long=("who", "what"), labels=few, target="buys")
     with pytest.raises(InputError, match="no column 'wat'"):
         read_binary(pairs, long=("who", "wat"))

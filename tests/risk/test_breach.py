@@ -106,7 +106,7 @@ def test_each_subset_takes_its_own_strongest_attacker(patients):
         (lambda t: breach_increase(t.frame, ["age"]), "sensitive="),
         (lambda t: breach_increase(t, ["age"], sensitive="no"), "no column 'no'"),
         (lambda t: breach_increase(t, ["ill"], attackers="nb", cv=3), "no feature 'ill'"),
-        (lambda t: breach_increase(t, ["age"], attackers="magic"), "no classifier 'magic'"),
+        (lambda t: breach_increase(t, ["age"], attackers="magic"), "unknown classifier 'magic'"),
         (lambda t: named_attackers([]), "at least one"),
     ],
 )
@@ -188,7 +188,7 @@ def test_other_ways_to_make_classes():
     [
         (pl.Series(["a", "b"]), "mdl", "only numbers"),
         (pl.Series([1.0] * 5), "quantiles", "single value"),
-        (pl.Series([1.0, 2.0]), "mdl", "does not say where"),
+        (pl.Series([1.0, 2.0]), "mdl", "does not show where"),
         (pl.Series([1.0, 2.0]), [], "cut points"),
         (pl.Series([1.0, 2.0]), "deciles", "deciles"),
     ],

@@ -38,5 +38,5 @@ def test_a_class_with_too_few_values_is_never_diverse():
 
 
 def test_wrong_l():
-    with pytest.raises(InputError, match="from 1 on, got 0"):
+    with pytest.raises(InputError, match="at least 1, got 0"):
         l_diversity(INPATIENTS, "condition", recursive_l=0)

@@ -194,7 +194,7 @@ def test_one_person_has_one_value_however_many_rows():
 
 
 def test_people_that_do_not_match_the_rows_are_refused():
-    with pytest.raises(InputError, match="one person for each row: 3 rows, got shape"):
+    with pytest.raises(InputError, match="one person per row: 3 rows, got shape"):
         k_anonymity(pl.DataFrame({"a": [1, 2, 3]}), people=["x"])
     with pytest.raises(InputError, match="missing or mixed"):
         k_anonymity(pl.DataFrame({"a": [1, 2]}), people=["x", None])

@@ -44,10 +44,10 @@ def test_every_kind_of_frame_gives_the_same(kind):
 @pytest.mark.parametrize(
     ("quasi", "message"),
     [
-        ([], "no quasi-identifier"),
+        ([], "no quasi-identifiers"),
         (["age", "zip"], "no column 'zip' in the table; its columns are 'id', 'age', 'job'"),
         (["age", "age"], "'age' is named twice"),
-        ("age", "list of column names, got one text"),
+        ("age", "list of column names, got a string"),
     ],
 )
 def test_wrong_quasi_identifiers(quasi, message):

@@ -73,7 +73,7 @@ def test_rules_on_absent_columns_count_nothing():
 
 def test_rows_without_a_label_are_left_out_with_a_warning():
     frame = pl.DataFrame({"a": [1, 1, 1], "y": ["p", None, "q"]})
-    with pytest.warns(TamisWarning, match="1 rows have no label in column 'y'"):
+    with pytest.warns(TamisWarning, match="1 row without a label in column 'y'"):
         found = count(RuleSet.parse("a = 1 -> p"), frame, "y")
     assert found.by_label.tolist() == [[1, 1]]
     assert found.rows == 2

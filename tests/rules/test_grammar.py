@@ -131,7 +131,7 @@ def test_no_rule_is_an_error(text):
 
 
 def test_an_id_may_stand_once_only():
-    with pytest.raises(InputError, match="'x' stand twice"):
+    with pytest.raises(InputError, match="duplicate rule ids 'x'"):
         RuleSet.parse("x: a = 1 -> y=1\nx: a = 2 -> y=1")
 
 
@@ -145,13 +145,13 @@ def test_rules_without_an_id_are_named_by_position_and_never_as_another():
         ("{", "not JSON"),
         ("[]", "a list 'rules'"),
         ('{"rules": [{}]}', "a list 'conditions'"),
-        ('{"rules": [{"conditions": [], "label": 1}]}', "label of a rule in JSON is a text"),
+        ('{"rules": [{"conditions": [], "label": 1}]}', "label of a rule in JSON must be a string"),
         ('{"rules": [{"conditions": []}]}', "a label or a distribution"),
         ('{"rules": [{"conditions": [{"column": "a"}], "label": "1"}]}', "values or bounds"),
         ('{"rules": [{"conditions": [{"column": "a", "is": 1}], "label": "1"}]}', "no 'is'"),
         (
             '{"rules": [{"conditions": [{"column": "a", "in": "b"}], "label": "1"}]}',
-            "list of texts",
+            "list of strings",
         ),
         ('{"rules": [{"conditions": [{"column": "a", "below": "b"}], "label": "1"}]}', "numbers"),
         (

@@ -104,7 +104,7 @@ def test_names_are_remembered_from_a_frame():
         (DecisionTreeClassifier(), {}, "fit it first"),
         (DecisionTreeRegressor().fit([[0], [1]], [0, 1]), {}, "classification tree"),
         (RandomForestClassifier(2).fit([[0], [1]], [0, 1]), {}, "one by one"),
-        (DecisionTreeClassifier().fit([[0], [1]], [0, 1]), {}, "remembers no feature names"),
+        (DecisionTreeClassifier().fit([[0], [1]], [0, 1]), {}, "has no feature names"),
         (
             DecisionTreeClassifier().fit([[0], [1]], [0, 1]),
             {"features": ["a", "b"]},
@@ -192,7 +192,7 @@ def test_wrong_settings_are_told(options, said):
 
 def test_only_rare_values_leave_nothing_to_mine():
     frame = pl.DataFrame({"t": [f"u{i}" for i in range(100)], "y": ["p", "q"] * 50})
-    with pytest.raises(InputError, match="no column is left"):
+    with pytest.raises(InputError, match="no column left"):
         mine_rules(Table(frame, Roles(target="y")))
 
 

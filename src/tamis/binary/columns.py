@@ -11,7 +11,7 @@ from scipy import sparse
 
 
 class Columns(NamedTuple):
-    """The rows of some columns: those of column i are ``rows[begin[i]:end[i]]``."""
+    """Rows that have some columns: those of column i are ``rows[begin[i]:end[i]]``."""
 
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -25,7 +25,7 @@ def take(
 ) -> Columns:
     """The columns `which` in that order; one pass over a CSR table, no copy of a CSC table.
 
-    Of a CSR table, columns whose `support` is given as 0 come without rows.
+    In a CSR table, columns whose `support` is given as 0 come without rows.
     """
     if table.format == "csc":
         starts = table.indptr.astype(np.int64)
@@ -43,9 +43,9 @@ def take(
 
 @njit(cache=True, error_model="numpy")
 def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, rows: Any) -> None:
-    """Note the rows of the wanted columns, each from its place on."""
+    """Write the rows of the wanted columns, each column from its own offset."""
     for r in range(indptr.size - 1):
-        # Written always and kept where wanted: which are cannot be foretold.
+        # Always written, kept only if wanted: the branch would be unpredictable.
         n = 0
         for c in indices[indptr[r] : indptr[r + 1]]:
             found[n] = c
@@ -59,7 +59,7 @@ def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, row
 def counts_by_class(
     table: sparse.csr_array, positive: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ones of each column in all rows and in the true class, in one pass over CSR."""
+    """The ones of each column in all rows and in the true class, in one pass over CSR."""
     counts = np.zeros(table.shape[1], np.int64)
     _count(table.indptr, table.indices, positive, counts)
     return counts & (2**32 - 1), counts >> 32
@@ -67,7 +67,7 @@ def counts_by_class(
 
 @njit(cache=True, error_model="numpy")
 def _count(indptr: Any, indices: Any, positive: Any, counts: Any) -> None:
-    """Count all ones in the low half of a word, those of the true class in the high half."""
+    """Count all ones in the low half of a word, and those of the true class in the high half."""
     for r in range(indptr.size - 1):
         one = 1 + (np.int64(positive[r]) << 32)
         for c in indices[indptr[r] : indptr[r + 1]]:

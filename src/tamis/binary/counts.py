@@ -1,4 +1,4 @@
-"""Ones of each 0/1 column by class, and the pairs of opposite classes that they tell apart."""
+"""Ones of each 0/1 column by class, and the pairs of opposite classes they distinguish."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tamis.binary.matrix import Binary
 
 
 def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
-    """Ones of each column of a checked table: in all rows, and in the rows of the true class.
+    """The ones of each column of a checked table: in all rows, and in rows of the true class.
 
     >>> support, ones = class_counts(np.array([[1, 1], [1, 0]]), np.array([True, False]))
     >>> support.tolist(), ones.tolist()
@@ -29,7 +29,7 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
 def differing_pairs(
     support: NDArray[np.int64], ones: NDArray[np.int64], rows: int, positives: int
 ) -> NDArray[np.int64]:
-    """Pairs of opposite classes that each single column tells apart."""
+    """The pairs of opposite classes that each single column distinguishes."""
     others = support - ones
     pairs: NDArray[np.int64] = ones * (rows - positives - others) + others * (positives - ones)
     return pairs

@@ -22,7 +22,7 @@ class Distinct(NamedTuple):
 
 
 def row_masks(table: Binary) -> NDArray[np.uint64]:
-    """Each row of a table of at most 64 columns as bits, the first column lowest."""
+    """Each row of a table of at most 64 columns as bits, first column lowest."""
     rows, width = table.shape
     masks = np.zeros(rows, np.uint64)
     if isinstance(table, np.ndarray):
@@ -61,7 +61,7 @@ def _join_bits(indptr: Any, indices: Any, masks: Any) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _number(masks: Any, of_row: Any) -> Any:
-    """Number the distinct masks by open addressing; the slots stay three quarters empty."""
+    """Number the distinct masks by open addressing; three quarters of the slots stay empty."""
     found, used = np.empty(masks.size, np.uint64), 0
     bits = 12
     slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
@@ -82,7 +82,7 @@ def _number(masks: Any, of_row: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def _slot(mask: Any, slots: Any, keys: Any, bits: int) -> Any:
-    """The place of a mask among the slots, or the free place where it belongs."""
+    """The slot of a mask, or the free slot where it belongs."""
     s = (mask * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
     while slots[s] >= 0 and keys[s] != mask:
         s = (s + np.uint64(1)) & np.uint64(slots.size - 1)

@@ -1,4 +1,4 @@
-"""0/1 tables and labels of two classes, checked at the door."""
+"""0/1 tables and labels of two classes, checked on entry."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 
 Binary = NDArray[np.uint8] | sparse.csr_array | sparse.csc_array
 
 
 def zero_one(X: Any, names: list[str] | None = None) -> Binary:
-    """A 0/1 table as an array of bytes, a CSR or a CSC array whose stored values are all 1.
+    """A 0/1 table as a byte array, or as a CSR or CSC array whose stored values are all 1.
 
     Parameters
     ----------
     X : array, sparse matrix or array, or frame
-        Rows are entities, columns features; truth values count as 0 and 1.
+        Rows are entities, columns are features; booleans count as 0 and 1.
     names : list of str, optional
-        Column names for messages. `None`: those of a frame, else numbers.
+        Column names for messages; by default those of a frame, else numbers.
 
     Examples
     --------
@@ -36,13 +36,13 @@ def zero_one(X: Any, names: list[str] | None = None) -> Binary:
     names = _names(X) if names is None else names
     if values.ndim != 2:
         raise InputError(
-            f"a 0/1 table has two dimensions, rows and columns; got {values.ndim}; "
+            f"a 0/1 table must have two dimensions, rows and columns, got {values.ndim}; "
             "reshape a single column with .reshape(-1, 1)"
         )
     if values.dtype == object:
         values = _numbers(values, names)
     if values.dtype.kind not in "biuf":
-        raise InputError(f"a 0/1 table holds numbers or truth values, got {values.dtype}")
+        raise InputError(f"a 0/1 table must contain numbers or booleans, got {values.dtype}")
     if values.dtype.itemsize == 1 and values.view(np.uint8).max(initial=0) <= 1:
         return np.ascontiguousarray(values).view(np.uint8)
     return _bytes(values, names)
@@ -75,7 +75,7 @@ def sparse_columns(X: Any) -> sparse.csc_array:
 
 
 def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
-    """Labels of two classes as truth values; the larger label is true.
+    """Labels of two classes as booleans; the larger label is true.
 
     >>> two_classes(["spam", "ham", "spam"]).tolist()
     [True, False, True]
@@ -84,9 +84,9 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise InputError(f"labels have one dimension, got {labels.ndim}")
+        raise InputError(f"labels must have one dimension, got {labels.ndim}")
     if rows is not None and len(labels) != rows:
-        raise InputError(f"one label for each row: got {len(labels)} labels for {rows} rows")
+        raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(labels)}")
     if labels.dtype == np.bool_ and labels.any() and not labels.all():
         return labels
     if _missing(labels).any():
@@ -104,7 +104,7 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
 def _not_two(classes: int) -> str:
     if classes > 2:
         return (
-            f"two classes are needed, got {classes}; choose one class against the rest "
+            f"two classes are needed, got {classes}; pick one class against the rest "
             "(for example y == label) and run once for each class"
         )
     return f"two classes are needed to separate, got {classes} class"
@@ -113,7 +113,7 @@ def _not_two(classes: int) -> str:
 def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
     table = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
     if X.format in ("csc", "csr"):
-        # Asked of X itself, which remembers the answer.
+        # Ask X itself, which caches the answer.
         table.has_canonical_format = X.has_canonical_format
     if not table.has_canonical_format:
         table = table.copy()
@@ -126,7 +126,7 @@ def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
         table = table.copy()
         table.eliminate_zeros()
     if table.nnz < 2**31 and table.indices.dtype != np.int32:
-        # One type of index for all tables: half the memory, and kernels compile once.
+        # One index type for all tables: half the memory, and kernels compile once.
         parts = (table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))
         table = type(table)(parts, shape=table.shape)
     return table
@@ -141,14 +141,14 @@ def _parts(data: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 _MISSING = (
-    "a 0/1 table has no missing values (NaN); give missing its own 0/1 column, or fill or "
-    "drop it first"
+    "a 0/1 table cannot have missing values (NaN); give them a 0/1 column of their own, or fill or "
+    "drop them first"
 )
-_OTHER = "only 0 and 1 are allowed, some cells hold other values; turn each level into a 0/1 column"
+_OTHER = "only 0 and 1 are allowed, some cells have other values; turn each value into a 0/1 column"
 
 
 def _bytes(values: NDArray[Any], names: list[str]) -> NDArray[np.uint8]:
-    """Checked and narrowed some rows at a time, so that the copies stay in the cache."""
+    """Check and narrow a few rows at a time, so that the copies stay in cache."""
     table = np.empty(values.shape, np.uint8)
     step = max(1, 2**16 // max(values.shape[1], 1))
     for begin in range(0, len(values), step):

@@ -1,8 +1,8 @@
 """Sparse 0/1 records: who has what.
 
-A `BinaryTable` is a scipy CSR matrix with the names of its columns and a label a row. It comes
+A `BinaryTable` is a scipy CSR matrix with column names and one label per row. It comes
 from a sparse file (`tamis.read_binary`), from a table whose features are already 0/1
-(`from_wide`), or from any table by a stated encoding (`binarise`).
+(`from_wide`), or from any table by a given encoding (`binarise`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from scipy import sparse
 
 from tamis.binary.matrix import sparse_rows
 from tamis.cuts import K, quantile_cuts
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.table import Table, bare
 
 if TYPE_CHECKING:
     from typing import Self
 
 QUANTILES = 4
-"""The number of intervals that a column of numbers is cut into where nothing is stated."""
+"""The number of intervals a numeric column is cut into if nothing else is stated."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How one column becomes 0/1 columns: exactly one of the three, or none for every value."""
+    """How one column becomes 0/1 columns: one of the three, or none of them for every value."""
 
     cuts: tuple[float, ...] | None = None
     quantiles: int | None = None
@@ -39,13 +39,15 @@ class Cut:
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.cuts, self.quantiles, self.value)) > 1:
-            raise InputError("give one of cuts, quantiles and value, not several")
+            raise InputError("give only one of cuts, quantiles and value")
         if self.cuts is not None and not self._rises():
-            raise InputError("cuts must be finite numbers in rising order, each once")
+            raise InputError("cuts must be finite numbers in ascending order, each once")
         if self.quantiles is not None and (
             not isinstance(self.quantiles, int) or self.quantiles < 2
         ):
-            raise InputError(f"quantiles must be a whole number, 2 or more, got {self.quantiles}")
+            raise InputError(
+                f"quantiles must be a whole number of at least 2, got {self.quantiles}"
+            )
 
     def _rises(self) -> bool:
         cuts = list(self.cuts or ())
@@ -54,10 +56,10 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class BinaryTable:
-    """0/1 records: `matrix` has a row an entity and a column a feature.
+    """0/1 records: `matrix` has a row per entity and a column per feature.
 
-    `people` has the number of the person that each row is about, from 0 without gaps, and is
-    `None` where each row is a person; `unit` is the word for a count, see `Table.unit`.
+    `people` has the number of the person each row is about, from 0 without gaps, and is
+    `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class BinaryTable:
         return int(self.matrix.shape[0])
 
     def select(self, columns: Sequence[int]) -> Self:
-        """The same rows with these columns only, by number."""
+        """The same rows with only these columns, by number."""
         names = tuple(self.features[c] for c in columns)
         return replace(self, matrix=self.matrix[:, list(columns)], features=names)
 
@@ -102,12 +104,12 @@ def from_matrix(
     rows, columns = csr.shape
     names = tuple(f"x{i}" for i in range(columns)) if features is None else tuple(features)
     if len(names) != columns:
-        raise InputError(f"{columns} columns need {columns} names, got {len(names)}")
+        raise InputError(f"expected {plural(columns, 'name')}, one per column, got {len(names)}")
     if len(set(names)) < columns:
         raise InputError("two columns of the 0/1 table have the same name")
     texts = None if labels is None else np.asarray([str(label) for label in labels])
     if texts is not None and len(texts) != rows:
-        raise InputError(f"{rows} rows need {rows} labels, got {len(texts)}")
+        raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(texts)}")
     return BinaryTable(_ones(csr), names, texts, target)
 
 
@@ -120,7 +122,7 @@ def _ones(csr: sparse.csr_array) -> sparse.csr_array:
 
 
 def is_binary(table: Table) -> bool:
-    """Whether every feature is already 0/1, none missing."""
+    """Whether every feature is already 0/1, with none missing."""
     columns = [table.frame[c] for c in table.features]
     return bool(columns) and all(_is_zero_one(column) for column in columns)
 
@@ -135,11 +137,11 @@ def _is_zero_one(column: pl.Series) -> bool:
 
 
 def from_wide(table: Table) -> BinaryTable:
-    """A table whose features are 0/1 columns, as it is."""
+    """A table whose features are already 0/1 columns, unchanged."""
     if not is_binary(table):
         odd = [c for c in table.features if not _is_zero_one(table.frame[c])]
         raise InputError(
-            f"column {listed(odd)} is not 0/1 in every row; state in a schema how to make it so "
+            f"column {listed(odd)} is not 0/1 in every row; say in a schema how to make it so "
             "([binary])"
         )
     columns = [_column(table.frame[c].cast(pl.Boolean)) for c in table.features]
@@ -147,21 +149,21 @@ def from_wide(table: Table) -> BinaryTable:
 
 
 def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) -> BinaryTable:
-    """Make a table 0/1, with names that say what each column is.
+    """Turn a table into 0/1 columns, with names that say what each column means.
 
     Parameters
     ----------
     table : Table
     how : mapping of column to `Cut`, optional
-        The columns to encode; others are left out. Without it every feature is taken: text by
+        The columns to encode; others are left out. By default every feature is taken: text by
         its values, numbers by quartiles, numbers with few values by their values.
     k : int
-        The least people in each interval that quantiles make; their ends are round numbers, see
+        The fewest people in each interval made by quantiles; their ends are round numbers, see
         `tamis.cuts`.
 
     Notes
     -----
-    A missing cell has none of its column's features: nothing is known that a person could have.
+    A missing cell has none of its column's features: nothing is known about that person.
 
     Examples
     --------
@@ -173,7 +175,7 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) 
         how = dict.fromkeys(table.features, Cut())
     unknown = [c for c in how if c not in table.features]
     if unknown:
-        raise InputError(f"no feature {listed(unknown)} to make 0/1 in the table")
+        raise InputError(f"the table has no feature {listed(unknown)} to turn into 0/1")
     names: list[str] = []
     columns: list[NDArray[np.bool_]] = []
     for column, cut in how.items():
@@ -191,7 +193,8 @@ def _encoded(
         return [_against_rest(column, cut.value)]
     if (cut.cuts or cut.quantiles) and not number:
         raise InputError(
-            f"column {column.name!r} is text, so it has no intervals; use its values, or a value"
+            f"column {column.name!r} is text, so it cannot be cut into intervals; use its values, "
+            "or one value"
         )
     if cut.cuts is not None:
         return _intervals(column, list(cut.cuts))
@@ -222,7 +225,7 @@ def _quantiles(
 
 
 def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Series]]:
-    """Half-open intervals that end at each cut and include it."""
+    """Half-open intervals that end at the cuts and include them."""
     if not cuts:
         return []
     parts = [(f"{column.name} <= {_shown(cuts[0])}", column <= cuts[0])]
@@ -244,7 +247,9 @@ def _column(ones: pl.Series) -> NDArray[np.bool_]:
 
 def _assemble(columns: list[NDArray[np.bool_]], names: list[str], table: Table) -> BinaryTable:
     if not columns:
-        raise InputError("no column is left to make 0/1; name some in the schema ([binary])")
+        raise InputError(
+            "there is no column left to turn into 0/1; name some in the schema ([binary])"
+        )
     dense = sparse.csc_array(np.column_stack(columns))
     target = table.roles.target
     labels = None if target is None else table.frame[target].cast(pl.String).to_list()

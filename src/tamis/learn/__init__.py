@@ -1,1 +1,1 @@
-"""Learners made for scoring many sets of features under cross-validation."""
+"""Learners built to score many sets of features under cross-validation."""

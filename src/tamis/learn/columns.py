@@ -1,4 +1,4 @@
-"""Frames and arrays as plain columns of numbers: what a learner of both kinds works on."""
+"""Frames and arrays as plain columns of numbers, which learners work on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Column:
     """The values of one feature.
 
     Numbers are float64 with NaN for missing, and `categories` is `None`. Nominal values are codes
-    from 0 to `categories` - 1, with -1 for missing and for values that were not known.
+    from 0 to `categories` - 1, with -1 for missing and for unknown values.
     """
 
     values: NDArray[Any]
@@ -63,7 +63,7 @@ class Coding:
         nominal: Collection[str] = (),
         declared: Mapping[str, Sequence[str]] | None = None,
     ) -> Coding:
-        """Learn the categories: as declared by the type, else the values present, sorted."""
+        """Learn the categories: those the type declares, else the values present, sorted."""
         declared = declared or {}
         forced = {*nominal, *declared}
         return cls(tuple(_categories(s, s.name in forced, declared) for s in frame))
@@ -71,7 +71,7 @@ class Coding:
     def declare(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The same frame, each nominal column typed by its known categories.
 
-        Parts of it, such as the training rows of a fold, then agree on the categories.
+        Subsets of it, such as the training rows of a fold, then agree on the categories.
         """
         return frame.with_columns(
             _enum(series, known) for series, known in zip(frame, self.known) if known is not None
@@ -182,20 +182,20 @@ def _shared(series: pl.Series, before: Sequence[Mapping[str, Feature]]) -> Featu
 
 
 def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> frozenset[str]:
-    """The columns named, or numbered, as nominal although they hold numbers."""
+    """The columns that are nominal although they contain numbers, given by name or number."""
     numbered = dict(enumerate(names))
     given = () if nominal is None else nominal
     chosen = [c if isinstance(c, str) else numbered.get(c, c) for c in given]
     if unknown := [c for c in chosen if c not in names]:
         raise InputError(
-            f"nominal names the column {unknown[0]!r}, which is not there; the columns are "
+            f"nominal names the column {unknown[0]!r}, which does not exist; the columns are "
             f"{listed(names, most=30)}, or by number 0 to {len(names) - 1}"
         )
     return frozenset(str(name) for name in chosen)
 
 
 def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
-    """A frame of any kind as polars, and the categories that its types declare."""
+    """Convert any frame to polars, and give the categories that its types declare."""
     declared = {
         str(name): _text(pl.Series("categories", list(values))).to_list()
         for name, values in _declared(data).items()
@@ -229,13 +229,13 @@ def _number_series(name: str, column: NDArray[Any]) -> pl.Series:
         return pl.Series(name, column.astype(np.float64)).fill_nan(None)
     except (TypeError, ValueError):
         raise InputError(
-            f"column {name[1:]} of the array holds something that is not a number; if it is "
+            f"column {name[1:]} of the array contains something that is not a number; if it is "
             "nominal, name it in nominal=[...]"
         ) from None
 
 
 def _declared(data: Any) -> dict[Any, Any]:
-    """The categories by column that pandas and arrow declare; polars forgets those of both."""
+    """The categories per column that pandas and arrow declare; polars does not keep them."""
     if hasattr(data, "iloc"):
         dtypes = zip(data.columns, data.dtypes)
         return {n: d.categories.tolist() for n, d in dtypes if hasattr(d, "categories")}
@@ -272,7 +272,7 @@ def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
         return Column(_numbers(series))
     if series.dtype.is_numeric() and not all(map(_is_number, known)):
         raise InputError(
-            f"column {series.name!r} held text when the classifier was fitted and is now "
+            f"column {series.name!r} was text when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
     codes = _enum(bare(series), known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
@@ -288,13 +288,13 @@ def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
 def _numbers(series: pl.Series) -> NDArray[np.float64]:
     if not (series.dtype.is_numeric() or series.dtype == pl.Null):
         raise InputError(
-            f"column {series.name!r} held numbers when the classifier was fitted and is now "
+            f"column {series.name!r} was numeric when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
     numbers = bare(series).cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if np.isinf(numbers).any():
         raise InputError(
-            f"column {series.name!r} holds infinite numbers; cap them or make them missing"
+            f"column {series.name!r} has infinite numbers; cap them or make them missing"
         )
     return numbers
 
@@ -308,7 +308,7 @@ def _is_number(text: str) -> bool:
 
 
 def _text(series: pl.Series) -> pl.Series:
-    """Nominal values as text; a number reads the same whether it came as integer or float."""
+    """Nominal values as text; a number reads the same whether it is an integer or a float."""
     if not series.dtype.is_numeric():
         return series.cast(pl.String)
     numbers = series.cast(pl.Float64)
@@ -323,7 +323,7 @@ LARGEST = 2**30
 
 
 def handles_nominal(estimator: Any) -> bool:
-    """Does an estimator take frames with nominal columns and missing values as they are?
+    """Whether an estimator takes frames with nominal columns and missing values as they are.
 
     It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
     """
@@ -332,7 +332,7 @@ def handles_nominal(estimator: Any) -> bool:
 
 
 def ready_for_missing(estimator: Any) -> Any:
-    """The estimator, behind a median imputer fitted on training rows where it needs one."""
+    """The estimator, preceded by a median imputer fitted on training rows if it needs one."""
     if get_tags(estimator).input_tags.allow_nan:
         return estimator
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)
@@ -341,8 +341,8 @@ def ready_for_missing(estimator: Any) -> Any:
 class EncodedColumns:
     """Each feature as one or more columns of float64.
 
-    Numbers pass as they are, NaN for missing. A nominal column becomes one column of 0 and 1 for
-    each category, and one for missing where something is missing (`"onehot"`), or one column of
+    Numbers stay as they are, NaN for missing. A nominal column becomes one column of 0 and 1 for
+    each category, and one for missing if anything is missing (`"onehot"`), or one column of
     codes in the order of the categories, -1 for missing (`"ordinal"`).
 
     Examples

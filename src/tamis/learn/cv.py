@@ -1,4 +1,4 @@
-"""Cross-validation: which rows are tested when, and what differences and intervals mean."""
+"""Cross-validation: which rows each fold tests, and how significant differences are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils import check_random_state
 
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisWarning, plural
 
 RowNumbers = NDArray[np.intp]
 
@@ -55,15 +55,15 @@ class Folds:
 
     @cached_property
     def repeats(self) -> int:
-        """How often a row is tested, at most.
+        """The most times any row is tested.
 
-        Where it is more than once, folds share rows: compare with `corrected_t_test`.
+        If it is more than once, folds share rows: compare with `corrected_t_test`.
         """
         return int(np.bincount(np.concatenate(self.tests), minlength=1).max())
 
     @property
     def test_ratio(self) -> float:
-        """Tested rows by trained rows, on average: what the corrected t-test asks for."""
+        """Test rows divided by training rows, on average, as the corrected t-test needs it."""
         return float(self.sizes.mean() / (self.rows - self.sizes.mean()))
 
     @classmethod
@@ -76,11 +76,11 @@ class Folds:
         random_state: int | np.random.RandomState | None = 0,
         groups: ArrayLike | None = None,
     ) -> Folds:
-        """Deal the rows of each class evenly into folds, after a seeded shuffle.
+        """Distribute the rows of each class evenly over the folds, after a seeded shuffle.
 
-        With `groups`, the person of each row, people are dealt instead, by the class that most of
+        With `groups`, the person of each row, people are distributed instead, by the class most of
         their rows have and by their number of rows, so that folds are as even as people allow.
-        Warns where a class has fewer rows, or people, than there are folds.
+        Warns if a class has fewer rows, or people, than there are folds.
 
         >>> Folds.stratified(["a", "b"] * 10, 5).sizes.tolist()
         [4, 4, 4, 4, 4]
@@ -121,7 +121,7 @@ class Folds:
 
     @classmethod
     def predefined(cls, numbers: ArrayLike) -> Folds:
-        """Folds that are given: the number of each row's fold. Rows of fold -1 are only trained on.
+        """Predefined folds, as the fold number of each row. Rows of fold -1 are only trained on.
 
         >>> Folds.predefined([0, 0, 1, -1]).sizes.tolist()
         [2, 1]
@@ -129,12 +129,15 @@ class Folds:
         numbers = np.asarray(numbers)
         if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
             raise InputError(
-                "predefined folds are one whole number a row (-1: never tested), got an array of "
+                "predefined folds must be one whole number per row (-1: never tested), got an "
+                "array of "
                 f"{numbers.dtype} with {numbers.ndim} dimensions"
             )
         used = np.unique(numbers[numbers >= 0])
         if len(used) < 2:
-            raise InputError(f"predefined folds need two or more numbers from 0, got {len(used)}")
+            raise InputError(
+                f"predefined folds need at least two different numbers from 0, got {len(used)}"
+            )
         return cls(tuple(np.flatnonzero(numbers == number) for number in used), len(numbers))
 
     @classmethod
@@ -145,9 +148,9 @@ class Folds:
         random_state: int | None = 0,
         groups: ArrayLike | None = None,
     ) -> Folds:
-        """Any way of naming folds: a number, fold numbers, a scikit-learn splitter, or `Folds`.
+        """Make folds from a number, fold numbers, a scikit-learn splitter, or `Folds`.
 
-        With `groups`, the person of each row, folds that part the rows of a person are refused.
+        With `groups`, the person of each row, folds that split the rows of a person are refused.
 
         >>> len(Folds.of(3, [0, 0, 0, 1, 1, 1]))
         3
@@ -170,7 +173,9 @@ class Folds:
 
     def _check_rows(self, y: NDArray[Any]) -> None:
         if self.rows != len(y):
-            raise InputError(f"the folds are of {self.rows} rows, the table has {len(y)}")
+            raise InputError(
+                f"the folds are for {plural(self.rows, 'row')}, the table has {len(y)}"
+            )
         for fold in range(len(self)):
             if len(np.unique(y[self.train(fold)])) < 2:
                 raise InputError(
@@ -185,15 +190,15 @@ class Folds:
             tested = np.bincount(people[test], minlength=len(each))
             if ((tested > 0) & (tested < each)).any():
                 raise InputError(
-                    "the folds train on some rows of a person and test others, so that models "
-                    "would be asked about people they know; give a number of folds, or a splitter "
-                    "that keeps people whole, such as StratifiedGroupKFold"
+                    "the folds train on some rows of a person and test on others, so that models "
+                    "would be tested on people they know; give a number of folds, or a splitter "
+                    "that keeps each person's rows together, such as StratifiedGroupKFold"
                 )
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Whose row each row is, and the class that most rows of each person have.
+    """The person each row is about, and the class that most rows of each person have.
 
     Examples
     --------
@@ -214,21 +219,24 @@ class People:
     def of(cls, y: NDArray[Any], groups: NDArray[Any]) -> People:
         """`groups` is the person of each row."""
         if len(groups) != len(y):
-            raise InputError(f"the people of {len(groups)} rows are given, the table has {len(y)}")
+            raise InputError(
+                f"groups must name one person per row: got {len(groups)}, the table has "
+                f"{plural(len(y), 'row')}"
+            )
         classes, codes = np.unique(y, return_inverse=True)
         of_row = np.unique(groups, return_inverse=True)[1]
         rows = np.bincount(of_row)
         pairs, times = np.unique(of_row * len(classes) + codes, return_counts=True)
         who, label = pairs // len(classes), pairs % len(classes)
-        first = np.lexsort((label, -times, who))  # of a person's classes the most frequent first
+        first = np.lexsort((label, -times, who))  # a person's most frequent class comes first
         starts = np.flatnonzero(np.diff(who[first], prepend=-1))
         return cls(of_row, label[first][starts], rows, classes)
 
     def ordered(self, draws: NDArray[np.float64], block: int) -> RowNumbers:
-        """People by class and number of rows, shuffled within blocks of as many as `block`.
+        """People by class and number of rows, shuffled within blocks of size `block`.
 
-        Whoever takes one place of each block gets like numbers of people of every class and size.
-        `draws` are two random numbers a person.
+        Taking one person from each block gives similar numbers of people of every class and size.
+        `draws` are two random numbers per person.
         """
         order = np.lexsort((draws[0], -self.rows, self.label))
         blocks = np.arange(len(order)) // block
@@ -237,32 +245,34 @@ class People:
 
 
 def _split(scheme: Any, y: NDArray[Any], groups: Any) -> list[tuple[RowNumbers, RowNumbers]]:
-    with warnings.catch_warnings():  # that people are parted is said afterwards, as an error
+    with warnings.catch_warnings():  # split people are reported afterwards, as an error
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         try:
             return list(scheme.split(np.zeros((len(y), 1)), y, groups))
         except ValueError as error:
-            raise InputError(f"the splitter cannot deal these rows: {error}") from None
+            raise InputError(f"the splitter cannot split these rows: {error}") from None
 
 
 def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
     for fold, train in enumerate(trains):
         if not np.array_equal(np.sort(train), folds.train(fold)):
             raise InputError(
-                "the splitter leaves rows out of both training and test; use one that trains on "
+                "the splitter leaves some rows out of both training and test; use one that "
+                "trains on "
                 "all rows that it does not test, such as StratifiedKFold"
             )
 
 
 def _check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows") -> None:
     if folds < 2 or repeats < 1:
-        raise InputError(f"two or more folds and one or more repeats, got {folds} and {repeats}")
+        raise InputError(f"at least 2 folds and 1 repeat are needed, got {folds} and {repeats}")
     counts = np.unique(y, return_counts=True)[1]
     if len(counts) < 2:
-        raise InputError(f"two or more classes are needed, got {len(counts)}")
+        raise InputError(f"at least two classes are needed, got {len(counts)}")
     if counts.max() < folds:
         raise InputError(
-            f"{folds} folds, but no class has more than {counts.max()} {unit}; use at most "
+            f"{folds} folds were requested, but no class has more than {counts.max()} {unit}; use "
+            "at most "
             f"{counts.max()} folds"
         )
     if counts.min() < folds:
@@ -275,7 +285,7 @@ def _check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows")
 
 
 def fold_p_value(first: ArrayLike, second: ArrayLike, folds: Folds) -> float:
-    """The two-sided p-value of the test that fits how the folds were drawn.
+    """The two-sided p-value of the test that suits the way the folds were drawn.
 
     Parameters
     ----------
@@ -309,7 +319,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        1 where no fold differs; 0 where all folds differ by the same amount.
+        1 if no fold differs; 0 if all folds differ by the same amount.
 
     Examples
     --------
@@ -330,7 +340,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_ratio: float) -> 
     first, second : array of float
         The scores of two sets of features, over all folds of all repeats.
     test_ratio : float
-        Tested rows by trained rows, as in `Folds.test_ratio`; 1/9 for ten folds.
+        Test rows divided by training rows, as in `Folds.test_ratio`; 1/9 for ten folds.
 
     Returns
     -------
@@ -340,7 +350,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_ratio: float) -> 
     -----
     Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52 (2003): the
     variance of the mean of J overlapping differences is estimated by (1/J + n2/n1) times their
-    variance, n2 and n1 being the numbers of tested and trained rows.
+    variance, where n2 and n1 are the numbers of test and training rows.
 
     Examples
     --------
@@ -348,7 +358,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_ratio: float) -> 
     0.1598
     """
     if not 0 <= test_ratio < np.inf:
-        raise InputError(f"test_ratio is tested by trained rows, 0 or more, got {test_ratio!r}")
+        raise InputError(f"test_ratio is test rows / training rows, at least 0, got {test_ratio!r}")
     differences = _differences(first, second)
     return _p_value(differences, 1 / len(differences) + test_ratio)
 
@@ -363,7 +373,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     array of float
-        In the order given. Those at most a level keep the chance of any false finding below it.
+        In the given order. Rejecting those at or below a level bounds the family-wise error by it.
 
     Examples
     --------
@@ -372,7 +382,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise InputError("p-values are a list of numbers in [0, 1]")
+        raise InputError("p-values must be a list of numbers in [0, 1]")
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)
@@ -384,16 +394,16 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape or len(a) < 2:
         raise InputError(
-            "a paired test needs the scores of the same two or more folds, got shapes "
+            "a paired test needs two lists of scores from the same folds, at least two, got shapes "
             f"{a.shape} and {b.shape}"
         )
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise InputError("a paired test needs a number for every fold, got some missing")
+        raise InputError("a paired test needs a score for every fold, some are missing")
     return a - b
 
 
 def _p_value(differences: NDArray[np.float64], share: float) -> float:
-    """Twice the tail of Student's t; `share` times the variance is that of the mean."""
+    """Twice the tail of Student's t; the variance of the mean is `share` times the variance."""
     if not differences.any():
         return 1.0
     variance = float(differences.var(ddof=1))
@@ -407,10 +417,10 @@ Interval = tuple[float, float]
 
 
 def fold_interval(values: ArrayLike, folds: Folds, level: float = 0.95) -> Interval:
-    """A confidence interval for the mean of one value a fold.
+    """A confidence interval for the mean of one value per fold.
 
-    Where folds share tested rows the variance is corrected as in `corrected_t_test`; a single
-    fold tells nothing of its variance, and its interval is the whole line.
+    If folds share test rows, the variance is corrected as in `corrected_t_test`; a single
+    fold says nothing about its variance, so its interval is the whole real line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows that no search may look at, and what a model says of them."""
+"""Rows that no search may look at, and what a model predicts for them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ RowNumbers = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """Three parts of the rows of a table, none of which shares a person with another.
+    """The rows of a table in three parts, none of which shares a person with another.
 
     Attributes
     ----------
     seen : array of int
-        What searches look at and models learn from.
+        The rows that searches look at and models learn from.
     choosing : array of int
-        What the choice among releases is made by.
+        The rows that the choice among releases is based on.
     reporting : array of int
-        What figures are reported from: nothing has been chosen by these rows.
+        The rows that figures are reported from; no choice is based on them.
 
     Examples
     --------
@@ -59,15 +59,15 @@ class HoldOut:
         ----------
         y : array of labels
         share : float
-            Of the rows that choose, and of those that report; the rest is seen.
+            The share of rows to choose by, and again to report from; the rest is seen.
         random_state : int
         groups : array of int, optional
-            The person of each row. People are then drawn whole, by the class that most of their
-            rows have, so that the mix is as near as that allows.
+            The person of each row. People are then kept whole, drawn by the class most of their
+            rows have, so that the class mix is as close as that allows.
         """
         if not 0 < share < 0.5:
             raise InputError(
-                "the share of rows held out to choose by, and again to report, is above 0 and "
+                "the share of rows held out to choose by, and again to report, must be above 0 and "
                 f"below 0.5, got {share:g}"
             )
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -82,7 +82,8 @@ class HoldOut:
             count = len(codes) if groups is None else len(np.unique(groups))
             raise InputError(
                 f"{count} {few} are too few to hold out a share of {share:g} of each class to "
-                f"choose by and as many to report; two of the {len(labels)} classes must be in "
+                f"choose by and as many to report; at least two of the {len(labels)} classes must "
+                "be in "
                 "each part"
             )
         seen, choosing, reporting = (np.flatnonzero(part == number) for number in range(3))
@@ -99,7 +100,7 @@ class HoldOut:
 
     @cached_property
     def is_seen(self) -> NDArray[np.bool_]:
-        """A truth value a row."""
+        """One boolean per row."""
         mask = np.zeros(self.rows, dtype=bool)
         mask[self.seen] = True
         return mask
@@ -132,10 +133,10 @@ def _of_people(
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What a model says of held-out rows.
+    """A model's predictions for held-out rows.
 
-    `classes` are the labels it knows, `surely` its probabilities, rows by classes, where it has
-    any; `truth` what is the case.
+    `classes` are the labels it knows, `surely` its probabilities, rows by classes, if it has
+    any; `truth` is the true labels.
     """
 
     classes: NDArray[Any]
@@ -149,7 +150,7 @@ class Said:
         return mask
 
     def of(self, places: RowNumbers) -> Said:
-        """What it says of some of these rows."""
+        """The predictions for some of these rows."""
         surely = None if self.surely is None else self.surely[places]
         return Said(self.classes, self.said[places], self.truth[places], surely)
 
@@ -165,7 +166,7 @@ def told(
 
     Who asks several estimators about the same columns gives `Features`, which are coded once.
 
-    Without features, or with one label only, the answer is the most frequent label of the seen
+    Without features, or with only one label, it predicts the most frequent label of the seen
     rows.
     """
     if isinstance(features, pl.DataFrame):
@@ -181,7 +182,7 @@ def told(
 
 
 def column_labels(table: Table, name: str) -> NDArray[Any]:
-    """A column as texts to predict; a missing value is a value of its own."""
+    """A column as text to predict; a missing value is a value of its own."""
     return bare(table.frame[name]).cast(pl.String).fill_null("").to_numpy().astype(np.str_)
 
 

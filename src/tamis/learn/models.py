@@ -43,7 +43,7 @@ def _neighbours() -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # Scaled, else the column of the largest numbers decides alone who is near.
+    # Scaled, because otherwise the column with the largest numbers alone decides distance.
     return make_pipeline(StandardScaler(), KNeighborsClassifier())
 
 
@@ -73,12 +73,12 @@ def classifier(name: str) -> Any:
     AdditiveNaiveBayes()
     """
     if name not in CLASSIFIERS:
-        raise InputError(f"no classifier {name!r}; there are {', '.join(CLASSIFIERS)}")
+        raise InputError(f"unknown classifier {name!r}; choose one of {', '.join(CLASSIFIERS)}")
     return CLASSIFIERS[name]()
 
 
 ATTACKERS = ("c45", "nb", "boosting", "logistic")
-"""The attackers that are tried where none is named."""
+"""The attackers tried if none is named."""
 SHOWN = {
     "c45": "C4.5 tree",
     "nb": "naive Bayes",
@@ -88,7 +88,7 @@ SHOWN = {
     "neighbours": "nearest neighbours",
     "tree": "decision tree",
 }
-"""Classifiers by the name that a reader sees."""
+"""The names of the classifiers that a reader sees."""
 
 
 def seeded(name: str, random_state: int) -> Any:
@@ -103,5 +103,5 @@ def seeded(name: str, random_state: int) -> Any:
 
 
 def attackers(names: Iterable[str] = ATTACKERS, random_state: int = 0) -> dict[str, Any]:
-    """Attackers by the name that a reader sees."""
+    """Attackers by the names that a reader sees."""
     return {SHOWN.get(name, name): seeded(name, random_state) for name in names}

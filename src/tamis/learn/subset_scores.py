@@ -36,7 +36,7 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True)
 class FoldScores:
-    """How a set of features did: its score and its rows predicted rightly, fold by fold."""
+    """How a set of features did: its score and its rows predicted correctly, fold by fold."""
 
     features: tuple[str, ...]
     scores: tuple[float, ...]
@@ -49,16 +49,16 @@ class FoldScores:
 
     @property
     def pooled(self) -> int:
-        """Rows predicted rightly over all folds: whole numbers, so that ties are ties."""
+        """Rows predicted correctly over all folds: whole numbers, so that ties are exact."""
         return sum(self.correct)
 
 
 class SubsetScores:
     """Scores any set of features of a table on the same folds, each set once.
 
-    With `AdditiveNaiveBayes` subsets cost additions only; any other classifier is fitted for each
-    subset and fold, subsets in parallel. The empty set predicts the majority class of the rows
-    trained on.
+    With `AdditiveNaiveBayes` subsets cost only additions; any other classifier is fitted for each
+    subset and fold, subsets in parallel. The empty set predicts the majority class of the
+    training rows.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ class SubsetScores:
         A `Task` names features and labels itself; several scores of one share its coding.
     estimator : scikit-learn classifier
     target : str, optional
-        The column to predict; where it is not named, the target of a `Table`.
+        The column to predict; by default the target of a `Table`.
     features : sequence of str, optional
-        The columns to choose from: by default all features of a `Table`, all but the target of a
-        frame.
+        The columns to choose from; by default all features of a `Table`, or all columns of a frame
+        except the target.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
     groups : array, optional
-        The person of each row, whose rows no fold may part; by default those of a `Table`.
+        The person of each row, whose rows no fold may split; by default those of a `Table`.
     scoring : str or scorer, default "accuracy"
         As in scikit-learn.
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
@@ -80,9 +80,9 @@ class SubsetScores:
         declares that it handles them (its input tags `categorical`, `string` and `allow_nan`, or a
         coded path as in `tamis.learn.readable`), else one-hot. `"none"`: always as
         they are, for a pipeline that encodes them itself. Missing numbers become the median of the
-        rows trained on unless the classifier takes NaN.
+        training rows unless the classifier accepts NaN.
     n_jobs : int, optional
-        Processes, as in joblib; the results are the same for any number.
+        The number of processes, as in joblib; it does not affect the results.
     random_state : int, default 0
         Draws the folds, and seeds an estimator whose own `random_state` is `None`.
     progress : bool, default False
@@ -147,7 +147,7 @@ class SubsetScores:
         return self.many([features])[0]
 
     def many(self, subsets: Iterable[Iterable[str]]) -> list[FoldScores]:
-        """The scores of many sets, in their order; those not seen before in parallel."""
+        """The scores of many sets, in the given order; new ones are computed in parallel."""
         keys = [self._key(features) for features in subsets]
         new = [key for key in dict.fromkeys(keys) if key not in self._memory]
         if new:
@@ -155,7 +155,7 @@ class SubsetScores:
         return [self._memory[key] for key in keys]
 
     def drop_ones(self, features: Iterable[str] | None = None) -> dict[str, FoldScores]:
-        """The scores without each feature of a set (default: of all) in turn."""
+        """The scores without each feature of a set (by default all) in turn."""
         key = self._key(self.features if features is None else features)
         keys = [tuple(i for i in key if i != gone) for gone in key]
         if isinstance(self._way, SubsetSums):
@@ -164,7 +164,7 @@ class SubsetScores:
         return dict(zip(self._names(key), found))
 
     def add_ones(self, features: Iterable[str] = ()) -> dict[str, FoldScores]:
-        """The scores with each feature that a set lacks."""
+        """The scores with each feature the set lacks added in turn."""
         key = self._key(features)
         others = [i for i in range(len(self.features)) if i not in set(key)]
         keys = [tuple(sorted([*key, new])) for new in others]
@@ -174,11 +174,11 @@ class SubsetScores:
         return dict(zip(self._names(others), found))
 
     def all_subsets(self, features: Iterable[str] | None = None) -> Counts:
-        """Rows predicted rightly with every subset of some features (default: of all), by fold.
+        """Rows predicted correctly with every subset of some features (by default all), by fold.
 
-        Row `mask` is the subset that holds the i-th of the features (in the order of the table)
-        for each bit i of `mask`; row 0 is the empty set. Seconds with naive Bayes up to about
-        16 features and 45,000 rows; with other classifiers a fit for each subset and fold.
+        Row `mask` is the subset with the i-th of the features (in table order)
+        for each bit i set in `mask`; row 0 is the empty set. Seconds with naive Bayes up to about
+        16 features and 45,000 rows; other classifiers need a fit for each subset and fold.
         """
         key = self._key(self.features if features is None else features)
         if isinstance(self._way, SubsetSums):
@@ -198,7 +198,7 @@ class SubsetScores:
 
     def _key(self, features: Iterable[str]) -> Key:
         if isinstance(features, str):
-            raise InputError("a set of features is a list of column names, got one text")
+            raise InputError("a set of features must be a list of column names, got a string")
         named = set(features)
         unknown = sorted(named - self._place.keys())
         if unknown:
@@ -216,7 +216,7 @@ def _sums(
 
 
 def _seeded(estimator: Any, random_state: int) -> Any:
-    """A copy whose every open seed is set, so that no result depends on who computes it."""
+    """A copy with every unset seed filled in, so that no result depends on the worker."""
     copy = clone(estimator)
     seeds: dict[str, int | None] = {
         name: random_state
@@ -224,21 +224,21 @@ def _seeded(estimator: Any, random_state: int) -> Any:
         if value is None and name.split("__")[-1] == "random_state"
     }
     if getattr(copy, "nominal", None) is not None:
-        seeds["nominal"] = None  # the task has typed those columns, which says it from here on
+        seeds["nominal"] = None  # the task has typed those columns, which is enough from here on
     return copy.set_params(**seeds)
 
 
 Scorer = Callable[[Any, Any, Any], float]
 Result = tuple[tuple[float, ...], tuple[int, ...]]
-"""The score of each fold, and its rows predicted rightly."""
+"""The score of each fold, and its rows predicted correctly."""
 
 BATCHES_A_WORKER = 4
-"""Few enough that sending the table with each costs little, enough to even out the work."""
+"""Few enough that sending the table with each is cheap, enough to balance the work."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetFits:
-    """All that is needed to score sets of features by fitting; `scorer=None` is accuracy."""
+    """Everything needed to score sets of features by fitting; `scorer=None` is accuracy."""
 
     estimator: Any
     source: Source
@@ -249,7 +249,7 @@ class SubsetFits:
     progress: bool = False
 
     def of_all(self, subsets: Sequence[Sequence[int]]) -> list[Result]:
-        """The results of many sets, in their order, whatever the number of workers."""
+        """The results of many sets, in the given order, whatever the number of workers."""
         workers = effective_n_jobs(self.n_jobs)
         parts = _dealt(subsets, BATCHES_A_WORKER * workers if workers > 1 else len(subsets))
         found = Parallel(n_jobs=workers, return_as="generator")(
@@ -261,7 +261,7 @@ class SubsetFits:
         """Fit and test on every fold."""
         empty = len(features) == 0
         data = np.zeros((len(self.y), 1)) if empty else self.source.matrix(features)
-        # An answer that does not depend on the row: the majority class of the training rows.
+        # A prediction that does not depend on the row: the majority class of the training rows.
         estimator = DummyClassifier(strategy="prior") if empty else self.estimator
         scored = [self._fold(clone(estimator), data, fold) for fold in range(len(self.folds))]
         return tuple(score for score, _ in scored), tuple(correct for _, correct in scored)
@@ -276,19 +276,19 @@ class SubsetFits:
 
 
 def _dealt(subsets: Sequence[Sequence[int]], batches: int) -> list[Sequence[Sequence[int]]]:
-    """Neighbouring sets together, in batches of nearly equal size."""
+    """Batch neighbouring sets together, in batches of nearly equal size."""
     cuts = np.linspace(0, len(subsets), min(batches, len(subsets)) + 1).astype(int)
     return [subsets[start:end] for start, end in pairwise(cuts)]
 
 
 def _fit_batch(fits: SubsetFits, subsets: Sequence[Sequence[int]]) -> list[Result]:
-    # Threads inside a fit fight those of other fits, and may sum in another order each time.
+    # Threads inside a fit compete with those of other fits, and may sum in a different order.
     with threadpool_limits(limits=1):
         return [fits.of(subset) for subset in subsets]
 
 
 def _shown(results: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
-    """The same results, with a bar on stderr where that is a terminal."""
+    """The same results, with a progress bar on stderr if that is a terminal."""
     if not (progress and sys.stderr.isatty()):
         yield from results
         return
@@ -300,7 +300,7 @@ def _shown(results: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class SubsetSums:
-    """All that is needed to score sets of features by addition; `scorer=None` is accuracy."""
+    """Everything needed to score sets of features by addition; `scorer=None` is accuracy."""
 
     cache: ContributionCache
     y: NDArray[Any]
@@ -308,11 +308,11 @@ class SubsetSums:
     scorer: Scorer | None = None
 
     def of_all(self, subsets: Sequence[Sequence[int]]) -> list[Result]:
-        """The results of many sets, in their order."""
+        """The results of many sets, in the given order."""
         return self.results(subsets, self.cache.correct(subsets))
 
     def results(self, subsets: Sequence[Sequence[int]], counts: Counts) -> list[Result]:
-        """The results of sets whose rows predicted rightly are known."""
+        """The results of sets whose correctly predicted rows are known."""
         return [
             (self._scores(subset, correct), tuple(correct.tolist()))
             for subset, correct in zip(subsets, counts)
@@ -331,7 +331,7 @@ class SubsetSums:
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted classifier that has answered for its rows already: what a scorer asks."""
+    """A fitted classifier whose predictions are already known, for scorers to query."""
 
     def __init__(self, classes: NDArray[Any], units: Units) -> None:
         self.classes = classes

@@ -1,4 +1,4 @@
-"""What is to be predicted from what: a table opened for learning."""
+"""A table prepared for learning: what to predict, and from what."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tamis.table import Table, only
 class Task:
     """The features, as a frame whose nominal columns all declare their categories, and the labels.
 
-    Text takes the values of the whole table as its categories, so that the training rows of a
-    fold know the values that only its tested rows hold.
+    The categories of text are its values in the whole table, so that the training rows of a
+    fold know values that only its test rows contain.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _opened(table: Any, target: str | None) -> tuple[pl.DataFrame, dict[str, lis
         return table.frame, {}, _column(table.frame, target or table.target)
     frame, declared = frame_of(table)
     if target is None:
-        raise InputError("name the column to predict: target=...")
+        raise InputError("name the column to predict with target=...")
     return frame, declared, _column(frame, target)
 
 
@@ -84,7 +84,7 @@ def _features(
     if target in features:
         raise InputError(f"column {target!r} is the target and cannot be a feature")
     if not features:
-        raise InputError("there are no features beside the target")
+        raise InputError("there are no features besides the target")
     return tuple(_column(frame, name) for name in dict.fromkeys(features))
 
 
@@ -92,7 +92,7 @@ def _labels(target: pl.Series) -> NDArray[Any]:
     missing = target.null_count()
     if missing:
         raise InputError(
-            f"the target {target.name!r} is missing in {missing} rows; drop them or fill it"
+            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
         )
     refuse_fractions(target)
     if target.dtype.is_float():
@@ -103,19 +103,22 @@ def _labels(target: pl.Series) -> NDArray[Any]:
 
 
 def given_labels(y: Any) -> NDArray[Any]:
-    """The labels given to a fit, checked as scikit-learn does."""
+    """The labels passed to a fit, checked as scikit-learn does."""
     labels = np.asarray(column_or_1d(y, warn=True))
     if labels.dtype == object:
         missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
         if missing:
-            raise InputError(f"the label is missing in {missing} rows; drop them or fill it")
+            raise InputError(
+                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
+            )
     check_classification_targets(labels)
     return labels
 
 
 def refuse_fractions(target: pl.Series) -> None:
-    """An error where a target is measured rather than classified."""
+    """Raise if a target is measured rather than classified."""
     if target.dtype.is_float() and (target != target.round()).any():
         raise InputError(
-            f"the target {target.name!r} holds fractions; a class is needed, so cut it into classes"
+            f"the target {target.name!r} contains fractions, but classes are needed; cut it into "
+            "classes"
         )

@@ -1,4 +1,4 @@
-"""The only door: files and frames become a `Table`, sparse files a `BinaryTable`."""
+"""The only way in: files and frames become a `Table`, sparse files a `BinaryTable`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from tamis.binary.records import BinaryTable
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
     arrow_frame,
@@ -39,7 +39,7 @@ FORMATS = {
     ".svmlight": "svm",
     ".basket": "basket",
 }
-"""File endings and the format that each stands for; csv, tsv, svm and basket may be gzipped."""
+"""File extensions and their formats; csv, tsv, svm and basket files may be gzipped."""
 
 
 def read_table(
@@ -59,7 +59,7 @@ def read_table(
     separator: str | None = None,
     check: bool = True,
 ) -> Table:
-    """Read a table and say what each column is for.
+    """Read a table and assign a role to each column.
 
     Parameters
     ----------
@@ -67,19 +67,19 @@ def read_table(
         csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
         ``"file.duckdb::table"``.
     target, sensitive, quasi, identifier, person, drop, feature
-        The roles, see `Roles`; what tells people apart is an identifier without being named so,
-        and `feature` names ordinary columns that you have looked at.
-    missing : text or texts
-        What stands for a missing value, besides an empty cell.
+        The roles, see `Roles`; a `person` column is an identifier without being named as one,
+        and `feature` names ordinary columns that you have checked.
+    missing : str or sequence of str
+        Text that means a missing value, besides an empty cell.
     schema : path of a TOML file, optional
-        Types, roles and markers of missing values; arguments win over it.
+        Types, roles and markers for missing values; arguments override it.
     format : str, optional
-        One of csv, tsv, parquet, arrow, where the file name does not tell.
+        One of csv, tsv, parquet, arrow, if the file name does not show it.
     encoding, separator : str
         Of text files.
     check : bool
-        Whether to refuse empty columns, infinite numbers and a useless target. Not so where rows
-        will be drawn with differential privacy: a refusal that depends on cells tells of them.
+        Whether to refuse empty columns, infinite numbers and a useless target. Pass `False` if
+        rows will be drawn with differential privacy: a refusal that depends on cells reveals them.
 
     Returns
     -------
@@ -118,14 +118,14 @@ def read_table(
 
 
 def format_of(source: str | Path) -> str:
-    """The format that a file name stands for."""
+    """The format that a file name implies."""
     if "::" in str(source):
         return "duckdb"
     suffixes = [s for s in Path(source).suffixes if s != ".gz"]
     kind = FORMATS.get(suffixes[-1].lower()) if suffixes else None
     if kind is None:
         raise InputError(
-            f"cannot tell the format of {source} by its name; pass --format with one of "
+            f"cannot infer the format of {source} from its name; pass --format with one of "
             f"{', '.join(dict.fromkeys(FORMATS.values()))}, or file.duckdb::table for DuckDB"
         )
     return kind
@@ -158,7 +158,9 @@ def _frame(
         "arrow": arrow_frame,
     }
     if kind not in readers:
-        raise InputError(f"{kind} holds sparse 0/1 records; read it with tamis.read_binary")
+        raise InputError(
+            f"{kind} files contain sparse 0/1 records; read them with tamis.read_binary"
+        )
     frame = readers[kind](source)
     return typed(frame, missing=missing, declared=declared, untouched=untouched, infer=False)
 
@@ -166,7 +168,7 @@ def _frame(
 def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
     quasi, said = given.get("quasi"), given.get("person")
     who = said if person is None else person
-    # What tells people apart is an identifier, even where flags then say that a row is a person.
+    # What distinguishes people is an identifier, even if flags then say that each row is a person.
     identifiers = (*given.get("identifier", ()), *(said or ()), *(who or ()))
     return Roles(
         target=given.get("target"),
@@ -180,7 +182,7 @@ def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
 
 
 def _need_plain(frame: pl.DataFrame, roles: Roles) -> None:
-    # A table may lack them, for it may be a part of another; a misspelt name ends here.
+    # A table may lack them, since it may be part of another; a misspelt name is caught here.
     if unknown := [c for c in roles.plain if c not in frame.columns]:
         raise InputError(
             f"no column {listed(unknown)} in the table; its columns are "
@@ -194,7 +196,7 @@ def check_table(table: Table) -> None:
     empty = [c for c in frame.columns if frame[c].null_count() == frame.height]
     if empty:
         raise InputError(
-            f"column {listed(empty)} has no value in any row; leave it out with --drop "
+            f"column {listed(empty)} has no values at all; leave it out with --drop "
             f"{','.join(empty)}"
         )
     check_numbers(table)
@@ -203,30 +205,32 @@ def check_table(table: Table) -> None:
 
 
 LARGEST = 1e30
-"""What trees can hold, which keep numbers in 32 bits, and what variances do not overflow with."""
+"""The largest number that fits the 32 bits of trees and does not make variances overflow."""
 
 
 def check_numbers(table: Table) -> None:
-    """Refuse infinite numbers, and numbers too large to reckon with."""
+    """Refuse infinite numbers, and numbers too large to compute with."""
     floats = only(table.frame, (c for c, t in table.frame.schema.items() if t.is_float()))
     infinite = floats.select(pl.all().is_infinite().sum())
     if bad := [c for c in infinite.columns if infinite[c].item()]:
         raise InputError(
-            f"column {listed(bad)} holds infinite numbers in {infinite[bad[0]].item()} rows; "
+            f"column {listed(bad)} has infinite numbers in "
+            f"{plural(infinite[bad[0]].item(), 'row')}; "
             "replace them or make them missing"
         )
     large = floats.select((pl.all().abs() > LARGEST).sum())
     named = table.roles.identifiers
     if bad := [c for c in large.columns if large[c].item() and c not in named]:
         raise InputError(
-            f"column {listed(bad)} holds numbers beyond {LARGEST:g} in {large[bad[0]].item()} "
-            "rows, too large to learn from; use a larger unit or logarithms, make them missing, or "
+            f"column {listed(bad)} has numbers beyond {LARGEST:g} in "
+            f"{plural(large[bad[0]].item(), 'row')}, "
+            "too large to learn from; use a larger unit or logarithms, make them missing, or "
             "leave the column out with --drop"
         )
 
 
 def check_target(target: pl.Series) -> None:
-    """A target needs a value in every row, and at least two different ones."""
+    """A target needs a value in every row, and at least two distinct values."""
     if count := target.null_count():
         raise InputError(
             f"the target {target.name!r} is missing in {count} of {target.len()} rows; give these "
@@ -234,8 +238,8 @@ def check_target(target: pl.Series) -> None:
         )
     if target.n_unique() < 2:
         raise InputError(
-            f"the target {target.name!r} has one value only, so there is nothing to learn; choose "
-            "another --target, or a table with both kinds of rows"
+            f"the target {target.name!r} has only one value, so there is nothing to learn; choose "
+            "another --target, or a table with rows of two or more classes"
         )
 
 
@@ -256,10 +260,10 @@ def read_binary(
     ----------
     source : path
         ``.svm`` or ``.libsvm`` (a label, then ``index:1`` words), ``.basket`` (one row of items
-        a line), or any table that `read_table` reads, with `long`.
+        per line), or, with `long`, any table that `read_table` reads.
     labels : path, optional
-        For baskets a file of one label a line; for a long table a table of entities and labels.
-    label_items : texts
+        For baskets, a file with one label per line; for a long table, a table of labels by entity.
+    label_items : sequence of str
         For baskets: the item or items that are the label.
     long : (entity, feature), optional
         The two columns of a long table.
@@ -288,9 +292,10 @@ def read_binary(
         )
     else:
         raise InputError(
-            f"{kind} is no sparse format; give .svm or .basket files, or name the two columns of a "
+            f"{kind} is not a sparse format; give a .svm or .basket file, or name the two columns "
+            "of a "
             "long table with --long ENTITY,FEATURE"
         )
     if table.labels is not None and len(set(table.labels)) < 2:
-        raise InputError("the label has one value only, so there is nothing to learn")
+        raise InputError("the label has only one value, so there is nothing to learn")
     return table

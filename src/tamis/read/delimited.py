@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed, plural
 from tamis.read.text import read_utf8
 from tamis.read.types import EXACT, looks_numeric, typed
 from tamis.table import bare
@@ -31,14 +31,14 @@ def direct_frame(
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame | None:
-    """The typed frame, or `None` where only the slow way is sure to be right."""
+    """The typed frame, or `None` if only the slow way is certain to be right."""
     if b'"' in data or b"+" in data:
         return None
     options: dict[str, Any] = {"separator": separator, "quote_char": None}
     guided: dict[str, Any] = {"declared": declared, "untouched": untouched}
     try:
         sample = pl.read_csv(data, infer_schema=False, n_rows=_SAMPLE, **options)
-        with warnings.catch_warnings():  # the slow way will say it of the whole file
+        with warnings.catch_warnings():  # the slow way will warn about the whole file
             warnings.simplefilter("ignore", TamisWarning)
             first = typed(sample, missing=missing, **guided)
         if any(looks_numeric(first[c]) for c in first.columns if c not in untouched):
@@ -60,7 +60,7 @@ def _exact(frame: pl.DataFrame) -> bool:
 
 
 def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:
-    """The number of fields, and the columns in which some number has a leading zero."""
+    """The number of fields, and the columns with a number that has a leading zero."""
     text = np.frombuffer(data, np.uint8)
     found: set[int] = set()
     before = 0  # fields that ended in earlier chunks
@@ -90,9 +90,9 @@ def delimited_frame(
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame:
-    """The table of a file, typed by the rule of `tamis.read.types`; an empty cell is missing."""
+    """The table in a file, typed by the rule of `tamis.read.types`; an empty cell is missing."""
     if len(separator.encode()) != 1:
-        raise InputError(f"the separator is one ASCII character, got {len(separator)} characters")
+        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
     data = read_utf8(path, encoding)
     header = _header(path, data, separator)
     guided: dict[str, Any] = {"missing": missing, "declared": declared, "untouched": untouched}
@@ -109,7 +109,7 @@ def _text_frame(path: Path, data: bytes, header: list[str], separator: str) -> p
     try:
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
         if frame.width == len(header):
-            frame.columns = header  # polars leaves the quotes inside a name doubled
+            frame.columns = header  # polars leaves quotes inside a name doubled
         if not _evenly_split(data, frame, separator):
             frame = _record_by_record(path, data, header, separator)
     except pl.exceptions.PolarsError:
@@ -122,11 +122,11 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
     try:
         names = next(csv.reader(lines, delimiter=separator, strict=True))
     except csv.Error:
-        raise InputError(f"{path}: the quotes of the header do not close") from None
+        raise InputError(f"{path}: a quote in the header is not closed") from None
     if len(names) > MOST_COLUMNS:
         raise InputError(
-            f"{path} has {len(names):,} columns, more than {MOST_COLUMNS:,}; give 0/1 records in a "
-            "sparse format, or check the separator"
+            f"{path} has {len(names):,} columns, more than {MOST_COLUMNS:,}; use a sparse "
+            "format for 0/1 records, or check the separator"
         )
     if blank := [str(i + 1) for i, name in enumerate(names) if not name.strip()]:
         raise InputError(
@@ -141,7 +141,7 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
 def _evenly_split(data: bytes, frame: pl.DataFrame, separator: str) -> bool:
     """Whether every record has as many fields as the header.
 
-    Polars refuses longer records but fills shorter ones in silence. So count: the separators in
+    Polars refuses longer records but silently fills shorter ones. So count: the separators in
     the file are those between fields plus those inside quoted cells.
     """
     inside = 0
@@ -166,15 +166,16 @@ def _record_by_record(path: Path, data: bytes, header: list[str], separator: str
                 ragged.append((reader.line_num, len(record)))
     except csv.Error:
         raise InputError(
-            f"{path}: a quoted cell does not end properly near line {reader.line_num}; double "
+            f"{path}: a quoted cell is not closed properly near line {reader.line_num}; double "
             "every quote inside a quoted cell and close it"
         ) from None
     if ragged:
         line, fields = ragged[0]
-        more = f" ({len(ragged)} such lines in all)" if len(ragged) > 1 else ""
+        more = f" ({len(ragged)} such lines in total)" if len(ragged) > 1 else ""
         raise InputError(
-            f"{path}: line {line} has {fields} fields where the header has {len(header)}{more}; "
-            f"quote cells that contain {separator!r}, or name another separator"
+            f"{path}: line {line} has {plural(fields, 'field')}, the header has "
+            f"{len(header)}{more}; "
+            f"quote cells that contain {separator!r}, or pass another separator"
         )
     frame = pl.DataFrame(records, schema=dict.fromkeys(header, pl.String), orient="row")
     return frame.with_columns(pl.all().replace("", None))

@@ -16,9 +16,9 @@ from tamis.table_file import panics_unheard
 
 
 def polars_frame(data: Any) -> pl.DataFrame:
-    """A pandas, polars or pyarrow frame as a polars frame, NaN read as missing.
+    """Convert a pandas, polars or pyarrow frame to polars, reading NaN as missing.
 
-    A pandas index is left behind: it is no column, and it must not reach a release.
+    A pandas index is left behind: it is not a column, and must not reach a release.
 
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
@@ -36,9 +36,9 @@ def polars_frame(data: Any) -> pl.DataFrame:
     except ModuleNotFoundError:
         raise MissingExtra("reading a pandas frame needs pyarrow; pip install pyarrow") from None
     except Exception as error:
-        # Arrow refuses mixed columns with messages that quote a cell, so only the kind is told.
+        # Arrow refuses mixed columns with messages that quote a cell, so only the problem is named.
         raise InputError(
-            "a column of the frame holds values of several types; make each column one type "
+            "a column of the frame has values of several types; give each column one type "
             f"({type(error).__name__})"
         ) from None
     return plain(frame)
@@ -54,8 +54,9 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
     odd = [c for c, t in frame.schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
     if odd:
         raise InputError(
-            f"column {listed(odd)} holds lists, records, bytes or objects; a table has one number "
-            "or text a cell: unpack or drop such columns first"
+            f"column {listed(odd)} holds lists, records, bytes or objects; a cell must be one "
+            "number "
+            "or text: unpack or drop such columns first"
         )
     return frame.with_columns(
         pl.selectors.decimal().cast(pl.Float64), pl.selectors.float().fill_nan(None)
@@ -78,14 +79,14 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
         with panics_unheard():
             frame: pl.DataFrame = reader(path.read_bytes())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise InputError(f"{path} is not a {kind}, or is damaged; write it again") from None
+        raise InputError(f"{path} is not a {kind}, or is damaged; export it again") from None
     return plain(frame)
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:
     """A table of a DuckDB file, named `file.duckdb::table`.
 
-    The file may come from anybody: it is opened for reading, nothing in it reaches other files,
+    The file may come from anyone: it is opened read-only, nothing in it can reach other files,
     the network or an extension, and views, which are programs, are not run.
     """
     import duckdb
@@ -101,26 +102,27 @@ def duckdb_frame(source: str) -> pl.DataFrame:
             tables = {_named(*row): row for row in database.execute(_TABLES).fetchall()}
             if name not in tables:
                 raise InputError(
-                    f"no table {name!r} in {path}; it has {listed(tables) or 'none'} (views are "
-                    "not read: make a table of what they show)"
+                    f"no table {name!r} in {path}; its tables are: {listed(tables) or 'none'} "
+                    "(views are "
+                    "not read; store them as tables first)"
                 )
             return plain(_through_parquet(database, tables[name], Path(folder)))
     except duckdb.Error:
         raise InputError(
-            f"{path} is not a DuckDB file that can be opened for reading; close the program that "
-            "writes to it, or check the name"
+            f"{path} is not a readable DuckDB file; close any program that is "
+            "writing to it, or check the name"
         ) from None
 
 
 def _shut_in(database: Any, folder: str) -> None:
-    """Let DuckDB reach no file but its own and those of one folder, for good."""
+    """Permanently restrict DuckDB to its own file and those of one folder."""
     database.execute(f"SET allowed_directories = [{_quoted(folder)}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
 
 
 def _through_parquet(database: Any, table: tuple[str, str], folder: Path) -> pl.DataFrame:
-    """DuckDB hands over frames through pyarrow only, which tamis does not need otherwise."""
+    """DuckDB exports frames only through pyarrow, which tamis does not otherwise need."""
     file = folder / "table.parquet"
     source = ".".join('"' + part.replace('"', '""') + '"' for part in table)
     database.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(str(file))} (FORMAT parquet)")

@@ -1,4 +1,4 @@
-"""What the columns of a table seem to be for, as a first draft that a person corrects."""
+"""What the columns of a table seem to be for: a first draft for a person to correct."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CLASSES = 20
 
 @dataclass(frozen=True)
 class Seen:
-    """One column: what it holds, and what it looks like."""
+    """One column: what it contains, and what it looks like."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ def seen(table: Table) -> list[Seen]:
 
 
 def likely_target(table: Table) -> str | None:
-    """A column named like a target, else the last one, where it has few values and all of them."""
+    """A column named like a target, else the last one, if it has few values and none missing."""
     names = table.frame.columns
     told = [c for c in names if c.lower() in TARGETS]
     for name in (*told, names[-1]):

@@ -1,7 +1,7 @@
-"""Columns that tell rows or people apart: values that hardly repeat, row numbers, keys.
+"""Columns that identify rows or people: values that hardly repeat, row numbers, keys.
 
-Such a column must not leave because nobody thought of it. So it is refused until the data holder
-has said what it is for; fractions that were measured hardly repeat by nature and are only named.
+Such a column must not be released by oversight. So it is refused until the data holder
+has said what it is for; measured fractions hardly repeat by nature and only cause a warning.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from tamis.errors import InputError, TamisWarning, listed
 from tamis.table import Table
 
 LEAST = 20
-"""Rows, and different values, below which chance alone makes columns look like keys."""
+"""Rows, and distinct values, below which chance alone makes columns look like keys."""
 NEARLY = 0.95
-"""The share of different values from which a column has another one in nearly every row."""
+"""The share of distinct values at which a column has a different one in nearly every row."""
 NEARLY_TEXTS = 0.9
-"""The same of texts, which are not apt to differ by chance as measured numbers are."""
+"""The same for text, which is less likely than measured numbers to differ by chance."""
 STEADY = 0.9
-"""The share of equal steps from which numbers are counted, though the count may restart."""
+"""The share of equal steps at which numbers count as a sequence, even if it restarts."""
 BANDS = 5
-"""Row numbers in so many bands of equal length or more are still seen as such."""
+"""Row numbers in this many bands of equal length, or more, are still recognised."""
 OFTEN = 0.01
-"""Different values a row from which a column with the name of any key is one."""
+"""Distinct values per row at which a column named like a key counts as one."""
 
-UNIQUE = "another value in nearly every row"
+UNIQUE = "a different value in nearly every row"
 ORDER = "follows the order of the rows"
-KEY = "a key by its name and values"
+KEY = "looks like a key by name and values"
 
 _PEOPLE = {
     "patient", "person", "people", "subject", "customer", "client", "user", "member",
@@ -37,15 +37,15 @@ _PEOPLE = {
     "sin", "mrn", "npi", "passport", "email", "mail", "phone", "telephone", "mobile", "iban",
     "username", "surname", "firstname", "lastname", "fullname", "forename",
 }  # fmt: skip
-"""Words for people, and for what they alone have."""
+"""Words for people, and for things that identify them."""
 _KEYS = {
     "id", "ids", "uuid", "guid", "key", "index", "idx", "name", "hash",
 }  # fmt: skip
-"""What the name of any key ends in."""
+"""What the names of keys end in."""
 _COUNTED = {
     "no", "nr", "nbr", "num", "number", "code", "address",
 }  # fmt: skip
-"""What may stand beside a word for people."""
+"""What may accompany a word for people."""
 _ROWS = {
     "row", "rows", "rowname", "rownames", "rownumber", "record",
 }  # fmt: skip
@@ -59,53 +59,55 @@ _SHAPES = (
 
 
 def refuse_unsaid(table: Table) -> None:
-    """Refuse a table with columns that tell people apart and whose role nobody has said.
+    """Refuse a table with columns that could identify people and have no stated role.
 
-    Measured fractions that hardly repeat are named in a warning.
+    Measured fractions that hardly repeat only cause a warning.
     """
     found = unsaid(table)
     if found:
         raise InputError(
-            f"{_described(found)} could tell people apart; say what it is for: --identifier or "
-            "--drop never releases it, --quasi hides it among k, --feature releases it as an "
-            "ordinary column that you have looked at"
+            f"{_described(found)} could identify people; say what it is for: --identifier or "
+            "--drop never releases it, --quasi protects it by k, --feature releases it as an "
+            "ordinary column that you have checked"
         )
     warn_of_fractions(table)
 
 
 def warn_of_unsaid(table: Table) -> None:
-    """Name the columns that `refuse_unsaid` refuses, and measured fractions."""
+    """Warn about the columns that `refuse_unsaid` refuses, and about measured fractions."""
     if found := unsaid(table):
         _warn(
-            f"{_described(found)} could tell people apart; before anything leaves, say what it is "
+            f"{_described(found)} could identify people; before you release anything, say what it "
+            "is "
             "for with --identifier, --drop, --quasi or --feature"
         )
     warn_of_fractions(table)
 
 
 def warn_of_fractions(table: Table) -> None:
-    """Name the features of measured fractions that hardly repeat."""
+    """Warn about features of measured fractions that hardly repeat."""
     if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
         _warn(
-            f"column {listed(fractions)} has fractions that hardly repeat: who knows one of them "
-            "exactly finds the row; round them, or name those that an attacker may know with "
+            f"column {listed(fractions)} has fractions that hardly repeat: whoever knows one of "
+            "them "
+            "exactly can find the row; round them, or name those that an attacker may know with "
             "--quasi"
         )
 
 
 def unsaid(table: Table) -> dict[str, str]:
-    """The features that tell people apart and have no role by name, each with the reason.
+    """The features that could identify people and have no stated role, each with the reason.
 
     >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
     >>> unsaid(Table(frame))
-    {'who': 'another value in nearly every row'}
+    {'who': 'a different value in nearly every row'}
     """
     found = {c: telling(table.frame.get_column(c)) for c in _open(table)}
     return {name: why for name, why in found.items() if why}
 
 
 def telling(column: pl.Series) -> str:
-    """Why a column tells rows or people apart; empty where it does not seem to."""
+    """Why a column identifies rows or people; empty if it does not seem to."""
     # Nameless: a name such as "^a.*$" is a pattern to most methods of a polars series.
     present = _comparable(column.alias("")).drop_nulls()
     distinct = present.n_unique()
@@ -120,12 +122,12 @@ def telling(column: pl.Series) -> str:
 
 
 def is_whole(present: pl.Series) -> bool:
-    """Whether values are text, dates or whole numbers, not measured fractions."""
+    """Whether values are text, dates or whole numbers rather than measured fractions."""
     return not present.dtype.is_float() or bool((present == present.floor()).all())
 
 
 def _open(table: Table) -> list[str]:
-    """The features whose role was not said."""
+    """The features without a stated role."""
     said = {*table.roles.plain, *(table.roles.quasi or ())}
     return [c for c in table.features if c not in said]
 
@@ -151,7 +153,7 @@ def _in_order(present: pl.Series, distinct: int) -> bool:
 
 
 def _is_counted(present: pl.Series) -> bool:
-    """Whether nearly all steps from row to row are one step, as of a count that restarts."""
+    """Whether nearly all steps from row to row are equal, as in a sequence that restarts."""
     if not present.dtype.is_numeric():
         return False
     steps = present.cast(pl.Float64).diff().drop_nulls()
@@ -160,9 +162,9 @@ def _is_counted(present: pl.Series) -> bool:
 
 
 def _in_bands(present: pl.Series) -> bool:
-    """Whether few values in order stand in runs of one length, as row numbers in bands do.
+    """Whether a few ascending values form runs of one length, as row numbers in bands do.
 
-    A column that the file is sorted by has runs as long as its values are frequent.
+    A column the file is sorted by has runs of different lengths, as its values vary in frequency.
     """
     if not present.dtype.is_numeric():
         return False
@@ -180,7 +182,7 @@ def _is_key(name: str, present: pl.Series, distinct: int) -> bool:
 
 
 def _names_people(words: list[str]) -> bool:
-    """Whether a name says nothing but who: patient, patient_nbr, but not patient_age."""
+    """Whether a name says only who: patient, patient_nbr, but not patient_age."""
     return bool(_PEOPLE & set(words)) and set(words) <= _PEOPLE | _KEYS | _COUNTED
 
 
@@ -195,7 +197,7 @@ def _words(name: str) -> list[str]:
 
 
 def _shaped(present: pl.Series) -> bool:
-    """Whether nearly all values look like e-mail addresses, numbers of people or hashes."""
+    """Whether nearly all values look like e-mail addresses, personal numbers or hashes."""
     whole = present.cast(pl.Int64, strict=False) if present.dtype.is_float() else present
     texts = whole.cast(pl.String)
     return any(texts.str.contains(shape).sum() >= STEADY * texts.len() for shape in _SHAPES)

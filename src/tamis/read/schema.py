@@ -1,8 +1,8 @@
-"""A schema file: what the columns are, what they are for, and how to make them 0/1.
+"""A schema file: column types, column roles, and how to turn columns into 0/1.
 
 ::
 
-    missing = ["?"]              # texts that mean missing
+    missing = ["?"]              # text that means missing
 
     [columns]                    # overrides of the type rule
     zip = "text"                 # or "number"
@@ -12,11 +12,11 @@
     sensitive = "disease"
     quasi = ["age", "zip"]
     identifier = ["name"]
-    person = ["name"]            # identifiers that tell people apart; [] where a row is a person
+    person = ["name"]            # identifiers that distinguish people; [] if each row is a person
     drop = ["fnlwgt"]
     feature = ["stays"]          # ordinary columns, though they look like keys
 
-    [binary]                     # the columns to make 0/1; those not named are left out
+    [binary]                     # the columns to turn into 0/1; all others are left out
     age = { cuts = [25, 35, 45, 55] }
     hours = { quantiles = 4 }
     marital = { value = "Never-married" }
@@ -50,7 +50,7 @@ class Schema:
     binary: Mapping[str, Cut] | None = None
 
     def check_columns(self, present: list[str]) -> None:
-        """Refuse a schema that names a column which the table does not have."""
+        """Refuse a schema that names a column that the table does not have."""
         unknown = [c for c in [*self.columns, *(self.binary or {})] if c not in present]
         if unknown:
             raise InputError(
@@ -77,7 +77,7 @@ def _schema(path: Path, content: dict[str, Any]) -> Schema:
     _only(path, "binary.", binary)
     for name, kind in columns.items():
         if kind not in ("text", "number"):
-            raise InputError(f'{path}: columns.{name} is "text" or "number", got {kind!r}')
+            raise InputError(f'{path}: columns.{name} must be "text" or "number", got {kind!r}')
     markers = _texts(path, "missing", content.get("missing", ()))
     said = {role: _role(path, role, value) for role, value in roles.items()}
     cuts = {name: _cut(path, name, how) for name, how in binary.items()}
@@ -88,14 +88,14 @@ def _role(path: Path, role: str, value: Any) -> str | tuple[str, ...]:
     if role not in _ONE:
         return _texts(path, f"roles.{role}", value)
     if not isinstance(value, str):
-        raise InputError(f"{path}: roles.{role} is the name of one column, in quotes")
+        raise InputError(f"{path}: roles.{role} must be the name of one column, in quotes")
     return value
 
 
 def _texts(path: Path, where: str, value: Any) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f'{path}: {where} is a list of texts, such as ["a", "b"]')
+        raise InputError(f'{path}: {where} must be a list of strings, such as ["a", "b"]')
     return tuple(texts)
 
 
@@ -104,7 +104,7 @@ def _cut(path: Path, name: str, how: Any) -> Cut:
         return Cut()
     if not isinstance(how, dict) or len(how) != 1:
         raise InputError(
-            f'{path}: binary.{name} is "values", or one of {{ cuts = [...] }}, '
+            f'{path}: binary.{name} must be "values", or one of {{ cuts = [...] }}, '
             "{ quantiles = N } and { value = ... }"
         )
     _only(path, f"binary.{name}.", how, ("cuts", "quantiles", "value"))
@@ -119,4 +119,6 @@ def _only(path: Path, where: str, content: Any, allowed: tuple[str, ...] | None 
     if not isinstance(content, dict):
         raise InputError(f"{path}: [{where.rstrip('.')}] must be a table of names and values")
     if allowed is not None and (unknown := [key for key in content if key not in allowed]):
-        raise InputError(f"{path}: no entry {where}{unknown[0]}; allowed: {', '.join(allowed)}")
+        raise InputError(
+            f"{path}: unknown entry {where}{unknown[0]}; allowed: {', '.join(allowed)}"
+        )

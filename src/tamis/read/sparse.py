@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.records import BinaryTable
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
 
 
 def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
-    """A libsvm (svmlight) file: a label, then `index:1` for each feature that a row has."""
+    """A libsvm (svmlight) file: a label, then `index:1` for each feature a row has."""
     indices, counts, labels = [], [], []
     for first, lines in _lines(path, encoding):
         if lines.str.contains("#", literal=True).any():
@@ -28,7 +28,7 @@ def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
         label = words.list.first()
         if (label == "").any():
             line = first + int(np.flatnonzero((label == "").to_numpy())[0])
-            raise InputError(f"{path}: line {line} has no label; a line begins with one")
+            raise InputError(f"{path}: line {line} has no label; every line must begin with one")
         items = words.list.slice(1)
         indices.append(_svm_indices(path, first, items))
         counts.append(items.list.len().to_numpy())
@@ -40,9 +40,9 @@ def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
 
 
 def _numbered(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The indices that occur, in order, and the place of each among them.
+    """The indices that occur, in order, and the position of each among them.
 
-    One large index must not make billions of columns that nobody has.
+    A single large index must not create billions of empty columns.
     """
     if indices.max(initial=0) > 10 * len(indices) + 1_000_000:
         found, places = np.unique(indices, return_inverse=True)
@@ -63,15 +63,15 @@ def _svm_indices(path: Path, first: int, items: pl.Series) -> NDArray[np.int32]:
 
 
 def _svm_careful(path: Path, first: int, items: pl.Series, words: pl.Series) -> pl.Series:
-    """Values written as 1.0 are ones; anything else is refused with its line."""
+    """Values written as 1.0 are ones; anything else is refused, naming the line."""
     parts = words.str.split_exact(":", 1).struct.unnest()
     index = parts["field_0"].cast(pl.Int64, strict=False)
     value = parts["field_1"].cast(pl.Float64, strict=False)
     for bad, said in (
-        (words == "", "two blanks in a row; put one blank between words"),
+        (words == "", "two spaces in a row; put one space between words"),
         (index.is_null(), "an index that is not a whole number; write index:1"),
         (index < 0, "a negative index; indices count from 1"),
-        (index >= 2**31 - 1, "an index of more than 31 bits; number the features anew"),
+        (index >= 2**31 - 1, "an index of more than 31 bits; renumber the features"),
         (value.is_null(), "an index without a value; write index:1"),
         (value != 1, "a value other than 1; leave zeros out, and binarise other values first"),
     ):
@@ -91,10 +91,10 @@ def basket_table(
     encoding: str = "utf-8",
     separator: str | None = None,
 ) -> BinaryTable:
-    """Baskets: one row of items a line; labels from a second file, or from given items.
+    """Baskets: one row of items per line; labels from a second file, or from given items.
 
-    With one label item the classes are having it and not having it; with several, every row has
-    exactly one of them. Label items are no features.
+    With one label item the classes are having it and not having it; with several, every row must
+    have exactly one of them. Label items are not features.
     """
     known: dict[str, int] = {}
     indices, counts = [], []
@@ -120,7 +120,7 @@ def basket_table(
 
 
 def _in_order(items: dict[str, int]) -> list[str]:
-    """By number where all are numbers, else by text: independent of the order of the rows."""
+    """Sorted as numbers if all are numbers, else as text: independent of the order of the rows."""
     return sorted(items, key=int) if all(i.isdecimal() for i in items) else sorted(items)
 
 
@@ -136,8 +136,9 @@ def _labelled_by_item(
         labels = np.asarray(items)[has.argmax(axis=1)]
     else:
         raise InputError(
-            f"{path}: {wrong} rows do not have exactly one of the label items; name one item, or "
-            "items that exclude each other"
+            f"{path}: not every row has exactly one of the label items ({wrong} do not); name one "
+            "item, or "
+            "mutually exclusive items"
         )
     keep = [i for i, name in enumerate(names) if name not in items]
     return BinaryTable(matrix[:, keep], tuple(names[i] for i in keep), labels)
@@ -146,7 +147,7 @@ def _labelled_by_item(
 def _label_lines(path: Path, rows: int, encoding: str) -> NDArray[np.str_]:
     lines = read_utf8(path, encoding).decode().splitlines()
     if len(lines) != rows:
-        raise InputError(f"{path} has {len(lines)} labels for {rows} rows; give one label a line")
+        raise InputError(f"{path} has {len(lines)} labels for {rows} rows; give one label per line")
     return np.asarray(lines)
 
 
@@ -157,10 +158,10 @@ def long_table(
     labels: pl.DataFrame | None = None,
     target: str | None = None,
 ) -> BinaryTable:
-    """A long table, one line for each feature that an entity has, with a table of labels.
+    """A long table, one line for each feature an entity has, with a table of labels.
 
-    Entities of the label table that have no line have no feature. Without a label table the
-    target, if any, is a column of the long table that has one value an entity.
+    Entities of the label table that have no line have no features. Without a label table the
+    target, if any, is a column of the long table with one value per entity.
     """
     _need(pairs, [entity, feature], "the long table")
     if pairs[entity].null_count() or pairs[feature].null_count():
@@ -176,7 +177,8 @@ def long_table(
     )
     if unlabelled := row.null_count():
         raise InputError(
-            f"{unlabelled} lines of the long table are of entities without a label; label these "
+            f"{plural(unlabelled, 'line')} of the long table have an entity without a label; "
+            "label these "
             "entities or remove their lines"
         )
     column = (
@@ -194,7 +196,7 @@ def _labels_within(pairs: pl.DataFrame, entity: str, target: str) -> pl.DataFram
     _need(pairs, [target], "the long table")
     labels = pairs.select(entity, target).unique(maintain_order=True)
     if labels[entity].n_unique() < labels.height:
-        raise InputError(f"some entities have several values of {target!r}; give them one")
+        raise InputError(f"some entities have several values of {target!r}; give each entity one")
     return labels
 
 
@@ -208,9 +210,14 @@ def _entities(
     _need(labels, [entity, target], "the label table")
     names = labels[entity].cast(pl.String)
     if twice := names.len() - names.n_unique():
-        raise InputError(f"{twice} entities occur twice in the label table; keep one line each")
+        raise InputError(
+            f"the label table has more than one line for some entities ({twice}); keep one line "
+            "each"
+        )
     if missing := labels[target].null_count():
-        raise InputError(f"the target {target!r} is missing in {missing} rows of the label table")
+        raise InputError(
+            f"the target {target!r} is missing in {plural(missing, 'row')} of the label table"
+        )
     return names, labels[target].cast(pl.String).to_numpy().astype(str)
 
 
@@ -234,7 +241,7 @@ def _lines(path: Path, encoding: str) -> Iterator[tuple[int, pl.Series]]:
 
 
 def _csr(indices: NDArray[Any], counts: NDArray[Any], width: int) -> sparse.csr_array:
-    """Rows of column numbers as a 0/1 matrix; a feature named twice in a row counts once."""
+    """Rows of column numbers as a 0/1 matrix; a feature repeated within a row counts once."""
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     if starts[-1] < 2**31:
         starts = starts.astype(np.int32)

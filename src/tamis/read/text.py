@@ -1,4 +1,4 @@
-"""Bytes of a text file, checked: present, not empty, whole gzip, no NUL, the right encoding."""
+"""The bytes of a text file, checked: present, not empty, intact gzip, no NUL, right encoding."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _PART = 1 << 20
 MOST_UNPACKED = 1 << 30
-"""Bytes up to which gzip data is unpacked: a small file may hold far more than fits."""
+"""The most bytes that gzip data may unpack to: a small file may hold more than fits in memory."""
 
 
 def file_at(source: str | Path) -> Path:
-    """The path of a file that is there and can be read."""
+    """The path of a file that exists and can be read."""
     path = Path(source)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
@@ -36,7 +36,7 @@ def read_bytes(path: Path) -> bytes:
     if data.startswith(_GZIP):
         return _unpack(path, data)
     if path.suffix == ".gz" and data:
-        raise InputError(f"{path} ends in .gz but is not gzip data; rename it or pack it again")
+        raise InputError(f"{path} ends in .gz but is not gzip data; rename it or compress it again")
     return data
 
 
@@ -60,9 +60,9 @@ def _unpack(path: Path, data: bytes) -> bytes:
 
 
 def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
-    """The text of a file as UTF-8 bytes with `\\n` line ends, without a byte-order mark.
+    """The text of a file as UTF-8 bytes with `\\n` line endings, without a byte-order mark.
 
-    Trailing blank lines are cut. Raises where the file is empty, holds NUL bytes or is not in
+    Trailing blank lines are removed. Raises if the file is empty, contains NUL bytes or is not in
     the given encoding.
     """
     path = file_at(source)
@@ -71,7 +71,8 @@ def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{path} holds a NUL byte in line {line}, so it is not a text table; export it again, "
+            f"{path} contains a NUL byte in line {line}, so it is not a text table; export it "
+            "again, "
             "or pass --encoding utf-16 if a program wrote it as Unicode text"
         )
     if b"\r" in data:
@@ -87,14 +88,14 @@ def _recode(path: Path, data: bytes, encoding: str) -> bytes:
         raise InputError(f"{path} is UTF-16 text; pass --encoding utf-16")
     try:
         if plain:
-            # Validation alone: decoding a pure-ASCII file again would cost a copy of it.
+            # Only validate: decoding a pure-ASCII file again would cost a copy of it.
             if not data.isascii():
                 data.decode("utf-8")
             return data.removeprefix(_BOM)
         return data.decode(encoding).removeprefix("\ufeff").encode()
     except LookupError:
         raise InputError(
-            f"no encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
+            f"unknown encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
         ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1

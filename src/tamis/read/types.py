@@ -1,7 +1,7 @@
-"""The one rule by which a column of text becomes numbers.
+"""The one rule by which a text column becomes numbers.
 
-A column is a number if every present value is one and none is written with a leading zero or a
-leading plus; anything else stays the text it is. So ZIP code 01000 stays 01000, and yes stays
+A column is numeric if every present value is a number and none has a leading zero or a
+leading plus; anything else stays text. So ZIP code 01000 stays 01000, and yes stays
 yes. A schema overrides the rule; identifiers are never turned into numbers.
 """
 
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisWarning, plural
 from tamis.table import bare
 
 _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -31,20 +31,20 @@ def typed(
     untouched: Collection[str] = (),
     infer: bool = True,
 ) -> pl.DataFrame:
-    """Text columns as numbers where the rule or the declaration says so.
+    """Turn text columns into numbers where the rule or the declaration says so.
 
     Parameters
     ----------
     frame : polars frame
         Columns that are not text are left alone.
-    missing : texts
-        What stands for a missing value, blanks around it ignored.
+    missing : sequence of str
+        Text that means a missing value, ignoring spaces around it.
     declared : mapping of column to ``"number"`` or ``"text"``, optional
         Overrides the rule.
     untouched : column names
         Columns to leave as text, such as identifiers.
     infer : bool
-        Whether the rule applies to columns that are not declared; not so where the source has
+        Whether the rule applies to undeclared columns; pass `False` if the source has
         types of its own.
 
     Examples
@@ -81,7 +81,7 @@ def _without_markers(column: pl.Series, markers: list[str]) -> pl.Series:
 
 
 def _as_number(column: pl.Series, name: str) -> pl.Series | None:
-    """The column as numbers, or `None` where the rule leaves it text."""
+    """The column as numbers, or `None` if the rule leaves it as text."""
     if not looks_numeric(column):
         return None
     column = _trimmed(column)
@@ -100,8 +100,8 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
 
 
 def looks_numeric(column: pl.Series) -> bool:
-    """Whether a text column may turn out as numbers: most of its first values are, none led by
-    a zero or a plus; so too a column that has no value yet."""
+    """Whether a text column may turn out to be numeric: most of its first values are numbers, none
+    with a leading zero or plus; so may a column without any value yet."""
     if column.dtype != pl.String:
         return False
     column = bare(column)
@@ -117,7 +117,7 @@ def _trimmed(column: pl.Series) -> pl.Series:
 
 
 def _whole(column: pl.Series) -> pl.Series | None:
-    """The column as 64-bit integers, if every value is one."""
+    """The column as 64-bit integers, if every value fits."""
     whole = column.cast(pl.Int64, strict=False)
     if whole.null_count() > column.null_count():
         return None
@@ -127,14 +127,15 @@ def _whole(column: pl.Series) -> pl.Series | None:
 def _finite(column: pl.Series, name: str, numbers: pl.Series) -> pl.Series:
     if count := int(numbers.is_infinite().sum()):
         raise InputError(
-            f"column {name!r} holds numbers too large to be kept in {count} rows; {_or_text(name)}"
+            f"column {name!r} has numbers too large to store in {plural(count, 'row')}; "
+            f"{_or_text(name)}"
         )
     large = column.filter(numbers.abs() >= EXACT)
     large = large.filter(~large.str.contains("[eE]"))
     if large.len():
         raise InputError(
-            f"column {name!r} holds numbers too long to be kept exactly in {large.len()} "
-            f"rows (more than 15 digits before the point); {_or_text(name)}"
+            f"column {name!r} has numbers too long to store exactly in "
+            f"{plural(large.len(), 'row')} (more than 15 digits before the point); {_or_text(name)}"
         )
     return numbers
 
@@ -154,28 +155,29 @@ def _declared_number(column: pl.Series, name: str) -> pl.Series:
     numbers = column.cast(pl.Float64, strict=False).fill_nan(None)
     if bad := numbers.null_count() - column.null_count():
         raise InputError(
-            f"column {name!r} is declared a number, but {bad} rows hold something else; "
-            "declare it as text, or pass --missing TEXT if a text marks missing values"
+            f"column {name!r} is declared a number, but {plural(bad, 'row')} contain something "
+            "else; "
+            "declare it as text, or pass --missing TEXT if some text marks missing values"
         )
     return _finite(column, name, numbers)
 
 
 def _refuse_infinite(name: str, strange: pl.Series) -> None:
-    """Infinite values among numbers: neither numbers to learn from nor text to keep."""
+    """Refuse infinite values among numbers: neither numbers to learn from nor text to keep."""
     if strange.str.contains(_INFINITE).all():
         raise InputError(
-            f"column {name!r} holds infinite numbers in {strange.len()} rows; replace "
+            f"column {name!r} has infinite numbers in {plural(strange.len(), 'row')}; replace "
             "them, or pass --missing with that text to read them as missing"
         )
 
 
 def _tell_almost(column: pl.Series, name: str, strange: pl.Series) -> None:
-    """Tell the user of a column that a marker of missing values has turned into text."""
+    """Warn about a column that a marker for missing values has turned into text."""
     present = column.len() - column.null_count()
     if strange.len() <= 0.2 * present and strange.n_unique() <= 3:
         warnings.warn(
             f"column {name!r} is read as text: {strange.len()} of its {present} values "
-            "are not numbers; if a text marks missing values, pass it with --missing",
+            "are not numbers; if some text marks missing values, pass it with --missing",
             TamisWarning,
             stacklevel=2,
         )

@@ -25,7 +25,7 @@ class ColumnEffect:
     k_anonymity, unique_rows : int
         The figures of the table without the column.
     k_gain : int
-        By how much k rises without it.
+        How much k rises without it.
     fewer_unique : int
         How many people are no longer unique without it.
     unique_people : int
@@ -53,11 +53,11 @@ def riskiest_columns(
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def riskiest_columns(
 
 
 def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
-    """The same for grouped rows: classes are merged, rows are not looked at again."""
+    """The same for grouped rows: classes are merged, without going back to the rows."""
     k, unique = grouping.k_anonymity, grouping.unique_people
     effects = []
     for column, classes in zip(grouping.columns, _without_each(_class_codes(grouping))):
@@ -107,9 +107,9 @@ def _class_codes(grouping: Grouping) -> list[Coded]:
 
 
 def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator[Coded]:
-    """For each column in turn, all the others as one, `others` among them.
+    """For each column in turn, all the others joined into one, `others` included.
 
-    Halving shares the work: m columns are joined m log m times instead of m * m.
+    Divide and conquer: m columns take m log m joins instead of m * m.
     """
     if others is None:
         others = Coded(np.zeros(len(columns[0].codes), dtype=np.int64), 1)
@@ -126,11 +126,11 @@ def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator
 class Exposure:
     """The risk of a table over its quasi-identifiers, in plain figures.
 
-    `l_diversity` and `t_closeness` are `None` where there is no sensitive column;
-    `columns` has the riskiest column first. Where a person has several rows, `people` is smaller
-    than `rows` and every figure counts people: `unique_people` are those who have a row that
-    nobody else's row equals, `unique_share` is their share, `unique_rows` are these rows. `unit`
-    is the word for a count, see `Table.unit`.
+    `l_diversity` and `t_closeness` are `None` if there is no sensitive column;
+    `columns` has the riskiest column first. If a person has several rows, `people` is smaller
+    than `rows` and every figure counts people: `unique_people` are those with a row that
+    nobody else's row equals, `unique_share` is their share, `unique_rows` are those rows; `unit`
+    is what counts refer to, see `Table.unit`.
     """
 
     rows: int
@@ -171,15 +171,15 @@ def exposure(
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns but the sensitive one.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns except the sensitive one.
     sensitive : str, optional
-        The column that must stay hard to guess. `None`: that of the table's roles, if any.
+        The column that must stay hard to guess; by default that of the table's roles, if any.
     population, threshold
         As in `reidentification`.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------

@@ -23,7 +23,7 @@ Attackers = str | Any | Sequence[Any] | Mapping[str, Any] | None
 Shares = NDArray[np.float64]
 
 TRIED = ("c45", "nb", "boosting", "neighbours")
-"""The attackers that are tried where none is named."""
+"""The attackers tried if none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class Guess:
     features: tuple[str, ...]
     attacker: str
     shares: Shares
-    """The share of rows guessed rightly in each fold."""
+    """The share of rows guessed correctly in each fold."""
     pooled: int
-    """Rows guessed rightly over all folds: whole numbers, so that ties are ties."""
+    """Rows guessed correctly over all folds: whole numbers, so that ties are exact."""
 
     @property
     def accuracy(self) -> float:
@@ -45,7 +45,7 @@ class Guess:
 class Attack:
     """Some attackers who guess one column from any set of features, all on the same folds.
 
-    The attacker takes, for every set of features, whichever of the classifiers guesses best.
+    For every set of features, the attacker uses whichever classifier guesses best.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ class Attack:
         self.all = self.strongest(self.features)
         if not self.all.pooled:
             raise InputError(
-                "no attacker guesses a single sensitive value from all features, so that there is "
+                "no attacker guesses a single sensitive value from all features, so there is "
                 "nothing to compare with; try other attackers, or fewer classes"
             )
-        # No feature at all: the commonest value of the rows trained on, on the same folds.
+        # No features at all: the most common value of the training rows, on the same folds.
         self.floor = self._mean(first.of([])) / self.all.accuracy - 1
 
     def strongest(self, features: Iterable[str]) -> Guess:
@@ -88,15 +88,15 @@ class Attack:
         return guess.accuracy / self.all.accuracy - 1
 
     def interval(self, guess: Guess) -> Interval:
-        """The interval of the ratio, linear around the means of both accuracies."""
+        """The interval of the ratio, linearised around the means of both accuracies."""
         ratio = guess.accuracy / self.all.accuracy
         apart = (guess.shares - ratio * self.all.shares) / self.all.accuracy
         return fold_interval(ratio - 1 + apart, self.folds)
 
     def all_subsets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows guessed rightly from every subset by fold, and the number of the attacker.
+        """Rows guessed correctly from every subset by fold, and the number of the attacker.
 
-        Row `mask` of both as in `SubsetScores.all_subsets`.
+        Row `mask` of both is as in `SubsetScores.all_subsets`.
         """
         counts = np.stack([s.all_subsets() for s in self._scores.values()])
         who = counts.sum(axis=2).argmax(axis=0)
@@ -115,7 +115,7 @@ class Attack:
         return tuple(self._scores)
 
     def guess(self, features: tuple[str, ...], correct: Sequence[int], attacker: str) -> Guess:
-        """A guess whose rows guessed rightly are known."""
+        """A guess whose correctly guessed rows are known."""
         return Guess(features, attacker, np.asarray(correct) / self.folds.sizes, int(sum(correct)))
 
     def _guess(self, who: str, found: FoldScores) -> Guess:
@@ -148,24 +148,24 @@ def named_attackers(attackers: Attackers) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Breach:
-    """What an attacker gains from some features, against all of them.
+    """What an attacker gains from some features, compared with all of them.
 
     Attributes
     ----------
     features : tuple of str
     pbi : float
         Privacy breach increase: the attacker's accuracy from these features, divided by that from
-        all, less one. Below 0 is safer than releasing everything.
+        all, minus one. Below 0 is safer than releasing everything.
     interval : tuple of float
         95 % interval of `pbi` over the folds.
     accuracy, baseline : float
         The strongest attacker's accuracy from these features, and from all.
     attacker : str
-        Who is strongest on these features.
+        The strongest attacker on these features.
     floor : float
-        The `pbi` of one who knows the distribution only and always guesses the commonest value.
+        The `pbi` of an attacker who knows only the distribution and guesses the most common value.
     by_attacker : dict of str to float
-        Each attacker's accuracy from these features by its own accuracy from all, less one.
+        Each attacker's accuracy from these features divided by its accuracy from all, minus one.
     cut : Cut or None
         How a sensitive column of numbers was made into classes.
     """
@@ -192,7 +192,7 @@ def breach_increase(
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> Breach:
-    """How much the release of some features helps to guess the sensitive column.
+    """How much releasing some features helps to guess the sensitive column.
 
     Parameters
     ----------
@@ -200,17 +200,17 @@ def breach_increase(
     features : iterable of str
         The columns to release.
     sensitive : str, optional
-        What is guessed; by default the sensitive column of a `Table`, which is its target where
+        The column to guess; by default the sensitive column of a `Table`, which is its target if
         none was named.
     attackers : names, classifiers, or mapping of names to classifiers
         Each is tried and the strongest is reported. Names are those of `tamis.learn.models`;
         by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
-        All rows of a person of a `Table` are in one fold.
+        All rows of a person in a `Table` are in one fold.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
         How a sensitive column of many numbers becomes classes; see `cut_sensitive`.
     n_jobs : int, optional
-        Processes, as in joblib.
+        The number of processes, as in joblib.
     random_state : int, default 0
         Draws the folds and seeds the attackers.
 
@@ -221,7 +221,7 @@ def breach_increase(
     Notes
     -----
     Jafer, Matwin and Sokolova (2017), Definitions 1 and 2. All features of the table are the
-    baseline (BLP); target and sensitive column are never among them.
+    baseline (BLP), except the target and the sensitive column.
 
     Examples
     --------
@@ -261,11 +261,12 @@ def breach_increase(
 
 
 def warn_of_floor(floor: float) -> None:
-    """Say so where the attackers are worse than one who knows the distribution only."""
+    """Warn if the attackers are worse than one who knows only the distribution."""
     if floor > 0:
         warnings.warn(
-            "guessing the commonest sensitive value is right more often than the attackers are "
-            f"from all features (PBI {floor:+.4f}): a threshold on PBI says nothing here",
+            "always guessing the most common sensitive value is right more often than the "
+            "attackers are "
+            f"with all features (PBI {floor:+.4f}): a threshold on PBI is meaningless here",
             TamisWarning,
             stacklevel=3,
         )
@@ -281,14 +282,14 @@ def _opened(table: Any, sensitive: str | None) -> tuple[pl.DataFrame, list[str],
         frame, target = polars_frame(table), None
         names = list(frame.columns)
     if sensitive is None:
-        raise InputError("name what an attacker guesses: sensitive=...")
+        raise InputError("name the column an attacker guesses with sensitive=...")
     if sensitive not in frame.columns:
         raise InputError(f"no column {sensitive!r} in the table")
     return frame, [n for n in names if n not in (sensitive, target)], sensitive, target
 
 
 def _labels(frame: pl.DataFrame, target: str | None) -> NDArray[Any]:
-    """What the cut looks at; without a target there is nothing to see."""
+    """The labels the cut is based on; constant if there is no target."""
     if target is None:
         return np.zeros(frame.height, dtype=np.int64)
     return bare(frame[target]).cast(pl.String).fill_null("").to_numpy()

@@ -9,38 +9,38 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope
 from tamis.table import Table, only
 
 
 def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
-    """The people in the smallest class of rows that are equal on the quasi-identifiers.
+    """The number of people in the smallest class of rows that are equal on the quasi-identifiers.
 
     Parameters
     ----------
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
     int
-        Everybody shares what is known of them with at least this many people, themselves counted.
+        Everyone shares what is known of them with at least this many people, themselves included.
 
     Notes
     -----
-    Where a person has several rows, a class counts each person once: eight rows of one person are
+    If a person has several rows, a class counts each person once: eight rows of one person are
     a crowd of one.
 
     Missing is a value of its own: a missing cell equals other missing cells and differs from
-    every present value. Leaving such rows out, as many tools do, makes k too high.
+    every present value. Leaving such rows out, as many tools do, overstates k.
 
     Examples
     --------
@@ -60,11 +60,11 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True)
 class Reidentification:
-    """Three attackers, after El Emam and Dankar 2008.
+    """The risk from three kinds of attacker, after El Emam and Dankar 2008.
 
-    A person in a class of f people, whose class has F people in the population, is found with
-    probability 1/f by one who knows that the person is in the table, else with 1/F. Of people
-    who have rows in several classes, the largest 1/f and 1/F count.
+    A person in a class of f people, whose class has F people in the population, is matched with
+    probability 1/f by an attacker who knows that the person is in the table, else with 1/F. For
+    people with rows in several classes, the largest 1/f and 1/F count.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class Reidentification:
     journalist_above : float
         The share of the people whose 1/F is above the threshold.
     marketer : float
-        The share of the people an attacker who matches them all expects to get right: the mean
-        of 1/F over the people, which is classes / rows where each row is a person and the table
-        its own population.
+        The share of people that an attacker who matches everyone expects to get right: the mean
+        of 1/F over the people, which is classes / rows if each row is a person and the table
+        is its own population.
     """
 
     threshold: float
@@ -100,25 +100,25 @@ def reidentification(
     threshold: float = THRESHOLD,
     people: Any = None,
 ) -> Reidentification:
-    """How likely a person is matched to a row of theirs.
+    """How likely a person is to be matched to one of their rows.
 
     Parameters
     ----------
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
     population : Table or frame, optional
-        The people the table was drawn from, the table's own among them, with the
-        quasi-identifiers as columns; one row each, unless it is a table that tells people apart.
-        `None`: the table is its own population, which is the
+        The people the table was drawn from, including those in the table, with the
+        quasi-identifiers as columns; one row each, unless it is a `Table` with people.
+        By default the table is its own population, which is the
         cautious answer.
     threshold : float
         The risk above which a person counts as exposed.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def matched(
 ) -> Reidentification:
     """The three risks of grouped rows."""
     if not 0 < threshold <= 1:
-        raise InputError(f"threshold is a risk above 0 and at most 1, got {threshold}")
+        raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
     sizes = grouping.sizes
     people = sizes if population is None else _people(asked, grouping, population)
     if grouping.people is not None:
@@ -160,7 +160,7 @@ def matched(
 
 
 def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
-    """The risks of people with several rows, each by the row that tells most."""
+    """The risks of people with several rows, each by their most exposed row."""
     everyones = np.full(grouping.everybody, people.max())
     np.minimum.at(everyones, grouping.members.people, people[grouping.members.classes])
     inside, outside = 1 / grouping.of_person, 1 / everyones
@@ -175,7 +175,7 @@ def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentifi
 
 
 def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
-    """The number of people of the population in each class of the table."""
+    """The number of people in the population in each class of the table."""
     quasi = list(asked.quasi)
     everyone = population.frame if isinstance(population, Table) else polars_frame(population)
     if unknown := [c for c in quasi if c not in everyone.columns]:
@@ -187,8 +187,8 @@ def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
         both = grouped(pl.concat(parts, how="vertical_relaxed"), quasi).class_of
     except pl.exceptions.PolarsError:
         raise InputError(
-            "the population's quasi-identifiers are of another type than the table's; "
-            "read both by the same schema"
+            "the population's quasi-identifiers have different types from the table's; "
+            "read both with the same schema"
         ) from None
     own, everyones = np.split(both, [grouping.rows])
     who = population.people if isinstance(population, Table) else None
@@ -199,7 +199,8 @@ def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
     people[grouping.class_of] = counts[own]
     if short := int((people < grouping.sizes)[grouping.class_of].sum()):
         raise InputError(
-            f"{short} rows of the table lie in classes with fewer people in the population than "
-            "in the table; the population must hold everyone in the table"
+            "some classes have fewer people in the population than "
+            f"in the table ({plural(short, 'row')}); the population must include everyone in the "
+            "table"
         )
     return people

@@ -1,4 +1,4 @@
-"""Anonymity by containment: among how many people hides who has what a row has?"""
+"""Anonymity by containment: how many people have everything that a row has?"""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from tamis.risk.grouping import Coded, Ints, counted, joined, numbered, people_i
 
 WORD = 64
 CUBE = 22
-"""Columns up to which all sets of columns are counted at once."""
+"""The most columns for which all sets of columns are counted at once."""
 
 
 def containment_anonymity(X: Any, *, people: Any = None) -> int:
-    """The least number of people who have all the ones of some row, its own person counted.
+    """The fewest people who have all the ones of any row, including its own person.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
-        Rows are entities, columns features.
+        Rows are entities, columns are features.
     people : array, optional
-        Whose row each row is, by name or number. A person has what some single row of theirs
-        holds. `None`: each row is a person.
+        The person each row belongs to, by name or number. A person has what a single row of theirs
+        has. By default each row is a person.
 
     Notes
     -----
-    AC(D) of Zhang et al. (2017), Definitions 4 to 6. A row that lies inside another is held by
-    all the rows that hold the other, so only *maximal* rows can be the weakest, and nobody but
-    its equals holds a maximal row: AC(D) is the least number of equal rows among the maximal.
-    Where people have several rows, it is the least number of people among such equals.
+    AC(D) of Zhang et al. (2017), Definitions 4 to 6. A row that lies inside another is contained in
+    all the rows that contain the other, so only *maximal* rows can be the weakest, and only its
+    equals contain a maximal row: AC(D) is the smallest number of equal rows among maximal ones.
+    If people have several rows, it is the smallest number of people among such equals.
 
     Examples
     --------
@@ -61,9 +61,9 @@ def containment_anonymity(X: Any, *, people: Any = None) -> int:
 
 
 def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
-    """For each row the number of people who have all its ones, its own person counted.
+    """For each row, the number of people who have all its ones, including its own person.
 
-    The weakest entities are those of the smallest numbers; the least of all is
+    The weakest entities have the smallest numbers; the smallest of all is
     `containment_anonymity`.
 
     Parameters
@@ -74,7 +74,7 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
 
     Notes
     -----
-    AC(e) of Zhang et al. (2017). A row of zeros is held by every row.
+    AC(e) of Zhang et al. (2017). A row of zeros is contained in every row.
 
     Examples
     --------

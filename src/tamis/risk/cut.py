@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 
 
 def mdl_cuts(values: NDArray[np.float64], labels: NDArray[Any]) -> list[float]:
-    """Cut points by entropy, each accepted where it pays for its own description.
+    """Cut points by entropy, each accepted if it pays for its own description.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def mdl_cuts(values: NDArray[np.float64], labels: NDArray[Any]) -> list[float]:
     Returns
     -------
     list of float
-        Ascending; midpoints between neighbouring values; empty where no cut pays.
+        Ascending; midpoints between neighbouring values; empty if no cut pays for itself.
 
     Notes
     -----
     Fayyad and Irani, Multi-interval discretization of continuous-valued attributes for
-    classification learning, IJCAI 1993: of N rows with k classes a cut is accepted where its
+    classification learning, IJCAI 1993: with N rows and k classes a cut is accepted if its
     information gain exceeds (log2(N - 1) + log2(3**k - 2) - k H + k1 H1 + k2 H2) / N.
 
     Examples
@@ -75,7 +75,7 @@ def _pays(whole: Counts, below: Counts, above: Counts, left_over: float) -> bool
 
 
 def _entropy(counts: Counts) -> NDArray[np.float64]:
-    """Bits of each row of counts."""
+    """The entropy in bits of each row of counts."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
     bits: NDArray[np.float64] = -(shares * logs).sum(axis=1)
@@ -86,7 +86,7 @@ Codes = NDArray[np.int64]
 Rule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
 
 MANY = 10
-"""Numbers with more distinct values than this are cut where no rule is named."""
+"""Numbers with more distinct values than this are cut by default."""
 PARTS = 4
 """The number of intervals of the rule `quantiles`."""
 
@@ -100,9 +100,9 @@ class Cut:
     rule : str
         What was done, in words.
     points : tuple of float
-        Where numbers are cut; empty where each value is a class.
+        Where numbers are cut; empty if each value is a class.
     values : tuple
-        The values that are classes, where nothing is cut.
+        The values that are classes, if nothing is cut.
     """
 
     rule: str
@@ -110,9 +110,9 @@ class Cut:
     values: tuple[Any, ...] = ()
 
     def codes(self, column: pl.Series) -> Codes:
-        """The class of each row, from 0; a missing value is a class of its own, the last but one.
+        """The class of each row, from 0; a missing value is a class of its own, the second to last.
 
-        A value that was not known when the classes were made has the last number.
+        A value that was unknown when the classes were made gets the last number.
         """
         column = bare(column)
         missing = column.is_null().to_numpy()
@@ -133,24 +133,24 @@ def cut_sensitive(
     k: int = K,
     people: People | None = None,
 ) -> Cut:
-    """Make classes of a sensitive column.
+    """Turn a sensitive column into classes.
 
     Parameters
     ----------
     column : polars Series
     target : array of class labels
-        What the rule `mdl` looks at.
+        The labels the rule `mdl` is based on.
     rule : {"auto", "mdl", "quantiles", "none"} or sequence of float
         `"mdl"`: where the target changes, by the minimum description length (Fayyad and Irani
-        1993). `"quantiles"`: four intervals of nearly as many rows. Numbers: cut there. `"none"`:
+        1993). `"quantiles"`: four intervals of nearly equal size. Numbers: cut there. `"none"`:
         every value is a class. `"auto"`: `"none"` for text and for numbers with at most ten
         distinct values, else `"mdl"`, else, where that finds no cut, `"quantiles"`, else
         `"none"`.
     k : int
-        The least people on either side of a cut that is not given; such cuts are round numbers,
+        The fewest people on either side of a cut that is not given; such cuts are round numbers,
         see `tamis.cuts`.
     people : array of int, optional
-        Whose row each is; `None`: each is another person's.
+        The person each row belongs to; by default each row is a different person's.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def cut_sensitive(
         return _given(rule)
     if rule not in ("auto", "mdl", "quantiles"):
         raise InputError(
-            f'a cut is "auto", "mdl", "quantiles", "none" or a list of numbers, got {rule!r}'
+            f'a cut must be "auto", "mdl", "quantiles", "none" or a list of numbers, got {rule!r}'
         )
     present = column.is_not_null().to_numpy()
     values = column.drop_nulls().cast(pl.Float64).to_numpy()
@@ -187,7 +187,7 @@ def cut_sensitive(
             return Cut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
     if rule == "mdl":
         raise InputError(
-            "the target does not say where to cut the sensitive column (no cut pays for itself by "
+            "the target does not show where to cut the sensitive column (no cut pays for itself by "
             'its description length); use "quantiles" or give the cut points'
         )
     points = tuple(quantile_cuts(values, PARTS, **crowd))
@@ -195,8 +195,8 @@ def cut_sensitive(
         return Cut("each value is a class", values=tuple(distinct.to_list()))
     if not points:
         raise InputError(_no_cut(len(distinct), k))
-    why = f"; the target says nothing {_MDL}" if rule == "auto" else ""
-    return Cut(f"cut at {_words(points)}, {len(points) + 1} intervals of like size{why}", points)
+    why = f"; the target suggests no cut {_MDL}" if rule == "auto" else ""
+    return Cut(f"cut at {_words(points)}, {len(points) + 1} intervals of similar size{why}", points)
 
 
 _MDL = "(minimum description length)"
@@ -205,7 +205,7 @@ _MDL = "(minimum description length)"
 def _given(rule: Sequence[float]) -> Cut:
     points = tuple(sorted(float(point) for point in rule))
     if not points or not np.isfinite(points).all() or len(set(points)) < len(points):
-        raise InputError("cut points are one or more finite, different numbers")
+        raise InputError("cut points must be one or more distinct finite numbers")
     return Cut(f"cut at {_words(points)}, as given", points)
 
 

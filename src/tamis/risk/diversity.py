@@ -1,4 +1,4 @@
-"""l-diversity and t-closeness: how the sensitive values spread over the classes."""
+"""l-diversity and t-closeness: how sensitive values are spread over the classes."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from tamis.risk.grouping import Grouping, Ints, coded, counted, dense, joined, p
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """One entry for each pair of a class and a sensitive value that occurs in it.
+    """One entry for each class and sensitive value that occurs in it.
 
     The entries are ordered by class, then by value; there are never more of them than rows.
     Missing is a value of its own, the last one.
 
     Parameters
     ----------
-    classes, values, counts : arrays, one cell for each entry
+    classes, values, counts : arrays, one per entry
         The class, the sensitive value, and the people of the class that have it. A person who has
         several values counts once for each.
-    first : array, one cell for each class
+    first : array, one per class
         The first entry of each class.
-    sizes : array, one cell for each class
-        The sum of the counts of each class: its people, where each has one value.
-    totals : array, one cell for each value
+    sizes : array, one per class
+        The sum of the counts of each class: its people, if each has one value.
+    totals : array, one per value
         The people of the table that have each value.
     number, missing : bool
-        Whether the sensitive column holds numbers, and whether some are missing.
-    people : array, one cell for each class, optional
-        The people of each class, where some have several rows.
+        Whether the sensitive column is numeric, and whether some values are missing.
+    people : array, one per class, optional
+        The people in each class, if some have several rows.
     """
 
     classes: Ints
@@ -50,7 +50,7 @@ class Spread:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of its class that each entry holds."""
+        """The share of its class that each entry makes up."""
         return np.divide(self.counts, self.sizes[self.classes], dtype=np.float64)
 
     def summed(self, figures: NDArray[Any]) -> NDArray[Any]:
@@ -94,19 +94,19 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
 
 @dataclass(frozen=True)
 class LDiversity:
-    """The three readings of l-diversity, each of the worst class.
+    """The three versions of l-diversity, each for the worst class.
 
     Parameters
     ----------
     distinct : int
-        The least number of different sensitive values in a class.
+        The smallest number of distinct sensitive values in a class.
     entropy : float
-        The least effective number of sensitive values in a class: e to the entropy.
+        The smallest effective number of sensitive values in a class: e to the entropy.
     recursive_c : float
         The table is recursive (c, l)-diverse for `recursive_l` and every c above this.
-        Infinite where some class has fewer than `recursive_l` values.
+        Infinite if some class has fewer than `recursive_l` values.
     recursive_l : int
-        The l of the line above.
+        The l used for `recursive_c`.
     """
 
     distinct: int
@@ -130,15 +130,15 @@ def l_diversity(
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     sensitive : str, optional
-        The column that must stay hard to guess. `None`: that of the table's roles.
+        The column that must stay hard to guess; by default that of the table's roles.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns but the sensitive one.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns except the sensitive one.
     recursive_l : int, optional
-        The l for which recursive (c, l)-diversity is measured. `None`: the distinct l.
+        The l for which recursive (c, l)-diversity is measured; by default the distinct l.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
@@ -151,8 +151,8 @@ def l_diversity(
     not rounded; recursive, r_1 < c (r_l + ... + r_m). A missing sensitive value is a value of
     its own.
 
-    Where a person has several rows, r_i counts the people who have the value, and a class is
-    never more diverse than it has people: the distinct and the entropy l are at most their
+    If a person has several rows, r_i counts the people who have the value, and a class is
+    never more diverse than its number of people: the distinct and the entropy l are at most that
     number, and a class of fewer than l people is recursive for no c.
 
     Examples
@@ -164,14 +164,14 @@ def l_diversity(
     (3, 2.828, 2.0)
     """
     if recursive_l is not None and recursive_l < 1:
-        raise InputError(f"recursive_l is a whole number from 1 on, got {recursive_l}")
+        raise InputError(f"recursive_l must be a whole number of at least 1, got {recursive_l}")
     asked = scope(data, quasi, sensitive, people)
     column = asked.sensitive_column
     return diversity(spread(asked.grouped(), column), recursive_l)
 
 
 def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
-    """The three readings of l-diversity of counted sensitive values."""
+    """The three versions of l-diversity, from counted sensitive values."""
     entries = _entries(spread)
     shares = spread.shares
     entropy = spread.summed(-shares * np.log(shares))
@@ -184,12 +184,12 @@ def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
 
 
 def _entries(spread: Spread) -> Ints:
-    """The number of entries of each class."""
+    """The number of entries in each class."""
     return np.diff(spread.first, append=len(spread.counts))
 
 
 def _recursive_c(spread: Spread, least: int) -> float:
-    """The largest ratio, over the classes, of the commonest value to those from `least` on."""
+    """The largest ratio, over all classes, of the most common value to those ranked `least` on."""
     if spread.people is not None and spread.people.min() < least:
         return float("inf")
     most = int(spread.counts.max())
@@ -220,34 +220,34 @@ def t_closeness(
     data : Table or pandas, polars or pyarrow frame
         The table as it would be released.
     sensitive : str, optional
-        The column that must stay hard to guess. `None`: that of the table's roles.
+        The column that must stay hard to guess; by default that of the table's roles.
     quasi : sequence of str, optional
-        The columns an attacker may know. `None`: those of the table's roles, by default all
-        features; of a bare frame, all columns but the sensitive one.
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns except the sensitive one.
     distance : {"equal", "ordered"}, optional
         How far apart two sensitive values are: all equally far, or by the steps between them.
-        `None`: ordered for numbers, equal for everything else.
+        By default ordered for numbers, equal for everything else.
     people : array, optional
-        Whose row each row is, by name or number. `None`: as the table's identifiers show, see
-        `Table.people`; of a bare frame, each row is a person.
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
     float
-        From 0, every class looks like the whole table, to 1.
+        From 0 (every class looks like the whole table) to 1.
 
     Notes
     -----
     Li, Li and Venkatasubramanian 2007: the earth mover's distance between the shares p of the m
     values in the table and their shares q in the class. Equal: 1/2 sum_i abs(q_i - p_i).
-    Ordered: 1/(m - 1) sum_i abs(sum_{j <= i} (q_j - p_j)), the values in rising order; 0 when
-    m = 1. Where a person has several rows, shares are of the different pairs of a person and a
+    Ordered: 1/(m - 1) sum_i abs(sum_{j <= i} (q_j - p_j)), the values in ascending order; 0 when
+    m = 1. If a person has several rows, shares are of the distinct pairs of a person and a
     value, in the class and in the table.
 
     A missing sensitive value is a value of its own and counts in m. It has no place among the
-    numbers, so the ordered distance is measured with missing below the least number and again
-    with missing above the largest, and the larger result is given: the risk is not
-    understated, and turning the scale around does not change it.
+    numbers, so the ordered distance is measured with missing below the smallest number and again
+    with missing above the largest, and the larger result is returned: the risk is not
+    understated, and reversing the scale does not change it.
 
     Examples
     --------
@@ -261,10 +261,10 @@ def t_closeness(
     asked = scope(data, quasi, sensitive, people)
     column = asked.sensitive_column
     if distance not in (None, "equal", "ordered"):
-        raise InputError(f"distance is 'equal', 'ordered' or None, got {distance!r}")
+        raise InputError(f"distance must be 'equal', 'ordered' or None, got {distance!r}")
     if distance == "ordered" and not column.dtype.is_numeric():
         raise InputError(
-            f"the ordered distance needs numbers, and column {asked.sensitive!r} is nominal; "
+            f"the ordered distance needs numbers, but column {asked.sensitive!r} is nominal; "
             "use distance='equal'"
         )
     return closeness(spread(asked.grouped(), column), distance)
@@ -279,7 +279,7 @@ def closeness(spread: Spread, distance: Distance | None = None) -> float:
 
 
 def _equal(spread: Spread) -> float:
-    """Half the sum of the differences is the sum of the surpluses, which only entries have."""
+    """Half the sum of the differences is the sum of the surpluses, which only entries can have."""
     usual = spread.totals / spread.totals.sum()
     surplus = np.maximum(spread.shares - usual[spread.values], 0)
     return float(spread.summed(surplus).max())
@@ -288,8 +288,8 @@ def _equal(spread: Spread) -> float:
 def _ordered(spread: Spread) -> float:
     """Sum the distance of two step functions piece by piece, never class by value.
 
-    From the value of an entry up to that of the next one, the cumulated share of the class
-    stays put while that of the table rises: below it until they cross, above it afterwards.
+    From the value of an entry to that of the next one, the cumulative share of the class
+    stays constant while that of the table rises: below it until they cross, above it afterwards.
     """
     distinct = len(spread.totals)
     if distinct == 1:

@@ -1,4 +1,4 @@
-"""Rows that no attacker can tell apart: one grouping, from which every measure is read."""
+"""Rows that no attacker can distinguish: one grouping, from which every measure is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tamis.table import Table, bare, only
 Ints = NDArray[Any]
 
 NARROW = 1 << 20
-"""Whole numbers within a range of this width are coded by their distance from the least."""
+"""Whole numbers within a range of this width are coded by their distance from the smallest."""
 LARGEST = 1 << 62
 """No code reaches this, so that products of codes stay within 64 bits."""
 ROOMY = 4
@@ -36,7 +36,7 @@ class Coded:
 
 
 def coded(column: pl.Series) -> Coded:
-    """The values of a column as integers, numbers in their order, text as it comes.
+    """The values of a column as integers, numbers in ascending order, text in order of appearance.
 
     Missing is the last code: equal to other missing cells, different from every present value.
 
@@ -53,7 +53,7 @@ def coded(column: pl.Series) -> Coded:
 def _present(column: pl.Series) -> tuple[pl.Series, int]:
     """Codes of the present values, null where missing, and how many codes there can be."""
     if column.dtype == pl.String:
-        # Categories of its own: the shared ones would number the values of other columns too.
+        # Separate categories: the global ones would number the values of other columns too.
         text = column.cast(pl.Categorical(pl.Categories.random())).to_physical()
         return text, _width(text.max())
     if column.dtype.is_float():
@@ -69,14 +69,14 @@ def _present(column: pl.Series) -> tuple[pl.Series, int]:
 
 
 def _width(highest: Any) -> int:
-    """The number of codes up to the highest one, none where nothing is present."""
+    """The number of codes up to the highest one; 0 if no value is present."""
     return 0 if highest is None else int(highest) + 1
 
 
 def joined(left: Coded, right: Coded) -> Coded:
     """One code for each pair of codes, ordered by the left code, then by the right one.
 
-    The right one is a column as `coded` gives it, so that a dense left leaves room for it.
+    The right one is a column from `coded`, so that a dense left one leaves room for it.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def people_of(numbers: Ints) -> Coded:
 
 
 def people_in(column: Coded, people: Coded) -> Ints:
-    """The number of different people behind each code that occurs, in the order of the codes.
+    """The number of distinct people behind each code that occurs, in code order.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def _roomy(column: Coded) -> bool:
 
 @dataclass(frozen=True)
 class ClassSize:
-    """How many classes have this size, and how many rows they hold.
+    """How many classes have this size, and how many rows they contain.
 
-    `size` is a number of people; `people` are those of whom no row is in a smaller class.
+    `size` is a number of people; `people` are those with no row in a smaller class.
     """
 
     size: int
@@ -168,9 +168,9 @@ class Members(NamedTuple):
 class Grouping:
     """Classes of rows that are equal on some columns, missing being a value of its own.
 
-    `coded` are the columns, in the order of `columns`; `keys` has the same code for rows of the
-    same class; `sizes` has the people of each class, in the order of the keys; `people` has the
-    person of each row, and is `None` where each row is a person.
+    `coded` are the columns, in the order of `columns`; `keys` has the same code for rows in the
+    same class; `sizes` has the number of people in each class, in key order; `people` has the
+    person of each row, and is `None` if each row is a person.
     """
 
     columns: tuple[str, ...]
@@ -190,12 +190,12 @@ class Grouping:
 
     @cached_property
     def class_of(self) -> Ints:
-        """For each row the number of its class, from 0 on: the place of its size in `sizes`."""
+        """For each row, the number of its class, from 0: the position of its size in `sizes`."""
         return dense(self.keys).codes
 
     @cached_property
     def members(self) -> Members:
-        """Who is in which class; of rows that are people, each is a member."""
+        """Who is in which class; if each row is a person, each row is a member."""
         if self.people is None:
             rows = np.arange(self.rows)
             return Members(self.class_of, rows, np.ones_like(rows))
@@ -204,7 +204,7 @@ class Grouping:
 
     @cached_property
     def of_person(self) -> Ints:
-        """For each person the size of the smallest class that holds a row of theirs."""
+        """For each person, the size of the smallest class with one of their rows."""
         if self.people is None:
             return self.sizes[self.class_of]
         least = np.full(self.people.radix, self.people.radix)
@@ -218,14 +218,14 @@ class Grouping:
 
     @property
     def unique_rows(self) -> int:
-        """The number of rows in whose class there is nobody else."""
+        """The number of rows whose class contains no other person."""
         if self.people is None:
             return int(np.count_nonzero(self.sizes == 1))
         return int(np.count_nonzero(self.sizes[self.class_of] == 1))
 
     @property
     def unique_people(self) -> int:
-        """The number of people who are alone in some class."""
+        """The number of people who are alone in at least one class."""
         if self.people is None:
             return self.unique_rows
         return int(np.count_nonzero(self.of_person == 1))
@@ -250,7 +250,7 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
     frame : polars frame
     columns : sequence of str
     people : array of int, optional
-        The number of the person that each row is about, from 0 without gaps. `None`: each row is
+        The number of the person each row is about, from 0 without gaps; by default each row is
         a person.
 
     Examples
@@ -272,7 +272,7 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
 class Scope:
     """A frame with rows, its quasi-identifiers (at least one) and its sensitive column, if any.
 
-    `people` has the number of the person that each row is about, from 0 without gaps; `None`:
+    `people` has the number of the person each row is about, from 0 without gaps; `None` if
     each row is a person.
     """
 
@@ -287,7 +287,7 @@ class Scope:
 
     @property
     def sensitive_column(self) -> pl.Series:
-        """The sensitive column; an error where none was named."""
+        """The sensitive column; an error if none was named."""
         if self.sensitive is None:
             raise InputError(
                 "this needs a sensitive column; name it with sensitive=... or --sensitive COL"
@@ -306,10 +306,10 @@ def scope(
     sensitive: str | None = None,
     people: Any = None,
 ) -> Scope:
-    """Read the question at the door.
+    """Check the arguments and find what they refer to.
 
-    What is not named comes from the roles of a `Table`. A frame has no roles: its
-    quasi-identifiers are all columns but the sensitive one, and each row is a person.
+    Whatever is not named comes from the roles of a `Table`. A frame has no roles: its
+    quasi-identifiers are all columns except the sensitive one, and each row is a person.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def scope(
     table = data if isinstance(data, Table) else Table(polars_frame(data))
     sensitive = table.sensitive if sensitive is None else sensitive
     if isinstance(quasi, str):
-        raise InputError("quasi is a list of column names, got one text; write quasi=[...]")
+        raise InputError("quasi must be a list of column names, got a string; write quasi=[...]")
     if quasi is None:
         quasi = [c for c in table.quasi if c != sensitive]
     _check(table, quasi, sensitive)
@@ -328,7 +328,7 @@ def scope(
 
 
 def numbered(people: Any, rows: int) -> Ints | None:
-    """People as numbers from 0 without gaps; `None` where each row is another person's.
+    """People as numbers from 0 without gaps; `None` if each row is a different person.
 
     Examples
     --------
@@ -338,12 +338,14 @@ def numbered(people: Any, rows: int) -> Ints | None:
     each = np.asarray(people)
     if each.shape != (rows,):
         raise InputError(
-            f"people names one person for each row: {rows} rows, got shape {each.shape}"
+            f"people must name one person per row: {rows} rows, got shape {each.shape}"
         )
     try:
         names, numbers = np.unique(each, return_inverse=True)
     except TypeError:
-        raise InputError("people holds missing or mixed values; name every row's person") from None
+        raise InputError(
+            "people has missing or mixed values; name a person for every row"
+        ) from None
     return None if len(names) == rows else numbers
 
 
@@ -359,7 +361,7 @@ def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:
         raise InputError(f"quasi-identifier {listed(twice)} is named twice; name each once")
     if not quasi:
         raise InputError(
-            "there is no quasi-identifier to group the rows by; name at least one column "
+            "there are no quasi-identifiers to group the rows by; name at least one column "
             "with quasi=[...] or --quasi a,b"
         )
     if table.rows == 0:

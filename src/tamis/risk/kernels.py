@@ -1,4 +1,4 @@
-"""Kernels: which distinct rows of a 0/1 table lie inside others, and how much holds each."""
+"""Kernels: which distinct rows of a 0/1 table lie inside others, and how many contain each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 
 def longest_first(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The order of the masks by their number of ones, high to low."""
+    """The order of the masks by number of ones, high to low."""
     return np.argsort(64 - np.bitwise_count(masks), kind="stable")
 
 
 @njit(cache=True)
 def least_maximal_mask(masks: Any, weight: Any, order: Any) -> int:
-    """The least weight of a mask that lies in no other; `order` has the longest first."""
+    """The smallest weight of a mask that lies in no other; `order` has the longest first."""
     best = weight[order[0]]
     for i in range(order.size):
         p = order[i]
@@ -47,7 +47,7 @@ def sum_over_supersets(cube: Any) -> None:
 
 @njit(cache=True)
 def distinct_rows(indptr: Any, indices: Any) -> Any:
-    """First row of each distinct row, its weight, and the number of each row's distinct row."""
+    """The first occurrence of each distinct row, its weight, and the distinct row of each row."""
     rows = indptr.size - 1
     size = 16
     while size < 2 * rows:
@@ -110,7 +110,7 @@ def _holds(a: int, b: int, indptr: Any, indices: Any) -> bool:
 
 @njit(cache=True)
 def weight_of_supersets(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> Any:
-    """For each distinct row the weight of the rows that hold it, itself counted."""
+    """For each distinct row, the weight of the rows that contain it, including itself."""
     held = weight.copy()
     for r in range(weight.size):
         length = indptr[r + 1] - indptr[r]
@@ -129,7 +129,7 @@ def weight_of_supersets(indptr: Any, indices: Any, starts: Any, rows: Any, weigh
 def people_of_supersets(
     indptr: Any, indices: Any, starts: Any, rows: Any, firsts: Any, people: Any, everybody: int
 ) -> Any:
-    """For each distinct row the number of people who have a row that holds it.
+    """For each distinct row, the number of people with a row that contains it.
 
     `people[firsts[r] : firsts[r + 1]]` are those who have distinct row r.
     """
@@ -153,7 +153,7 @@ def people_of_supersets(
 
 @njit(cache=True)
 def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> int:
-    """The least weight of a distinct row that lies in no other."""
+    """The smallest weight of a distinct row that lies in no other."""
     longest = 0
     for r in range(weight.size):
         longest = max(longest, indptr[r + 1] - indptr[r])

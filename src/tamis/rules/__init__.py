@@ -4,9 +4,9 @@
 
     text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
 
-`parse` and `text` are the grammar, `record` the JSON form, `tree` and `coding` take rules out of
-fitted trees, `mine` out of a table; `bind`, `pack`, `block` and `count` count rows by packed
-bits; `keep` picks the rules that matter.
+`grammar` reads and writes text, `rule` also JSON; `tree` extracts rules from
+fitted trees, `mine` from a table; `bind`, `pack` and `count` count rows with packed
+bits.
 """
 
 from tamis.rules.rule import Between, Condition, OneOf, Rule

@@ -1,7 +1,7 @@
-"""Rules meet a table: what its columns hold, and whether the rules may ask it.
+"""Match rules with a table: what its columns contain, and whether the rules apply to them.
 
-A column holds numbers, truths or texts. Bounds need numbers; a value asked of numbers must be
-a number, one asked of truths `true` or `false`. A column without any value may be asked all.
+A column contains numbers, booleans or text. Bounds need numbers; a value for numbers must be
+a number, one for booleans `true` or `false`. A column without any value accepts anything.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tamis.rules.rule import Between, Condition, refuse_unknown
 from tamis.rules.ruleset import RuleSet
 from tamis.table import bare
 
-Holds = Literal["numbers", "truths", "texts", "nothing"]
+Holds = Literal["numbers", "booleans", "text", "nothing"]
 
 
 def holds(dtype: pl.DataType) -> Holds:
-    """What a column of this type holds, for a rule.
+    """What a column of this type contains, as rules see it.
 
     >>> holds(pl.Int8()), holds(pl.Categorical()), holds(pl.Null())
-    ('numbers', 'texts', 'nothing')
+    ('numbers', 'text', 'nothing')
     """
     if dtype.is_numeric():
         return "numbers"
     if dtype == pl.Boolean:
-        return "truths"
-    return "nothing" if dtype == pl.Null else "texts"
+        return "booleans"
+    return "nothing" if dtype == pl.Null else "text"
 
 
 def value_text(value: Any) -> str:
@@ -47,7 +47,7 @@ def value_text(value: Any) -> str:
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """A column as the texts that rules know its values by; missing stays missing.
+    """A column as the text by which rules know its values; missing stays missing.
 
     >>> texts(pl.Series([1.0, None, 2.5])).to_list()
     ['1', None, '2.5']
@@ -60,9 +60,9 @@ def texts(column: pl.Series) -> pl.Series:
 
 
 def known_value(text: str, held: Holds) -> str | None:
-    """A value of a rule as `texts` would show it; `None` where the column cannot hold it.
+    """A value of a rule as `texts` would show it; `None` if the column cannot contain it.
 
-    >>> known_value("01", "texts"), known_value("01", "numbers"), known_value("x", "numbers")
+    >>> known_value("01", "text"), known_value("01", "numbers"), known_value("x", "numbers")
     ('01', '1', None)
     """
     if held == "numbers":
@@ -70,21 +70,21 @@ def known_value(text: str, held: Holds) -> str | None:
             return number_text(float(text))
         except (ValueError, OverflowError):
             return None
-    if held == "truths":
+    if held == "booleans":
         return text.lower() if text.lower() in ("true", "false") else None
     return text
 
 
 def refuse_unfit(rules: RuleSet, frame: pl.DataFrame, where: str) -> None:
-    """An error where a rule names a column that is not there, or asks what it cannot hold."""
+    """Raise if a rule names a column that does not exist, or a value it cannot contain."""
     refuse_unknown(rules.conditions, frame.columns, where)
     for name, rule in zip(rules.ids, rules):
         for condition in rule.conditions:
             held = holds(frame.schema[condition.column])
             if not _askable(condition, held):
                 raise InputError(
-                    f"rule {name!r} asks column {condition.column!r} of {where} for "
-                    f"{_asked(condition)}, but it holds {held}; change the rule, or read the "
+                    f"rule {name!r} needs column {condition.column!r} of {where} to contain "
+                    f"{_asked(condition)}, but it contains {held}; change the rule, or read the "
                     "column as another type"
                 )
 
@@ -95,14 +95,14 @@ def refuse_other_types(
     released: pl.DataFrame,
     where: str = "the release",
 ) -> None:
-    """An error where a column of both tables holds numbers in one and texts in the other."""
+    """Raise if a column contains numbers in one table and text in the other."""
     for column in columns:
         if column not in original.columns or column not in released.columns:
             continue
         before, after = holds(original.schema[column]), holds(released.schema[column])
         if before != after and "nothing" not in (before, after):
             raise InputError(
-                f"column {column!r} holds {before} in the original and {after} in {where}; "
+                f"column {column!r} contains {before} in the original and {after} in {where}; "
                 "read both tables with the same types, or leave out the rules on it"
             )
 
@@ -118,4 +118,4 @@ def _askable(condition: Condition, held: Holds) -> bool:
 def _asked(condition: Condition) -> str:
     if isinstance(condition, Between):
         return "numbers within bounds"
-    return "values that are not numbers or truths"
+    return "values that are not numbers or booleans"

@@ -1,4 +1,4 @@
-"""How many rows of each label meet each rule: the matrix that every measure starts from.
+"""How many rows of each label match each rule: the matrix that every measure starts from.
 
 The rows of a chunk are laid out label by label, each label starting a new word of 64 bits, so
 that one pass of AND over the conditions of a rule and one count of bits gives all its labels.
@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import CannotMeet, InputError, TamisWarning, listed
+from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
 from tamis.rules.bind import holds, known_value, refuse_unfit, texts
 from tamis.rules.pack import Bits, Block, PackedColumn, Places, first_only
 from tamis.rules.rule import Condition
@@ -25,14 +25,14 @@ from tamis.table import bare
 Matrix = NDArray[np.int64]
 
 MEMORY = 256 * 2**20
-"""Bytes that a count may hold at once, unless told otherwise."""
+"""Bytes that a count may hold at once, by default."""
 
 _BLOCK = 64
-"""Rules counted together; few enough that their bits stay in the processor's cache."""
+"""Rules counted together; few enough that their bits stay in cache."""
 
 _MOST_WORDS = 1024
 _BYTES_A_ROW = 128
-"""What the columns of one row take while they are packed, generously."""
+"""A generous bound on the bytes that one row takes while its columns are packed."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Counts:
     labels : tuple of str
         What the columns of the matrices stand for.
     by_label : array, rules x labels
-        Rows that meet a rule; a row counts for every rule that it meets.
+        Rows that match a rule; a row counts for every rule that it matches.
     first : array, rules x labels, or None
-        Rows whose first matching rule it is; only where that was asked for.
-    totals, covered : arrays, one number a label
-        All rows, and the rows that meet some rule.
+        Rows whose first matching rule it is; only if requested.
+    totals, covered : arrays, one number per label
+        All rows, and the rows that match some rule.
     """
 
     labels: tuple[str, ...]
@@ -63,13 +63,13 @@ class Counts:
 
     @property
     def support(self) -> Matrix:
-        """Rows that meet each rule."""
+        """Rows that match each rule."""
         support: Matrix = self.by_label.sum(axis=1)
         return support
 
     @property
     def coverage(self) -> float:
-        """The share of rows that meet some rule."""
+        """The share of rows that match some rule."""
         return int(self.covered.sum()) / self.rows if self.rows else 0.0
 
 
@@ -84,17 +84,17 @@ def count(
 ) -> Counts:
     """Count the rows of `frame` by rule and label.
 
-    Rules on columns that the frame lacks count nothing; `tamis.evaluate.retention` tells them
-    apart from rules that no row meets. Rows without a label are left out, with a warning.
+    Rules on columns that the frame lacks count nothing; `tamis.evaluate.retention` distinguishes
+    them from rules that no row matches. Rows without a label are left out, with a warning.
 
     Parameters
     ----------
     labels : list of str, optional
-        The labels to count. `None`: those of the frame, sorted.
+        The labels to count; by default those of the frame, sorted.
     memory : int
-        Bytes to stay below while counting.
+        The most bytes to use while counting.
     first_match : bool
-        Also count each row for the first rule only that it meets.
+        Also count each row only for the first rule that it matches.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def count(
 
 
 class _Counter:
-    """The matrices so far, and what is needed to add a chunk of rows to them."""
+    """The matrices so far, and whatever is needed to add a chunk of rows to them."""
 
     def __init__(self, rules: RuleSet, frame: pl.DataFrame, labels: int, first_match: bool):
         known = set(frame.columns)
@@ -137,7 +137,7 @@ class _Counter:
         self.covered = np.zeros(labels, dtype=np.int64)
 
     def chunk_rows(self, memory: int) -> int:
-        """How many rows to take at once so that all stays within `memory`."""
+        """How many rows to take at once to stay within `memory`."""
         labels = len(self.totals)
         groups = max((p.groups for p in self.packed), default=0)
         a_word = 8 * (self.conditions + groups + 4 * _BLOCK) + 64 * _BYTES_A_ROW
@@ -145,7 +145,7 @@ class _Counter:
         if words < 1:
             raise InputError(
                 f"counting {len(self.by_label)} rules over {labels} labels needs at least "
-                f"{a_word * (labels + 1)} bytes of memory, {memory} were allowed"
+                f"{a_word * (labels + 1)} bytes of memory, only {memory} are allowed"
             )
         return 64 * min(words, _MOST_WORDS)
 
@@ -172,11 +172,11 @@ class _Counter:
 
 
 def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np.int64]]:
-    """Places for rows with these labels, and the first word of each label."""
+    """The positions of rows with these labels, and the first word of each label."""
     sizes = np.bincount(codes, minlength=labels)
     words = (sizes + 63) // 64
     starts = np.concatenate([[0], np.cumsum(words)])
-    # Narrow numbers are sorted by their digits, which is faster.
+    # Narrow integers are radix-sorted, which is faster.
     order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -194,7 +194,7 @@ def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
 
 
 def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
-    """The labels that a table holds, as rules write them, sorted.
+    """The labels of a table, as rules write them, sorted.
 
     >>> table_labels(pl.DataFrame({"ill": [1.0, 0.0, None]}), "ill")
     ['0', '1']
@@ -203,11 +203,11 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
 
 
 def _is_text(column: pl.Series) -> bool:
-    return holds(column.dtype) == "texts"
+    return holds(column.dtype) == "text"
 
 
 def _positions(column: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
-    """Where each value of the target stands in `labels`; -1 where it does not."""
+    """The position of each value of the target in `labels`; -1 if it is not there."""
     cells = column.unique().drop_nulls()
     position = {label: i for i, label in enumerate(labels)}
     return {cell: position.get(text, -1) for cell, text in zip(cells, texts(cells))}
@@ -222,7 +222,8 @@ def _codes(column: pl.Series, position: dict[Any, int]) -> NDArray[np.int64]:
 def _warn_of_missing(labels: pl.Series) -> None:
     if labels.null_count():
         warnings.warn(
-            f"{labels.null_count()} rows have no label in column {labels.name!r}; left out",
+            f"{plural(labels.null_count(), 'row')} without a label in column {labels.name!r} left "
+            "out",
             TamisWarning,
             stacklevel=3,
         )
@@ -237,14 +238,14 @@ def kept_rules(
     min_confidence: float = 0.0,
     only: Sequence[str] | None = None,
 ) -> RuleSet:
-    """The rules that enough rows of a table meet and follow, or that are named.
+    """The rules that enough rows of a table match and confirm, or that are named.
 
     Parameters
     ----------
     min_support : float
-        The least share of rows that meet a rule.
+        The smallest share of rows that match a rule.
     min_confidence : float
-        The least share of these that have the label it predicts.
+        The smallest share of these that have the label it predicts.
     only : list of str, optional
         The ids of the rules to keep.
 
@@ -257,16 +258,16 @@ def kept_rules(
     """
     for name, share in (("min_support", min_support), ("min_confidence", min_confidence)):
         if not 0 <= share <= 1:
-            raise InputError(f"{name} is a share between 0 and 1, got {share:g}")
+            raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
     wanted = _named(rules, only)
     if min_support or min_confidence:
         wanted &= _strong(rules, frame, target, min_support, min_confidence)
     if not wanted.any():
         raise CannotMeet(
             f"none of the {len(rules)} rules has a support of {min_support:g} and a confidence of "
-            f"{min_confidence:g}; ask for less"
+            f"{min_confidence:g}; lower them"
         )
-    # A rule without an id keeps the name that its old place gave it.
+    # A rule without an id keeps the name that its old position gave it.
     named = [replace(rule, id=name) for rule, name in zip(rules, rules.ids)]
     return RuleSet([rule for rule, keep in zip(named, wanted) if keep], rules.target)
 

@@ -1,4 +1,4 @@
-"""Lines of text become rules.
+"""Parse and write rules as lines of text.
 
 ::
 
@@ -11,9 +11,9 @@
     consequent := [target "="] label, verbatim to the end of the line
                 | [target] "~" "{" label ":" share ("," label ":" share)* "}"
 
-Odd column names stand in backticks, odd values in quotes, with backslashes as escapes. A
-condition may stand in round brackets. Lists of items, `{sex=Male,job=Sales} => {ill=yes}`, are
-read too, each item split at its first `=`.
+Unusual column names go in backticks, unusual values in quotes, with backslash escapes. A
+condition may be in parentheses. Lists of items, `{sex=Male,job=Sales} => {ill=yes}`, are
+also read, with each item split at its first `=`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tamis.errors import InputError
 from tamis.rules.rule import Between, Condition, OneOf, Rule
 
 WORDS = frozenset({"and", "in", "not"})
-"""Bare words that mean something; a column or value of that name is quoted."""
+"""Reserved words; a column or value of that name must be quoted."""
 
 BARE = r"""(?:(?!->|:\s|:$)[^\s<>=!≤≥≠{}()\[\],'"`#&~])+"""
-"""What may stand without quotes. A colon ends an id only where a blank follows it."""
+"""What may appear without quotes. A colon ends an id only if a space follows it."""
 
 _TOKEN = re.compile(
     rf"""\s*(?:
@@ -49,7 +49,7 @@ _SAME = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">=", "&&": "an
 
 
 class RuleSyntaxError(InputError):
-    """A line that is not a rule; says where, and what was expected there."""
+    """A line that is not a rule; the message says where, and what was expected there."""
 
     def __init__(self, line: int, place: int, expected: str) -> None:
         super().__init__(f"rules, line {line}, character {place + 1}: expected {expected}")
@@ -68,7 +68,7 @@ class Token:
 
 
 def tokens(line: str, number: int) -> Iterator[Token]:
-    """The tokens up to and with the arrow; what follows the arrow is taken verbatim.
+    """The tokens up to and including the arrow; what follows the arrow is taken verbatim.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def tokens(line: str, number: int) -> Iterator[Token]:
 
 
 def unquoted(text: str) -> str:
-    """The text between quotes, its escapes resolved.
+    """The text between quotes, with escapes resolved.
 
     >>> unquoted("'it\\\\'s'")
     "it's"
@@ -107,7 +107,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 class Cursor:
-    """The tokens of one line and how many of them are read.
+    """The tokens of one line and how many of them have been read.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class Cursor:
     def value(self) -> str:
         here = self.peek()
         if here is None or here.kind not in ("word", "quoted"):
-            raise self.wrong("a value, in quotes if it is odd")
+            raise self.wrong("a value, in quotes if it is unusual")
         self._at += 1
         return here.text
 
@@ -177,7 +177,7 @@ class Cursor:
         return here is not None and here.kind == "word" and bool(_NUMBER.fullmatch(here.text))
 
     def wrong(self, expected: str) -> RuleSyntaxError:
-        """The error to raise where `expected` does not come next."""
+        """The error to raise if `expected` does not come next."""
         here = self.peek()
         place = len(self.line.rstrip()) if here is None else here.start
         return RuleSyntaxError(self.line_number, place, expected)
@@ -193,7 +193,7 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
 def parse_line(line: str, number: int = 1, label: str | None = None) -> tuple[Rule, str | None]:
-    """The rule of one line, and the column that it predicts where the line names one.
+    """The rule in one line, and the column that it predicts if the line names one.
 
     `label` is what a line without an arrow predicts.
 
@@ -262,7 +262,7 @@ def _condition(cursor: Cursor) -> Condition:
 
 
 def _bare_condition(cursor: Cursor) -> Condition:
-    possible = cursor.wrong("a condition that can hold")
+    possible = cursor.wrong("a condition that can be true")
     then = cursor.peek(1)
     bounds_first = cursor.at_number() and then is not None and then.text in _TURNED
     try:
@@ -331,7 +331,7 @@ def _with_consequent(
     if shares is None:
         target, label = _named_label(rest, number, place)
         return Rule(conditions, label=label, id=name), target
-    # Blanks before the list keep its places as they are in the line.
+    # Spaces before the list keep its positions as they are in the line.
     inner = Cursor(" " * (place + shares.end()) + rest[shares.end() :], number)
     try:
         rule = Rule(conditions, distribution=_shares(inner), id=name)
@@ -384,7 +384,7 @@ _BARE = re.compile(BARE)
 
 
 def rule_text(rule: Rule, target: str | None = None) -> str:
-    """The rule as one line that reads back as the same rule.
+    """The rule as one line that parses back to the same rule.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def rule_text(rule: Rule, target: str | None = None) -> str:
 
 
 def antecedent_text(conditions: Iterable[Condition]) -> str:
-    """The conditions joined by `and`; an empty text where there is none.
+    """The conditions joined by `and`; empty if there are none.
 
     Examples
     --------
@@ -410,7 +410,7 @@ def antecedent_text(conditions: Iterable[Condition]) -> str:
 
 
 def number_text(number: float) -> str:
-    """The shortest text that reads back as the same number.
+    """The shortest text that parses back to the same number.
 
     >>> number_text(40.0), number_text(52.5)
     ('40', '52.5')
@@ -454,7 +454,7 @@ def _verbatim(label: str, target: str | None) -> bool:
 
 
 def _name(column: str) -> str:
-    # A name that reads as a number would be taken for a bound.
+    # A name that looks like a number would be taken for a bound.
     plain = _BARE.fullmatch(column) and column.lower() not in WORDS and not _is_number(column)
     return column if plain else _between(column, "`")
 

@@ -1,4 +1,4 @@
-"""Rules out of a table: the leaves of a CART tree on its columns as numbers."""
+"""Mine rules from a table: the leaves of a CART tree on its columns as numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OneHot:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, columns: Sequence[str], least_rows: int = 1) -> OneHot:
-        """The features of these columns; a value with fewer than `least_rows` rows gets none."""
+        """The features of these columns; a value in fewer than `least_rows` rows gets none."""
         features: list[str | Indicator] = []
         for column in columns:
             held = holds(frame.schema[column])
@@ -49,7 +49,7 @@ class OneHot:
     @property
     def names(self) -> list[str]:
         """A name for each feature."""
-        # A control sign parts column and value, so that no column can have such a name.
+        # A control character separates column and value, so that no column can have such a name.
         return [f if isinstance(f, str) else f"{f.column}\x1f{f.value}" for f in self.features]
 
     @property
@@ -84,20 +84,20 @@ def mine_rules(
     shares: bool = False,
     random_state: int = 0,
 ) -> RuleSet:
-    """The rules of a CART tree of a table, by the settings of the paper.
+    """The rules of a CART tree fitted to a table, with the settings of the paper.
 
     Parameters
     ----------
     table : Table
         With a target; its features are what the rules are about.
     min_support : float
-        The least share of the rows that a leaf holds.
+        The smallest share of the rows in a leaf.
     max_depth : int
-        The most splits on the way to a leaf.
+        The most splits on the path to a leaf.
     shares : bool
-        Keep the shares of the labels of each leaf instead of the likeliest label alone.
+        Keep the shares of the labels in each leaf instead of only the most likely label.
     random_state : int
-        Decides between equally good splits.
+        Breaks ties between equally good splits.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def mine_rules(
 
     Notes
     -----
-    The tree sends a row with a missing number one way, but a missing cell meets no condition: on
+    The tree sends a row with a missing number one way, but a missing cell matches no condition: on
     tables with missing cells the rules cover fewer rows than the tree.
 
     Examples
@@ -119,15 +119,17 @@ def mine_rules(
     from sklearn.tree import DecisionTreeClassifier
 
     if not 0 < min_support <= 0.5:
-        raise InputError(f"min_support is a share above 0 and at most 0.5, got {min_support:g}")
+        raise InputError(
+            f"min_support must be a share above 0 and at most 0.5, got {min_support:g}"
+        )
     if max_depth < 1:
-        raise InputError(f"max_depth is at least 1, got {max_depth}")
+        raise InputError(f"max_depth must be at least 1, got {max_depth}")
     frame = table.frame.filter(bare(table.frame[table.target]).is_not_null())
     # A value in fewer rows than a leaf must hold can never be split off, so it needs no feature.
     least_rows = math.ceil(min_support * frame.height)
     coded = OneHot.of(frame, table.features, least_rows)
     if not coded.features:
-        raise InputError("no column is left to make rules of; every value of it is rare")
+        raise InputError("there is no column left to make rules from; every value is rare")
     tree: Any = DecisionTreeClassifier(
         min_samples_leaf=max(1, least_rows), max_depth=max_depth, random_state=random_state
     )
@@ -139,9 +141,9 @@ def mine_rules(
 
 
 def _readable(rule: Rule, frame: pl.DataFrame) -> Rule:
-    """The same rule on this table, its bounds written as people would write them.
+    """The same rule on this table, with its bounds written as people would write them.
 
-    The tree cuts between two values of a column that it keeps in 32 bits, so that 30.95 becomes
+    The tree cuts between two values of a column that it stores in 32 bits, so that 30.95 becomes
     30.949999809265137.
     """
     conditions = tuple(
@@ -154,7 +156,7 @@ def _readable(rule: Rule, frame: pl.DataFrame) -> Rule:
 
 
 def _plain_cut(cut: float, column: pl.Series) -> float:
-    """The shortest number near the middle of the two values that a cut lies between."""
+    """The shortest number near the middle of the two values around a cut."""
     below, above = column.filter(column <= cut).max(), column.filter(column > cut).min()
     if not isinstance(below, int | float) or not isinstance(above, int | float):
         return float(below) if cut == ANY_NUMBER and isinstance(below, int | float) else cut

@@ -1,9 +1,9 @@
-"""The conditions on one column as rows of packed bits, one bit a row of the table.
+"""The conditions on one column as rows of packed bits, one bit per row of the table.
 
-A row of the table falls into one group of a column: between which two cuts its number lies, or
-which of the values asked for it has. Every condition is a union of some groups: for bounds the
+A row of the table falls into one group of a column: the two cuts its number lies between, or
+the requested value it has. Every condition is a union of some groups: for bounds the
 difference of two running unions, for values a few ORs.
-A missing cell falls into no group, so it meets no condition.
+A missing cell falls into no group, so it matches no condition.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.table import bare
 Bits = NDArray[np.uint64]
 
 _FEW_CUTS = 48
-"""Up to so many cuts a comparison each is faster than a bisection of every number."""
+"""Up to this many cuts, a comparison with each is faster than a bisection of every number."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Places:
     words: int
 
     def spread(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The numbers in the order of their bits, NaN where a bit stands for no row."""
+        """The numbers in bit order, NaN where a bit stands for no row."""
         laid = np.full(64 * self.words, np.nan)
         laid[self.bit] = numbers
         return laid
 
     def scattered(self, groups: NDArray[np.int64], count: int) -> Bits:
-        """One row of bits a group: which rows of the table fall into it (-1: into none)."""
+        """One row of bits per group: which rows of the table fall into it (-1: none)."""
         bits = np.zeros(count * self.words, dtype=np.uint64)
         at = groups * self.words + (self.bit >> 6)
         bit = np.uint64(1) << (self.bit & 63).astype(np.uint64)
@@ -52,7 +52,7 @@ class Places:
 
 
 class PackedColumn:
-    """What the rules ask of one column, ready to be answered chunk by chunk."""
+    """The conditions of the rules on one column, ready to be evaluated chunk by chunk."""
 
     def __init__(self, name: str, asked: Sequence[tuple[int, Condition]], dtype: pl.DataType):
         self.name = name
@@ -70,7 +70,7 @@ class PackedColumn:
 
     @property
     def groups(self) -> int:
-        """How many rows of bits are held at once beside the answers."""
+        """How many rows of bits are held at once besides the answers."""
         return max(len(self._cuts) + 2, len(self._values) + 1)
 
     def fill(self, answers: Bits, column: pl.Series, places: Places) -> None:
@@ -87,12 +87,12 @@ class PackedColumn:
         few = len(self._cuts) <= _FEW_CUTS
         upto = (_compared if few else _ranked)(self._cuts, _numbers(column), places)
         for at, low, high in self._bounds:
-            # What is below the lower end is below the upper too, so XOR takes it out.
+            # What is below the lower end is below the upper end too, so XOR removes it.
             np.bitwise_xor(upto[high], upto[low], out=answers[at])
 
     def _fill_sets(self, answers: Bits, column: pl.Series, places: Places) -> None:
         codes = _codes(column, self._values, self._held)
-        # A value that no rule asks for is a group of its own: `!=` wants it.
+        # A value that no rule names is a group of its own, which `!=` needs.
         groups = np.where(codes < 0, len(self._values), codes)
         groups[bare(column).is_null().to_numpy()] = -1
         bits = places.scattered(groups, len(self._values) + 1)
@@ -104,7 +104,7 @@ class PackedColumn:
 
 
 def _compared(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
-    """The rows up to each cut, by one comparison a cut; first none, last all that are known."""
+    """The rows up to each cut, by one comparison per cut; first none, last all known ones."""
     laid = places.spread(numbers)
     upto = np.zeros((len(cuts) + 2, places.words), dtype=np.uint64)
     for row, cut in zip(upto[1:], (*cuts, np.inf)):
@@ -113,7 +113,7 @@ def _compared(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: P
 
 
 def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
-    """The same by one bisection a row, which pays where there are many cuts."""
+    """The same by one bisection per row, which pays off if there are many cuts."""
     groups = rank(cuts, numbers) + 1
     groups[np.isnan(numbers)] = -1
     upto = places.scattered(groups, len(cuts) + 2)
@@ -125,7 +125,7 @@ def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Pla
 def rank(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.intp]:
     """How many of the sorted `cuts` lie below each number.
 
-    The bisection of `numpy.searchsorted`, all numbers one step at a time: without its
+    The bisection of `numpy.searchsorted`, one step at a time for all numbers: without its
     branches it takes a quarter to a half of the time.
 
     Examples
@@ -152,7 +152,7 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
 
 
 def _ends(condition: Between) -> tuple[float, float]:
-    """The bounds such that a number meets them when it is above the one and at most the other."""
+    """The bounds as an open lower and a closed upper end: above the one and at most the other."""
     low, high = condition.low, condition.high
     below = math.nextafter(low, -math.inf) if condition.low_closed else low
     return below, high if condition.high_closed else math.nextafter(high, -math.inf)
@@ -164,7 +164,7 @@ def _cuts(bounds: Sequence[Between]) -> NDArray[np.float64]:
 
 
 def _groups_within(condition: Between, cuts: NDArray[np.float64]) -> tuple[int, int]:
-    """The running unions whose difference is the condition: 0 is empty, the last is all."""
+    """The running unions whose difference is the condition: 0 is empty, the last is everything."""
     low, high = _ends(condition)
     first = 0 if math.isinf(low) else int(np.searchsorted(cuts, low)) + 1
     last = len(cuts) + 1 if math.isinf(high) else int(np.searchsorted(cuts, high)) + 1
@@ -176,7 +176,7 @@ def _values(sets: Sequence[OneOf], held: Holds) -> list[str]:
 
 
 def _codes(column: pl.Series, values: Sequence[str], held: Holds) -> NDArray[np.int64]:
-    """The position of each cell in `values`; -1 where it is none of them."""
+    """The position of each cell in `values`; -1 if it is not among them."""
     if held != "numbers":
         known = bare(texts(column)).cast(pl.Enum(values), strict=False)
         return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
@@ -193,9 +193,9 @@ def _known(value: str, held: Holds) -> str:
 
 
 class Block:
-    """A few rules that follow each other, held with the longest first.
+    """A few consecutive rules, longest first.
 
-    Those that have a j-th condition are then a leading part, and one AND serves them all.
+    Those that have a j-th condition then come first, and one AND serves them all.
     """
 
     def __init__(self, rules: NDArray[np.int64], wanted: Sequence[Sequence[int]]) -> None:
@@ -209,7 +209,7 @@ class Block:
         ]
 
     def met(self, answers: Bits, everyone: Bits) -> Bits:
-        """For each rule the AND of the bits of its conditions."""
+        """For each rule, the AND of the bits of its conditions."""
         met = np.empty((len(self.rules), len(everyone)), dtype=np.uint64)
         met[:] = everyone
         buffer = np.empty_like(met)
@@ -227,7 +227,7 @@ class Block:
 
 
 def first_only(bits: Bits, seen: Bits) -> Bits:
-    """The bits of each rule that neither an earlier rule nor `seen` has."""
+    """The bits of each rule that are in neither an earlier rule nor `seen`."""
     before = np.empty_like(bits)
     before[0] = seen
     for i in range(1, len(bits)):

@@ -1,4 +1,4 @@
-"""Conditions: what a rule asks of one column.
+"""Rules, and conditions: what a rule requires of one column.
 
 ::
 
@@ -6,8 +6,8 @@
     ├── Between     a number within bounds        10 < hours <= 52.5
     └── OneOf       a value in a set, or not      job in {Sales, Tech}, sex != Male
 
-A value is kept as the text that a person wrote. Only when it meets a column does it become a
-number or stay a text, so that `zip = 01000` means the text on a text column.
+A value is kept as the text that a person wrote. Only when it is matched with a column does it
+become a number or stay text, so that `zip = 01000` means text on a text column.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tamis.errors import InputError, listed
 
 @dataclass(frozen=True)
 class Between:
-    """A number above `low` and below `high`; a closed end lets the bound itself in.
+    """A number above `low` and below `high`; a closed end includes the bound itself.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Between:
             raise InputError(f"the bounds on column {self.column!r} must be numbers, got NaN")
         if math.isinf(self.low) and math.isinf(self.high):
             raise InputError(f"the condition on column {self.column!r} has no bound; give one")
-        # An end that is nowhere is neither open nor closed; equal conditions must look equal.
+        # An infinite end is neither open nor closed; equal conditions must compare equal.
         object.__setattr__(self, "low_closed", self.low_closed and math.isfinite(self.low))
         object.__setattr__(self, "high_closed", self.high_closed and math.isfinite(self.high))
         closed = self.low_closed and self.high_closed
@@ -54,7 +54,7 @@ class Between:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A value that is one of `values`, or none of them where `negated`.
+    """A value that is one of `values`, or none of them if `negated`.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class OneOf:
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str):
-            raise InputError(f"the values asked of column {self.column!r} must be a list of texts")
+            raise InputError(f"the values for column {self.column!r} must be a list of strings")
         object.__setattr__(self, "values", tuple(dict.fromkeys(map(str, self.values))))
         if not self.values:
             raise InputError(f"the condition on column {self.column!r} lists no value; give one")
@@ -78,10 +78,10 @@ Condition = Between | OneOf
 
 
 def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """The same demands with one condition a column, where that can be said.
+    """Equivalent conditions, merged into one per column where possible.
 
-    Columns come in the order of their first mention. Bounds are cut together; sets are
-    intersected. A column asked for both bounds and values keeps one condition of each kind.
+    Columns come in the order of their first mention. Bounds are intersected, and so are
+    sets. A column with both bounds and values keeps one condition of each kind.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 
 
 def _tighter(a: Between, b: Between) -> Between:
-    # Of two equal bounds the open one is the tighter, so it sorts further in.
+    # Of two equal bounds the open one is tighter, so it sorts further inwards.
     low, low_open = max((a.low, not a.low_closed), (b.low, not b.low_closed))
     high, high_closed = min((a.high, a.high_closed), (b.high, b.high_closed))
     return Between(a.column, low, high, not low_open, high_closed)
@@ -115,12 +115,12 @@ def _common(a: OneOf, b: OneOf) -> OneOf:
     wanted, other = (b, a) if a.negated else (a, b)
     left = tuple(v for v in wanted.values if (v in other.values) != other.negated)
     if not left:
-        raise InputError(f"no value can meet all that is asked of column {a.column!r}")
+        raise InputError(f"no value can meet all conditions on column {a.column!r}")
     return OneOf(a.column, left)
 
 
 def refuse_unknown(conditions: Iterable[Condition], known: Iterable[str], where: str) -> None:
-    """An error that names the columns of `conditions` that are not among `known`."""
+    """Raise an error that names the columns of `conditions` that are not among `known`."""
     known = list(known)
     unknown = list(dict.fromkeys(c.column for c in conditions if c.column not in set(known)))
     if unknown:
@@ -137,11 +137,11 @@ class Rule:
     Parameters
     ----------
     conditions : iterable of Between or OneOf
-        All must hold. None at all: the rule holds for every row.
+        All must be true. Without any, the rule applies to every row.
     label : str, optional
-        The label predicted. `None`: the likeliest of the distribution.
+        The predicted label; by default the most likely one of the distribution.
     distribution : mapping of label to share, optional
-        How likely each label is; the shares add up to 1.
+        The probability of each label; the shares add up to 1.
     id : str, optional
         A name for reports.
 
@@ -167,13 +167,13 @@ class Rule:
     ) -> None:
         shares = None if distribution is None else _shares(dict(distribution))
         if shares is not None:
-            # The first of equally likely labels, so that a rule always predicts the same.
+            # The first of equally likely labels, so that a rule always predicts the same one.
             likeliest = max(shares, key=lambda item: item[1])[0]
             if label not in (None, likeliest):
-                raise InputError("a rule predicts the likeliest label of its distribution")
+                raise InputError("a rule must predict the most likely label of its distribution")
             label = likeliest
         if label is None:
-            raise InputError("a rule predicts a label or a distribution of labels; give one")
+            raise InputError("a rule must predict a label or a distribution of labels; give one")
         object.__setattr__(self, "conditions", tuple(conditions))
         object.__setattr__(self, "label", str(label))
         object.__setattr__(self, "distribution", shares)
@@ -188,7 +188,7 @@ class Rule:
 def _shares(distribution: dict[str, float]) -> tuple[tuple[str, float], ...]:
     shares = tuple((str(label), float(share)) for label, share in distribution.items())
     total = sum(share for _, share in shares)
-    # Shares copied from print carry two decimals, hence the tolerance.
+    # Shares copied from print have two decimals, hence the tolerance.
     if not shares or min(s for _, s in shares) < 0 or not math.isclose(total, 1, abs_tol=0.011):
         raise InputError(f"the shares of a rule's labels must add up to 1, got {total:g}")
     return shares
@@ -215,14 +215,14 @@ def rule_record(rule: Rule) -> dict[str, Any]:
 
 
 def rule_of_record(record: Any) -> Rule:
-    """The rule of such a dictionary."""
+    """The rule in such a dictionary."""
     if not isinstance(record, Mapping) or not isinstance(record.get("conditions"), list):
-        raise InputError("a rule in JSON is an object with a list 'conditions' and a 'label'")
+        raise InputError("a rule in JSON must be an object with a list 'conditions' and a 'label'")
     conditions = [_condition_of_record(c) for c in record["conditions"]]
     label, name = record.get("label"), record.get("id")
     for what, value in (("label", label), ("id", name)):
         if value is not None and not isinstance(value, str):
-            raise InputError(f"the {what} of a rule in JSON is a text")
+            raise InputError(f"the {what} of a rule in JSON must be a string")
     return Rule(conditions, label=label, distribution=record.get("distribution"), id=name)
 
 
@@ -240,17 +240,18 @@ def _condition_record(condition: Condition) -> dict[str, Any]:
 
 def _condition_of_record(record: Any) -> Condition:
     if not isinstance(record, Mapping) or not isinstance(record.get("column"), str):
-        raise InputError("a condition in JSON is an object with a text 'column'")
+        raise InputError("a condition in JSON must be an object with a string 'column'")
     column = record["column"]
     unknown = [key for key in record if key not in _KNOWN]
     if unknown:
         raise InputError(
-            f"a condition in JSON has no {listed(unknown)}; it may have {listed(sorted(_KNOWN))}"
+            f"unknown entry {listed(unknown)} in a JSON condition; allowed: "
+            f"{listed(sorted(_KNOWN))}"
         )
     kinds = [key for key in ("in", "not_in") if key in record]
     bounds = [key for key in _BOUNDS if key in record]
     if len(kinds) + bool(bounds) != 1:
-        raise InputError(f"the condition on column {column!r} needs values or bounds, not both")
+        raise InputError(f"the condition on column {column!r} needs either values or bounds")
     if kinds:
         return _values_of_record(column, record[kinds[0]], negated=kinds[0] == "not_in")
     return _bounds_of_record(column, {key: record[key] for key in bounds})
@@ -258,7 +259,7 @@ def _condition_of_record(record: Any) -> Condition:
 
 def _values_of_record(column: str, values: Any, negated: bool) -> OneOf:
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-        raise InputError(f"the values asked of column {column!r} must be a list of texts")
+        raise InputError(f"the values for column {column!r} must be a list of strings")
     return OneOf(column, tuple(values), negated)
 
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules in order, and the column they predict. They may overlap and need not cover all.
+    """Rules in order, and the column they predict. They may overlap and need not cover all rows.
 
     Parameters
     ----------
     rules : iterable of Rule
         At least one.
     target : str, optional
-        The column they predict. `None`: whichever target the table has.
+        The column they predict; by default whichever target the table has.
 
     Examples
     --------
@@ -50,11 +50,11 @@ class RuleSet:
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "target", target)
         if not self.rules:
-            raise InputError("there is no rule; give at least one")
+            raise InputError("there are no rules; give at least one")
         given = Counter(rule.id for rule in self.rules if rule.id is not None)
         twice = [name for name, times in given.items() if times > 1]
         if twice:
-            raise InputError(f"the rule ids {listed(twice)} stand twice; give each rule its own")
+            raise InputError(f"duplicate rule ids {listed(twice)}; give each rule its own")
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -89,16 +89,16 @@ class RuleSet:
 
     @classmethod
     def parse(cls, text: str, *, target: str | None = None, label: str | None = None) -> Self:
-        """Rules from text, one a line; `tamis.rules.grammar` shows the grammar.
+        """Parse rules from text, one per line; `tamis.rules.grammar` shows the grammar.
 
         Parameters
         ----------
         text : str
-            Empty lines and lines that start with `#` are passed over.
+            Empty lines and lines that start with `#` are skipped.
         target : str, optional
-            The column that the rules predict; a line that names another is an error.
+            The column that the rules predict; a line that names another one is an error.
         label : str, optional
-            What a line without an arrow predicts, as some miners print them.
+            What a line without an arrow predicts; some rule miners print such lines.
 
         Examples
         --------
@@ -130,19 +130,19 @@ class RuleSet:
         target: str | None = None,
         shares: bool = False,
     ) -> Self:
-        """One rule a leaf of a fitted classification tree, conditions on a column merged.
+        """One rule per leaf of a fitted classification tree, with conditions on a column merged.
 
         Parameters
         ----------
         tree : fitted scikit-learn tree or C45Classifier
         features : list of str, optional
-            The names of the features it was fitted on. `None`: those that it remembers.
+            The names of the features it was fitted on; by default those that the tree stores.
         coding : mapping of feature to Indicator or Ordinal, optional
-            What a coded feature stands for, so that its splits are told in values of the table.
+            What a coded feature stands for, so that its splits are given in values of the table.
         target : str, optional
             The column it predicts.
         shares : bool
-            Keep the shares of the labels of each leaf instead of the likeliest label alone.
+            Keep the shares of the labels in each leaf instead of only the most likely label.
 
         Examples
         --------
@@ -158,7 +158,7 @@ class RuleSet:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Rules from the text that `to_json` gives."""
+        """Rules from the text that `to_json` produces."""
         try:
             document = json.loads(text)
         except json.JSONDecodeError as error:
@@ -166,7 +166,7 @@ class RuleSet:
                 f"the rules are not JSON: line {error.lineno}, character {error.colno}: {error.msg}"
             ) from None
         if not isinstance(document, dict) or not isinstance(document.get("rules"), list):
-            raise InputError("rules in JSON are an object with a list 'rules' and a 'target'")
+            raise InputError("rules in JSON must be an object with a list 'rules' and a 'target'")
         return cls([rule_of_record(r) for r in document["rules"]], document.get("target"))
 
     def to_json(self) -> str:
@@ -185,5 +185,5 @@ class RuleSet:
         return {"target": self.target, "rules": [rule_record(rule) for rule in self.rules]}
 
     def to_text(self) -> str:
-        """The rules in the text grammar, one a line."""
+        """The rules in the text grammar, one per line."""
         return "\n".join(rule_text(rule, self.target) for rule in self.rules)

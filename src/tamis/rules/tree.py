@@ -1,4 +1,4 @@
-"""One rule a leaf of a fitted classification tree, and what its numbers stand for."""
+"""One rule per leaf of a fitted classification tree, and what its numbers stand for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Indicator:
 
 @dataclass(frozen=True)
 class Ordinal:
-    """A feature that holds the position of the value of `column` in `values`."""
+    """A feature that contains the position in `values` of the value of `column`."""
 
     column: str
     values: tuple[str, ...]
@@ -35,7 +35,7 @@ Coding = Indicator | Ordinal
 
 
 def split(feature: str, threshold: float, coding: Coding | None) -> tuple[Condition, Condition]:
-    """The two sides of `feature <= threshold`, told in values of the table.
+    """The two sides of `feature <= threshold`, in values of the table.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def tree_rules(
 ) -> list[Rule]:
     """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right.
 
-    Leaves that no rule can speak of are left out: those of C4.5 that no training row came to, and
-    those of scikit-learn for rows whose number is missing.
+    Leaves that no rule can describe are left out: those of C4.5 that no training row reached, and
+    those of scikit-learn for rows with a missing number.
     """
     if not hasattr(tree, "classes_") or not hasattr(tree, "tree_"):
         raise InputError(
@@ -89,7 +89,7 @@ def _cart_leaves(
     inner = tree.tree_
     names = _names(features, getattr(tree, "feature_names_in_", None), inner.n_features)
     _refuse_unknown(coding, names)
-    # A walk by hand: a tree may be deeper than Python's stack.
+    # Not recursive: a tree may be deeper than Python's stack.
     waiting: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
     while waiting:
         node, path = waiting.pop()
@@ -98,7 +98,7 @@ def _cart_leaves(
             yield path, inner.value[node][0]
             continue
         name, threshold = names[inner.feature[node]], float(inner.threshold[node])
-        if math.isinf(threshold):  # missing cells against all others, of which rules can speak
+        if math.isinf(threshold):  # missing cells against all others, which rules describe
             waiting.append((left, (*path, Between(name, high=ANY_NUMBER, high_closed=True))))
             continue
         below, above = split(name, threshold, coding.get(name))
@@ -145,7 +145,7 @@ def _names(
 ) -> list[str]:
     given = features if features is not None else remembered
     if given is None:
-        raise InputError("the tree remembers no feature names; give them with features=[...]")
+        raise InputError("the tree has no feature names; pass them with features=[...]")
     names = [str(name) for name in given]
     if len(names) != count:
         raise InputError(f"the tree was fitted on {count} features, got {len(names)} names")

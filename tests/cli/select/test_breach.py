@@ -107,7 +107,7 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
         (["--alpha", "low"], 2, "--alpha takes"),
         (["--alpha", "-0.99", "--quiet"], 1, "the least that was found"),
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
-        (["--attackers", "magic"], 2, "no classifier 'magic'"),
+        (["--attackers", "magic"], 2, "unknown classifier 'magic'"),
         (["--weights", "speed=1"], 2, "no factor 'speed'"),
         (["-o", "x.xls"], 2, ".csv or .parquet"),
         (["--classifier", "oracle"], 2, "oracle"),

@@ -219,7 +219,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 
 def test_a_frame_without_rows_or_features_is_an_error():
-    with pytest.raises(InputError, match="rows and features"):
+    with pytest.raises(InputError, match="one row and one feature"):
         AdditiveNaiveBayes().fit(pl.DataFrame({"x": []}), [])
 
 

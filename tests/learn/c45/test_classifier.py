@@ -204,9 +204,9 @@ def test_wrong_parameters_are_named(options, words):
     ("frame", "y", "words"),
     [
         (pl.DataFrame({"x": [1.0, np.inf]}), [0, 1], "infinite"),
-        (pl.DataFrame({"x": [1.0, 2.0]}), [0, 1, 1], "each of the 2 rows, got 3"),
+        (pl.DataFrame({"x": [1.0, 2.0]}), [0, 1, 1], "expected 2 labels, one per row, got 3"),
         (pl.DataFrame({"x": [1.0, 2.0]}), None, "labels"),
-        (pl.DataFrame({"x": []}, schema={"x": pl.Float64}), [], "needs rows"),
+        (pl.DataFrame({"x": []}, schema={"x": pl.Float64}), [], "needs at least one row"),
         (pd.DataFrame({"x": pd.Series([1, "a"], dtype=object)}), [0, 1], "several types"),
     ],
 )
@@ -230,9 +230,9 @@ def test_prediction_expects_the_columns_of_the_fit(people):
     model = C45Classifier().fit(frame, ill)
     with pytest.raises(ValueError, match="feature"):
         model.predict(frame.drop("job"))
-    with pytest.raises(InputError, match="'job' held text"):
+    with pytest.raises(InputError, match="'job' was text"):
         model.predict(frame.with_columns(job=1))
-    with pytest.raises(InputError, match="'age' held numbers"):
+    with pytest.raises(InputError, match="'age' was numeric"):
         model.predict(frame.with_columns(age=pl.lit("old")))
 
 

@@ -1,4 +1,4 @@
-"""Naive Bayes as a sum of parts, one a feature: `AdditiveNaiveBayes`."""
+"""Naive Bayes as a sum of parts, one per feature: `AdditiveNaiveBayes`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes for numbers and nominal values whose features add up exactly.
 
-    Numbers are normal in each class, nominal values have Laplace-corrected frequencies; a missing
-    value, and a category that was never declared nor seen, adds nothing. No feature's
+    Numbers are modelled as normal in each class, nominal values by Laplace-corrected frequencies; a
+    missing value, or a category neither declared nor seen, adds nothing. No feature's
     part depends on another feature, so a model on a subset is the sum of the subset's parts:
     `ContributionCache` uses this to score many subsets for the price of additions.
 
@@ -43,12 +43,12 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         categories and booleans always are.
     smoothing : float, default 1
         Added to the count of each class, and of each category in each class. Categories that a
-        type declares (polars Enum, pandas and arrow categories) count although they are not seen.
+        type declares (polars Enum, pandas and arrow categories) count even if they do not occur.
     precision : {"data", None}, default "data"
-        `"data"`: numbers are rounded to the precision that the data shows, and count by the
+        `"data"`: numbers are rounded to the precision of the data and scored by the
         normal probability of that interval. `None`: by the normal density. See Notes.
     variance_floor : float, default 0.01
-        With ``precision=None``, the least variance in a class as a share of the column's own
+        With ``precision=None``, the smallest variance in a class, as a share of the column's own
         variance over all rows.
 
     Attributes
@@ -56,23 +56,23 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : array
         The class labels, sorted; ties between classes go to the first.
     parts_ : list
-        What each feature gives to the sum, in the order of the columns.
+        What each feature adds to the sum, in column order.
     n_features_in_ : int
-    feature_names_in_ : array of str, where the columns had names.
+    feature_names_in_ : array of str, if the columns had names.
 
     Notes
     -----
-    Log-likelihoods are kept as whole multiples of 2**-28 nats (4e-9), and no single value weighs
+    Log-likelihoods are kept as whole multiples of 2**-28 nats (4e-9), and no value counts for
     more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.fixed_point`).
 
     With ``precision="data"`` the width of the intervals of a column is the mean gap between its
     distinct training values, and the deviation in a class is at least a sixth of it. This is how
-    Weka's NaiveBayes treats numbers, and it equals that program in all of 1,350 cross-validation
+    Weka's NaiveBayes treats numbers, and it matches that program in all 1,350 cross-validation
     folds compared (six tables with numbers, nominal and missing values, two and four classes);
-    plain densities equal it in 887 of them. It is also the better default: over 18 public tables
+    plain densities match it in 887 of them. It is also the better default: over 18 public tables
     (at most 12,000 rows of each) the mean accuracy of ten folds is 0.775, against 0.766 for
     densities with a floor of 0.01 and 0.729 with a floor of 1e-9. The gap comes from columns that
-    hardly vary within some class, where a density is very sure of itself; on tables without such
+    hardly vary within some class, where a density is overconfident; on tables without such
     columns the two differ by less than 0.005.
 
     Examples
@@ -126,9 +126,9 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit_columns(
         self, columns: Sequence[Column], y: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Self:
-        """Learn from columns that are coded already: the path of those who fit many times.
+        """Learn from columns that are already coded, for callers that fit many times.
 
-        Then `parts_` and `prior` answer; `predict` needs a fit on a frame or an array.
+        This sets `parts_` and `prior`; `predict` needs a fit on a frame or an array.
         """
         if len(columns) > MOST_FEATURES:
             raise InputError(f"at most {MOST_FEATURES:,} features, got {len(columns):,}")
@@ -179,7 +179,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[units.argmax(axis=0)], np.exp(log_shares(units))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row.
+        """The most likely class of each row.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             frame, declared = frame_of(X)
             validate_data(self, frame, reset=reset, skip_check_array=True)
         else:
-            # Text is turned into numbers column by column: an error then names the column.
+            # Convert text to numbers column by column, so that an error names the column.
             dtype = None if np.asarray(X).dtype.kind in "OUS" else np.float64
             array = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
             frame, declared = frame_of_array(array, self.nominal), {}
@@ -250,7 +250,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def log_shares(units: Units) -> NDArray[np.float64]:
-    """Sums of log-likelihoods, classes by rows, as log-probabilities, rows by classes."""
+    """Turn sums of log-likelihoods (classes by rows) into log-probabilities (rows by classes)."""
     nats = to_nats(units - units.max(axis=0)).T
     shares: NDArray[np.float64] = nats - logsumexp(nats, axis=1, keepdims=True)
     return shares
@@ -258,5 +258,7 @@ def log_shares(units: Units) -> NDArray[np.float64]:
 
 def _sized(frame: pl.DataFrame) -> pl.DataFrame:
     if 0 in frame.shape:
-        raise InputError(f"a table with rows and features is needed, got {frame.shape}")
+        raise InputError(
+            f"the table needs at least one row and one feature, got shape {frame.shape}"
+        )
     return frame

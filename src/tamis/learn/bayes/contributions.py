@@ -1,4 +1,4 @@
-"""Score many sets of features with naive Bayes for the price of additions."""
+"""Score many sets of features with naive Bayes at the cost of additions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tamis.learn.cv import Folds, RowNumbers
 Counts = NDArray[np.int64]
 
 MOST_WALKED = 24
-"""The largest number of features of which all subsets are walked (2**24 are sixteen million)."""
+"""The largest number of features whose subsets are all scored (2**24 is sixteen million)."""
 
 TOGETHER = 2**15
-"""Sums that are made together where all subsets are walked: they stay near the processor."""
+"""Sums computed together when all subsets are scored, so that they stay in cache."""
 
 BLOCK_BYTES = 32 * 2**20
-"""What is held at a time where the cache would pass its memory limit."""
+"""What is held at a time if the cache would exceed its memory limit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some tested rows of one fold, and the class of each as the fold's model numbers it."""
+    """Some test rows of one fold, and the class of each as numbered by the fold's model."""
 
     fold: int
     rows: RowNumbers
@@ -38,9 +38,9 @@ class Block:
 
 
 class ContributionCache:
-    """What each feature says for each class, on the tested rows of every fold.
+    """What each feature contributes to each class, on the test rows of every fold.
 
-    A model is fitted once a fold. Its log-likelihoods, class by class relative to the first class,
+    One model is fitted per fold. Its log-likelihoods, class by class relative to the first class,
     are kept as whole numbers, whose sums and differences are exact: every count below is what a
     fit on that subset would give.
 
@@ -52,8 +52,8 @@ class ContributionCache:
     y : array of class labels
     folds : Folds
     memory_limit : int, default 512 MiB
-        Bytes that the cache may take: 8 x features x tested rows x (classes - 1). Where that would
-        be more, nothing is kept: contributions are computed again when they are needed, in blocks
+        Bytes that the cache may take: 8 x features x test rows x (classes - 1). If that would
+        be more, nothing is cached: contributions are recomputed when needed, in blocks
         of rows, with the same results.
 
     Examples
@@ -96,7 +96,7 @@ class ContributionCache:
         self._held = [self._computed(block, every) for block in self._blocks] if self.kept else None
 
     def correct(self, subsets: Sequence[Sequence[int]]) -> Counts:
-        """Rows predicted rightly with each subset: an array of subsets by folds."""
+        """Rows predicted correctly with each subset: an array of subsets by folds."""
         counts = np.zeros((len(subsets), len(self._models)), dtype=np.int64)
         for number, block in enumerate(self._blocks):
             for i, subset in enumerate(subsets):
@@ -105,22 +105,22 @@ class ContributionCache:
         return counts
 
     def drop_ones(self, subset: Sequence[int] | None = None) -> Counts:
-        """Rows predicted rightly without each feature of a subset (default: of all) in turn."""
+        """Rows predicted correctly without each feature of a subset (by default all) in turn."""
         subset = range(len(self._columns)) if subset is None else subset
         return self._moves(subset, subset, np.subtract)
 
     def add_ones(self, subset: Sequence[int]) -> Counts:
-        """Rows predicted rightly with each feature that the subset lacks, in column order."""
+        """Rows predicted correctly with each feature the subset lacks added, in column order."""
         others = [i for i in range(len(self._columns)) if i not in set(subset)]
         return self._moves(subset, others, np.add)
 
     def all_subsets(self, features: Sequence[int] | None = None) -> Counts:
-        """Rows predicted rightly with every subset of some features (default: of all).
+        """Rows predicted correctly with every subset of some features (by default all).
 
-        Row `mask` of the result is the subset that holds `features[i]` for each bit i of `mask`;
-        row 0 is the empty set. The sums over the subsets of the first few features are made once;
-        the subsets of the others are walked, each differing from the one before in one feature (a
-        Gray code). So a subset costs one addition a tested row and class.
+        Row `mask` of the result is the subset with `features[i]` for each bit i set in `mask`;
+        row 0 is the empty set. The sums over subsets of the first few features are computed once;
+        the subsets of the others are visited, each differing from the last in one feature (a
+        Gray code). So a subset costs one addition per test row and class.
         """
         features = range(len(self._columns)) if features is None else features
         check_walkable(features)
@@ -131,7 +131,7 @@ class ContributionCache:
         return counts
 
     def log_scores(self, subset: Sequence[int], fold: int) -> tuple[NDArray[Any], Units]:
-        """The classes a fold's model knows, and the score of each (classes by tested rows)."""
+        """The classes a fold's model knows, and the score of each (classes by test rows)."""
         numbers = [n for n, block in enumerate(self._blocks) if block.fold == fold]
         relative = np.concatenate([self._total(n, subset) for n in numbers], axis=1)
         first = np.zeros((1, relative.shape[1]), dtype=np.int64)
@@ -162,10 +162,10 @@ class ContributionCache:
         return counts
 
     def _total(self, number: int, subset: Sequence[int]) -> Units:
-        """The sum over a subset: from nothing, or from the last sum where that is nearer.
+        """The sum over a subset: from zero, or from the last sum if that is closer.
 
-        Searches ask for one subset after another that differ in a feature or two. Whole numbers
-        make both ways give the same sum. The array must not be changed.
+        Searches ask for one subset after another that differ by a feature or two. Whole numbers
+        ensure that both ways give the same sum. The array must not be changed.
         """
         wanted = frozenset(subset)
         before, total = self._last.get(number, (frozenset(), None))
@@ -204,24 +204,24 @@ class ContributionCache:
 
 
 def check_walkable(features: Sequence[int]) -> None:
-    """Refuse to walk all subsets of more features than could end."""
+    """Refuse to score all subsets if there are too many features to finish."""
     if len(features) > MOST_WALKED:
         raise InputError(
-            f"all subsets of {len(features)} features are too many to walk; name at most "
+            f"{len(features)} features have too many subsets to score them all; name at most "
             f"{MOST_WALKED} features"
         )
 
 
 def _positions(classes: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The number of each label among the sorted classes; -1 for one that is not among them."""
+    """The index of each label among the sorted classes; -1 if it is not among them."""
     places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     return np.where(classes[places] == labels, places, -1)
 
 
 def _correct(relative: Units, truth: NDArray[np.intp]) -> Any:
-    """Rows whose best class is the true one; a tie goes to the first class.
+    """Count rows whose best class is the true one; a tie goes to the first class.
 
-    The last two axes are the classes but the first, and the rows.
+    The last two axes are the classes except the first, and the rows.
     """
     if relative.shape[-2] == 1:
         return np.count_nonzero((relative[..., 0, :] > 0) == truth, axis=-1)

@@ -1,4 +1,4 @@
-"""What each class makes of one feature: the parts of which a naive Bayes model is the sum.
+"""How likely a feature's values are in each class: the parts that add up to a naive Bayes model.
 
 Nothing here looks at another feature, so a part is the same in every set of features.
 """
@@ -20,7 +20,7 @@ Units = NDArray[np.int64]
 Precision = Literal["data"] | None
 
 LEAST_INTERVAL = 1e-75
-"""The least probability of an interval."""
+"""The smallest probability of an interval."""
 
 LONE_PRECISION = 0.01
 """The precision of a column with a single value, which has no gaps to measure."""
@@ -44,7 +44,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Laplace-corrected frequencies of the categories, one row of log-shares a class."""
+    """Laplace-corrected frequencies of the categories, one row of log-shares per class."""
 
     log_shares: Floats
 
@@ -62,7 +62,7 @@ class Frequencies:
 
     def log_likelihoods(self, codes: NDArray[np.int64]) -> Units:
         table = np.hstack([self.log_shares, np.zeros((len(self.log_shares), 1))])
-        return to_units(table)[:, codes]  # code -1, missing, reads the zeros at the end
+        return to_units(table)[:, codes]  # code -1 (missing) reads the zeros at the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Gaussians:
 
     def log_likelihoods(self, values: Floats) -> Units:
         spread = self.variances[:, None]
-        with np.errstate(over="ignore"):  # infinitely far is cut at the limit of a contribution
+        with np.errstate(over="ignore"):  # an infinite distance is capped, as any contribution is
             squares = (values - self.means[:, None]) ** 2 / spread
         nats = -0.5 * (np.log(2 * np.pi * spread) + squares)
         return to_units(np.nan_to_num(nats, nan=0.0))
@@ -89,7 +89,7 @@ class Gaussians:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The normal probability, in each class, of the interval to which a value was rounded.
+    """The normal probability, in each class, of the interval a value was rounded to.
 
     The width of the intervals is the mean gap between neighbouring distinct values in training,
     and a deviation is at least a sixth of it.
@@ -97,10 +97,10 @@ class Intervals:
     Notes
     -----
     This is what the documentation of Weka's NaiveBayes describes, and with the plain difference of
-    two distribution functions it equals that program fold by fold. That difference cancels to
-    nothing some eight deviations above a mean, but not below it, so the floor of 1e-75 is met
-    sooner on the upper side; a difference taken in the lower tail on both sides would be nicer
-    and differs from Weka in 5 of 1,350 folds.
+    two distribution functions it matches that program fold by fold. That difference cancels to
+    zero about eight deviations above a mean, but not below it, so the floor of 1e-75 is reached
+    sooner on the upper side; a difference taken in the lower tail on both sides would be cleaner
+    but differs from Weka in 5 of 1,350 folds.
     """
 
     means: Floats
@@ -110,7 +110,7 @@ class Intervals:
     @classmethod
     def fit(cls, values: Floats, rows: Rows) -> Intervals:
         present = ~np.isnan(values)
-        # Added up one by one, as the program does: the last digit decides where a tie is rounded.
+        # Added one by one, as Weka does: the last digit decides how a tie is rounded.
         gaps = np.cumsum(np.diff(np.unique(values[present])))
         width = float(gaps[-1]) / len(gaps) if len(gaps) else LONE_PRECISION
         rounded = np.rint(values[present] / width) * width
@@ -132,7 +132,7 @@ Part = Frequencies | Gaussians | Intervals
 def fit_part(
     column: Column, rows: Rows, *, smoothing: float, precision: Precision, variance_floor: float
 ) -> Part:
-    """The part of a model that one feature gives."""
+    """The part of a model that comes from one feature."""
     if column.categories is not None:
         return Frequencies.fit(column.values, column.categories, rows, smoothing)
     if precision == "data":
@@ -143,7 +143,7 @@ def fit_part(
 def _moments(values: Floats, rows: Rows) -> tuple[Floats, Floats, float]:
     """Mean and variance in each class, and the variance over all rows.
 
-    A class without a single known value takes the moments of all rows: it then has no opinion.
+    A class without any known value takes the moments of all rows, and so is neutral.
     """
     if len(values) == 0:
         return np.zeros(rows.n_classes), np.ones(rows.n_classes), 1.0

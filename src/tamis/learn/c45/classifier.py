@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.learn.c45.table import Coded, encode
 from tamis.learn.c45.tree import Tree, leaf_shares
 from tamis.learn.task import given_labels
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
     from tamis.learn.c45.fit import Settings
 
-SAME_SHARE = 1e-9  # class shares nearer than this are a tie: sums over branches are not exact
+SAME_SHARE = 1e-9  # class shares closer than this are a tie: sums over branches are not exact
 
 
 class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A decision tree for numbers and nominal values, missing ones included.
+    """A decision tree for numbers and nominal values, including missing ones.
 
     Parameters
     ----------
     confidence : float, default=0.25
-        Above 0 and at most 0.5; smaller prunes more.
+        Above 0 and at most 0.5; smaller values prune more.
     min_rows : float, default=2
-        Two branches of a split must each hold this weight of rows.
+        At least two branches of a split must each contain rows of this total weight.
     prune : bool, default=True
-        Cut the grown tree back to what its pessimistic errors bear out. Without, it only loses
-        the subtrees that err no less on their own rows than a leaf would.
+        Prune the grown tree by its pessimistic errors. If false, it only loses
+        subtrees that make no fewer errors on their own rows than a leaf would.
     raise_subtrees : bool, default=True
-        When pruning, also try to replace a subtree by its biggest branch.
+        When pruning, also try replacing a subtree with its biggest branch.
     mdl : bool, default=True
         Charge a split on a number for the choice among its cuts (Quinlan 1996).
     nominal : sequence of column numbers or names, optional
-        Columns that are nominal although they hold numbers. Text, categorical and boolean
+        Columns that are nominal although they contain numbers. Text, categorical and boolean
         columns of a frame always are.
     resolution : float, default=1e-5
-        Numbers no further apart than this are never cut apart. Lower it for columns of tiny
+        Numbers no further apart than this are never separated. Lower it for columns of tiny
         numbers.
 
     Attributes
@@ -59,25 +59,25 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Written from Quinlan's description (*C4.5: Programs for Machine Learning*, 1993, and
     *Improved use of continuous attributes in C4.5*, 1996). Where the description leaves a choice:
 
-    - A cut lies at the largest value of the training rows that is not above the midpoint.
+    - A cut is placed at the largest value in the training rows that is not above the midpoint.
     - The charge for a numeric split is log2(number of cuts) / weight of all rows at the node,
-      those with a missing value included; each side needs a tenth of the known weight per class,
+      including those with a missing value; each side needs a tenth of the known weight per class,
       but at least `min_rows` and at most 25.
-    - Columns with at least 0.3 as many values as there are rows do not count in the average gain
+    - Columns with at least 0.3 distinct values per row do not count in the average gain
       that a split must reach, unless all columns are like that.
-    - Equal gain ratios: the first column; equal gains of cuts: the lowest; equal branches when
-      raising: the last. Equal means within 1e-6.
-    - A raised branch gets all rows of the node it replaces and is then pruned again.
-    - A nominal column has one branch for every declared value, those of a polars `Enum` or a
-      pandas `Categorical` whether they occur or not. A branch without rows predicts as its
+    - Of equal gain ratios, the first column wins; of equal cuts, the lowest; of equal branches
+      when raising, the last. Equal means within 1e-6.
+    - A raised branch gets all rows of the node it replaces, and is then pruned again.
+    - A nominal column has one branch for every declared value, for a polars `Enum` or a
+      pandas `Categorical` whether it occurs or not. A branch without rows predicts what its
       parent does.
-    - A nominal value not declared at the fit is read as missing.
+    - A nominal value not declared when fitting is treated as missing.
 
-    With these choices every fold of Weka's J48 that the project compares with (six tables, 135
-    sets of columns, 10 folds each) has the same accuracy, and the program itself, asked about
-    random columns and rows of 22 tables, predicted the same for each row. Sample weights are
-    another matter: here a row of weight 2 is two rows, while J48 counts it once in some places.
-    And J48 counts classes that are declared but not in the rows it learns from.
+    With these choices every fold of Weka's J48 that this project compares with (six tables, 135
+    sets of columns, 10 folds each) has the same accuracy, and on
+    random columns and rows of 22 tables the program itself predicted the same for every row. Sample
+    weights differ: here a row of weight 2 is two rows, while J48 counts it once in some places.
+    J48 also counts classes that are declared but absent from the rows it learns from.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.resolution = resolution
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree and cut it back.
+        """Grow the tree and prune it.
 
         Parameters
         ----------
@@ -118,19 +118,19 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (rows,)
             The labels.
         sample_weight : array-like of shape (rows,), optional
-            A weight of 2 counts as the row twice, 0 as no row.
+            A weight of 2 counts the row twice, a weight of 0 not at all.
         """
         X = self._checked(X, y, reset=True)
         coded = encode(X, self.nominal)
         if not coded.rows or not len(coded.values):
             raise InputError(
-                f"a fit needs rows and columns, got {coded.rows} rows (samples) and "
+                f"fit needs at least one row and one column, got {coded.rows} rows (samples) and "
                 f"{len(coded.values)} columns (features)"
             )
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
     def code(self, X: Any) -> Coded:
-        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        """Code a table once, for `fit_coded` on any of its rows and columns."""
         return encode(X, self.nominal)
 
     def fit_coded(
@@ -141,7 +141,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns: Sequence[int] | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit on some rows and columns of a table that `encode` coded once.
+        """Fit on some rows and columns of a table that `encode` has coded.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like
             The labels of all rows of `coded`.
         rows, columns : sequence of int, optional
-            Which ones to use; all by default. No column at all predicts the commonest class.
+            Which ones to use; all by default. With no columns, the most common class is predicted.
         sample_weight : array-like, optional
             The weights of all rows of `coded`.
         """
@@ -162,7 +162,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         used = used[weight[used] > 0]
         if not len(used):
             raise InputError(
-                "a fit needs at least one row with a sample weight above 0, all weights are zero"
+                "fit needs at least one row with a sample weight above 0, all weights are zero"
             )
         self._columns = None if columns is None else [int(c) for c in columns]
         chosen = coded if columns is None else coded.select(self._columns or [])
@@ -182,7 +182,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return leaf_shares(self.tree_, coded.values, np.arange(coded.rows))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest share, the first of equals."""
+        """The class with the largest share; the first of equals."""
         return self._decided(self.predict_proba(X))
 
     def predict_coded(self, coded: Coded, rows: Any = None) -> np.ndarray:
@@ -205,7 +205,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _checked(self, X: Any, y: Any, reset: bool) -> Any:
-        """Let scikit-learn note names and check arrays; a frame is checked when it is coded."""
+        """Let scikit-learn record names and check arrays; a frame is checked when it is coded."""
         text = getattr(getattr(X, "dtype", None), "kind", "") in "OUS" and self.nominal is not None
         if nw.dependencies.is_into_dataframe(X) or text:
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -221,7 +221,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, low, high, allowed in (
             ("confidence", 1e-9, 0.5, "a number above 0 and at most 0.5"),
             ("min_rows", 1e-6, np.inf, "a number above 0"),
-            ("resolution", 0.0, np.inf, "a number from 0 up"),
+            ("resolution", 0.0, np.inf, "a number of at least 0"),
         ):
             value = getattr(self, name)
             if not isinstance(value, Real) or not low <= float(value) <= high:
@@ -245,10 +245,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _labels(y: Any, rows: int) -> np.ndarray:
     if y is None:
-        raise InputError("a fit needs labels: it requires y to be passed, but the target y is None")
+        raise InputError("fit needs labels: it requires y to be passed, but the target y is None")
     labels: np.ndarray = given_labels(y)
     if len(labels) != rows:
-        raise InputError(f"expected a label for each of the {rows} rows, got {len(labels)}")
+        raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(labels)}")
     return labels
 
 
@@ -259,7 +259,9 @@ def _weights(sample_weight: Any, rows: int) -> np.ndarray:
         sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
     )
     if weight.shape != (rows,):
-        raise InputError(f"expected {rows} sample weights in one line, got {weight.shape}")
+        raise InputError(
+            f"expected {plural(rows, 'sample weight')} in a 1D array, got shape {weight.shape}"
+        )
     if (weight < 0).any():
         raise InputError("sample weights must be 0 or more, some are negative")
     return weight

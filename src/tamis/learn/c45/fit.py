@@ -28,8 +28,8 @@ from tamis.learn.c45.table import Coded
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-SAME_ERRORS = 1e-3  # training errors this near count as equal
-MANY_VALUES = 0.3  # a column with this many values a row says nothing about an average gain
+SAME_ERRORS = 1e-3  # training errors this close count as equal
+MANY_VALUES = 0.3  # a column with this many values per row does not count in the average gain
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def fit_tree(
     rows: np.ndarray,
     settings: Settings,
 ) -> Arrays:
-    """The tree of some rows of a table; `y` and `weight` have a place for every row."""
+    """Grow the tree on some rows of a table; `y` and `weight` have an entry for every row."""
     data = _data(coded, y, weight[rows].sum())
     root = np.bincount(y[rows], weights=weight[rows], minlength=classes)
     plan = _placed(_grown(data, coded, root, weight, rows, settings), coded, rows, settings)
@@ -93,7 +93,7 @@ def _grown(
 
 
 def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The rows as given, then in the order of each numeric column."""
+    """The rows as given, then sorted by each numeric column."""
     chosen = np.zeros(coded.rows, bool)
     chosen[rows] = True
     sorted_rows = np.empty((1 + len(numeric), len(rows)), np.uint32)
@@ -105,9 +105,9 @@ def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndar
 
 
 def _placed(plan: Plan, coded: Coded, rows: np.ndarray, settings: Settings) -> Plan:
-    """Move each cut down to the largest value of the training rows that is not above it.
+    """Move each cut down to the largest value in the training rows that is not above it.
 
-    A tenth of the resolution is allowed for midpoints that rounding put just below a value.
+    A tolerance of a tenth of the resolution covers midpoints rounded to just below a value.
     """
     cut = plan.cut.copy()
     for column in np.unique(plan.nodes[~np.isnan(cut), ATTRIBUTE]):
@@ -119,11 +119,11 @@ def _placed(plan: Plan, coded: Coded, rows: np.ndarray, settings: Settings) -> P
 
 
 def _collapse(plan: Plan) -> None:
-    """Make a leaf of every subtree that errs no less on its own rows than a leaf would."""
+    """Turn every subtree that makes no fewer errors on its own rows than a leaf into a leaf."""
     errors = (plan.mass.sum(axis=1) - plan.mass.max(axis=1)).tolist()
     first, count = plan.nodes[:, FIRST].tolist(), plan.nodes[:, COUNT].tolist()
     inner = np.flatnonzero(plan.nodes[:, ATTRIBUTE] >= 0)
-    for node in inner[::-1].tolist():  # children stand behind their parent
+    for node in inner[::-1].tolist():  # children come after their parent
         below = math.fsum(errors[first[node] : first[node] + count[node]])
         if below >= errors[node] - SAME_ERRORS:
             plan.nodes[node, ATTRIBUTE] = -1
@@ -164,9 +164,9 @@ def _packed(plan: Plan) -> Arrays:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view that may not be written, for what a kernel only reads.
+    """A read-only view, for arrays that a kernel only reads.
 
-    Arrays that workers share may not be written either, and a kernel is compiled anew for them.
+    Arrays shared by workers are read-only too, and writable ones would need a second compile.
     """
     view = array.view()
     view.flags.writeable = False
@@ -174,7 +174,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def make_plan(nodes: int, root: np.ndarray, rows: int) -> Plan:
-    """Room for a tree of so many nodes whose root has these class weights and number of rows."""
+    """Space for a tree of this many nodes whose root has these class weights and number of rows."""
     plan = Plan(
         np.full((nodes, TASK + 1), -1, np.int64),
         np.full(nodes, np.nan),
@@ -194,7 +194,7 @@ def make_arena(lines: np.ndarray, weight: np.ndarray, places: int) -> Arena:
 
 
 def make_room(data: Data, classes: int) -> Room:
-    """Room for splits on any column of a table."""
+    """Space for splits on any column of a table."""
     columns, rows = data.values.shape
     most = int(data.columns[BRANCHES].max(initial=2))
     return Room(

@@ -1,15 +1,15 @@
-"""The kernels of C4.5: deal rows to branches, grow a tree, cut it back.
+"""The kernels of C4.5: distribute rows to branches, grow a tree, prune it.
 
-The rows of a node are one span of an arena: the first line of the arena holds them in table
-order, every further line in the order of one numeric column, missing values last. The last
-child is treated first, so all beyond its span is free and the arena is a stack. A row whose
-value is missing goes to every branch with a share of its weight, so each place has a weight.
+The rows of a node are one span of an arena: the first line of the arena has them in table
+order, each further line in the order of one numeric column, missing values last. The last
+child is processed first, so everything beyond its span is free and the arena is a stack. A row
+whose value is missing goes to every branch with part of its weight, so each entry has a weight.
 
-Rows and classes are unsigned: an index that cannot be negative is not checked for it, which makes
+Rows and classes are unsigned: an index that cannot be negative needs no sign check, which makes
 a fit a quarter faster.
 
-Pruning changes the tree in place: leaf for subtree, branch for subtree. A node that is pruned keeps
-its place; what it no longer points to is left behind and dropped when the tree is packed.
+Pruning changes the tree in place: a leaf or a branch replaces a subtree. A pruned node keeps
+its index; what it no longer points to is left behind and dropped when the tree is packed.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ ATTRIBUTE, FIRST, COUNT, LO, HI, STACK, TASK = range(7)
 LEVELS, BRANCHES, LINE, COUNTED = range(4)
 GAIN, RATIO, CUT = range(3)
 
-SLACK = 1e-6  # weights and gains nearer than this are equal: sums of shares are not exact
+SLACK = 1e-6  # weights and gains closer than this are equal: sums of shares are not exact
 
 
 class Data(NamedTuple):
     """The table."""
 
-    values: Any  # a line a column, missing is NaN
+    values: Any  # one line per column, missing is NaN
     y: Any  # class of each row
-    columns: Any  # of each: declared values or 0, branches, line of the arena, if its gain counts
+    columns: Any  # for each: declared values or 0, branches, arena line, whether its gain counts
 
 
 class Plan(NamedTuple):
-    """A tree, one place a node; children are neighbours and stand behind their parent."""
+    """A tree, one entry per node; siblings are adjacent and come after their parent."""
 
     nodes: Any  # column split on (-1 at a leaf), first child, number of children, span in the
-    # arena; and beside them, room for a stack of nodes and what to do with them
+    # arena; also space for a stack of nodes and what to do with them
     cut: Any  # threshold of a split on a number, NaN elsewhere
     mass: Any  # weight of each class
 
 
 class Arena(NamedTuple):
-    """The rows of the nodes and their weights; the last line is room to rearrange another."""
+    """The rows of the nodes and their weights; the last line is scratch space."""
 
     rows: Any
     weight: Any
 
 
 class Room(NamedTuple):
-    """Space to work in, allocated once a fit."""
+    """Scratch space, allocated once per fit."""
 
-    branch: Any  # of each row, -1 if its value is missing
+    branch: Any  # branch of each row, -1 if its value is missing
     share: Any  # of the known weight in each branch
     table: Any  # weights by value and class, and a line for all values together
     scores: Any  # gain, ratio and cut of each column
@@ -86,7 +86,7 @@ def deal(
 ) -> int:
     """Find each row's branch, each branch's share and span, and the children's class weights.
 
-    The children will lie one after the other from `to`; returns where they end.
+    The children will follow one another from `to`; returns where they end.
     """
     column, rows, weight = values[nodes[node, ATTRIBUTE]], lines[0], weights[0]
     lo, hi = nodes[node, LO], nodes[node, HI]
@@ -126,12 +126,12 @@ def deal(
 
 @njit(cache=True, error_model="numpy")
 def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
-    """Put one line of the rows of a node where `deal` said, each branch in the order it had."""
+    """Move one line of a node's rows to where `deal` put them, in the same order in each branch."""
     rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]
     first, count = nodes[node, FIRST], nodes[node, COUNT]
     start, end = nodes[first, LO], nodes[first + count - 1, HI]
     for b in range(first, first + count):
-        nodes[b, HI] = nodes[b, LO]  # grows back to its end as the branch is filled
+        nodes[b, HI] = nodes[b, LO]  # grows back to the end as the branch is filled
     for i in range(nodes[node, LO], nodes[node, HI]):
         row, w = rows[i], weight[i]
         b = branch[row]
@@ -191,7 +191,7 @@ def judge_number(
         right[y[rows[end]]] += w
         known += w
         end += 1
-    # A branch needs a tenth of a class's mean weight, but at most 25 and at least `min_rows`.
+    # A branch needs a tenth of the mean class weight, but at most 25 and at least `min_rows`.
     least = 0.1 * known / len(left)
     if least > 25.0:
         least = 25.0
@@ -212,7 +212,7 @@ def judge_number(
         tries += 1
         after = plogp(below) - plogp_sum(left) + plogp(known - below) - plogp_sum(right)
         gain = (before - after) / total
-        if gain > best + SLACK:  # of equal gains the lowest cut: cuts come in ascending order
+        if gain > best + SLACK:  # of equal gains, the lowest cut wins: cuts come in ascending order
             best, cut, best_below = gain, i, below
     if cut >= 0 and mdl:
         best -= math.log2(tries) / total
@@ -223,7 +223,7 @@ def judge_number(
     middle = (low + high) / 2
     score[GAIN] = best
     score[RATIO] = best * total / spread
-    score[CUT] = middle if middle < high else low  # between neighbours, rounding may go up to high
+    score[CUT] = middle if middle < high else low  # the middle of neighbours may round up
 
 
 @njit(cache=True, error_model="numpy")
@@ -241,7 +241,7 @@ def judge_nominal(
     score: Any,
 ) -> None:
     """Score the multiway split of a nominal column; its gain stays -1 if two values lack rows."""
-    table[: levels + 1] = 0.0  # the last line for all values together
+    table[: levels + 1] = 0.0  # the last line is for all values together
     for i in range(lo, hi):
         row = rows[i]
         value = values[row]
@@ -264,14 +264,14 @@ def judge_nominal(
     spread -= plogp(total - known)
     gain = plogp(known) - plogp_sum(table[levels]) - after
     if gain < 0.0:
-        gain = 0.0  # rounding may take a useless column below
+        gain = 0.0  # rounding may take a useless column below zero
     score[GAIN] = gain / total
     score[RATIO] = gain / spread
 
 
 @njit(cache=True, error_model="numpy")
 def best_column(scores: Any, columns: Any) -> int:
-    """The best gain ratio among those whose gain is about average or more; -1 if none."""
+    """The column with the best gain ratio among those of about average gain or more; -1 if none."""
     total, number = 0.0, 0
     for a in range(len(scores)):
         gain = scores[a, GAIN]
@@ -282,7 +282,7 @@ def best_column(scores: Any, columns: Any) -> int:
     best, chosen = 0.0, -1
     for a in range(len(scores)):
         gain, ratio = scores[a, GAIN], scores[a, RATIO]
-        # Of equal ratios the first column. What differs by less than SLACK is equal: weights are
+        # Of equal ratios, the first column wins. Differences below SLACK are ties: weights are
         # sums of shares, whose rounding depends on the order of the rows and must not decide.
         if gain >= 0.0 and gain >= reached and ratio > best + SLACK:
             best, chosen = ratio, a
@@ -304,7 +304,7 @@ def weight_to_split(mass: Any, min_rows: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
-    """Grow a tree from its root line; the number of nodes, -1 where nodes or arena ran out."""
+    """Grow a tree from its root line; returns the number of nodes, -1 if nodes or arena ran out."""
     values, y, columns = data
     nodes, cut, mass = plan
     rows, weight = arena
@@ -354,15 +354,15 @@ def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
 
 VISIT, TRY, WEIGH, DECIDE = range(4)  # up to TRY the rows of a node go down
 
-NO_WORSE = 0.1  # estimated errors this near count as no worse, so the smaller tree wins
+NO_WORSE = 0.1  # estimated errors this close count as no worse, so the smaller tree wins
 
 
 @njit(cache=True, error_model="numpy")
 def estimate(mass: Any, confidence: float, z: float) -> Any:
     """The pessimistic errors of a node taken as a leaf.
 
-    From one error up they are the upper confidence limit of the errors, with none its exact
-    value, and in between on the line from none to one.
+    From one error up this is the upper confidence limit of the errors, with none its exact
+    value, and in between a linear interpolation from none to one.
     """
     n, majority = 0.0, 0.0
     for weight in mass:
@@ -387,7 +387,7 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
-    """The child with the most weight, the last of equals."""
+    """The child with the most weight; the last of equals."""
     best, chosen = -1.0, -1
     for b in range(nodes[node, COUNT]):
         child, n = nodes[node, FIRST] + b, 0.0
@@ -400,7 +400,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
 
 @njit(cache=True, error_model="numpy")
 def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
-    """Make a node a leaf, or its branch `son`, or leave it; whether it is to be pruned again."""
+    """Turn a node into a leaf or its branch `son`, or keep it; whether to prune it again."""
     as_tree = 0.0
     for b in range(nodes[node, COUNT]):
         as_tree += cost[nodes[node, FIRST] + b]
@@ -432,10 +432,10 @@ def prune(
     z: float,
     raising: bool,
 ) -> bool:
-    """Prune from the leaves up; False where the arena ran out, and then the tree is half done.
+    """Prune from the leaves up; False if the arena ran out, which leaves the tree half pruned.
 
-    The stack tells what to do with a node: VISIT it and its subtree, then WEIGH it, that is TRY
-    its rows on its biggest branch and then DECIDE. `trial` is room for the class weights in a
+    The stack says what to do with a node: VISIT it and its subtree, then WEIGH it, that is, TRY
+    its rows on its biggest branch and then DECIDE. `trial` is space for the class weights in a
     branch that is tried, `cost` for the pessimistic errors of each subtree.
     """
     nodes, cut, mass = plan
@@ -455,9 +455,9 @@ def prune(
             if leaf:
                 continue
             if raising:
-                # A visited node is weighed later and needs its rows, so its children's go behind
-                # them. So do those of the branch that is tried, which borrows the node's rows;
-                # below that branch nobody needs them again, and they are dealt in place.
+                # A visited node is weighed later and needs its rows, so its children's go after
+                # them. So do those of the branch being tried, which borrows the node's rows;
+                # below that branch nothing needs them again, and they are dealt in place.
                 to = nodes[node, HI] if task == VISIT or node == son else nodes[node, LO]
                 held = mass if task == VISIT else trial
                 end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)

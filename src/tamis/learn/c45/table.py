@@ -1,6 +1,6 @@
 """Tables as C4.5 reads them: every column a line of floats, missing values NaN.
 
-A number stays as it is; a nominal value becomes its place among the declared values of its
+A number stays as it is; a nominal value becomes its position among the declared values of its
 column. A table is coded once, then fitted on any of its rows and columns.
 """
 
@@ -32,7 +32,7 @@ class Schema:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A coded table: `values` has a line a column.
+    """A coded table: `values` has one line per column.
 
     Examples
     --------
@@ -53,9 +53,9 @@ class Coded:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The rows in the order of each number, missing values last, equals in table order.
+        """The rows sorted by each numeric column, missing values last, ties in table order.
 
-        The lines of nominal columns are there but say nothing.
+        The lines of nominal columns are present but meaningless.
         """
         order = np.zeros(self.values.shape, np.int32)
         for line, column, levels in zip(order, self.values, self.schema.levels):
@@ -64,7 +64,7 @@ class Coded:
         return order
 
     def select(self, columns: Sequence[int]) -> Coded:
-        """The same rows with these columns only, by number."""
+        """The same rows with only these columns, by number."""
         picked = [int(c) for c in columns]
         schema = Schema(
             tuple(self.schema.names[c] for c in picked),
@@ -84,10 +84,10 @@ def encode(
     ----------
     data : frame, array of shape (rows, columns), or Features
     nominal : sequence of column numbers or names, optional
-        Columns that are nominal although they hold numbers. Text, categorical and boolean
+        Columns that are nominal although they contain numbers. Text, categorical and boolean
         columns of a frame always are.
     schema : Schema, optional
-        The columns to expect. A nominal value that it does not declare is read as missing.
+        The columns to expect. A nominal value that it does not declare is treated as missing.
 
     Notes
     -----

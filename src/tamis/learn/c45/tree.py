@@ -1,4 +1,4 @@
-"""A C4.5 tree as plain records that print as text, and how rows go down it."""
+"""A C4.5 tree as plain records that print as text, and how rows move down it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tamis.learn.c45.table import Schema
 
 @dataclass(frozen=True)
 class Node:
-    """One node: how it is reached, what its rows are, where they go next."""
+    """One node: how it is reached, the rows it has, where they go next."""
 
     test: str
     """The condition of the branch that leads here; empty at the root."""
@@ -21,7 +21,7 @@ class Node:
     threshold: float | None
     """Rows up to this number go to the first child; `None` at a leaf or a nominal split."""
     label: Any
-    """The most frequent class, the parent's where no row came."""
+    """The most frequent class; the parent's if no row reached the node."""
     weights: tuple[float, ...]
     """Weight of the training rows of each class."""
     children: tuple[Node, ...] = ()
@@ -39,7 +39,7 @@ class Node:
 
 
 def _count(node: Node) -> str:
-    """Rows at a leaf, and how many of them are of another class."""
+    """The rows at a leaf, and how many of them have another class."""
     total = sum(node.weights)
     wrong = total - max(node.weights)
     return f"({total:.6g}/{wrong:.6g})" if wrong > 0.005 else f"({total:.6g})"
@@ -47,7 +47,7 @@ def _count(node: Node) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A fitted tree: one place a node in every array, the root first, children neighbours."""
+    """A fitted tree: one entry per node in every array, root first, siblings adjacent."""
 
     schema: Schema
     classes: tuple[Any, ...]
@@ -71,7 +71,7 @@ class Tree:
         """The tree as nested records."""
         labels, tests = self._labels(), self._tests()
         nodes: list[Node | None] = [None] * len(self)
-        for i in reversed(range(len(self))):  # children stand behind their parent
+        for i in reversed(range(len(self))):  # children come after their parent
             column, first, count = (int(v) for v in self.shape[i])
             inner = column >= 0
             nodes[i] = Node(
@@ -114,16 +114,16 @@ class Tree:
 
 
 Visits = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Who is at which node, with which part of its weight."""
+"""Which row is at which node, with what part of its weight."""
 
-BLOCK = 8192  # rows at a time, for one whose values are missing may reach every leaf
+BLOCK = 8192  # rows at a time, since a row with missing values may reach every leaf
 
 
 def leaf_shares(tree: Tree, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The class shares of the leaves that some rows of a coded table reach.
 
-    A missing value takes every branch by the share of training weight that went there; a branch
-    that no training row took answers with its parent's shares.
+    A missing value takes every branch in proportion to the training weight that went there; one
+    that no training row took gives its parent's shares.
     """
     total = tree.mass.sum(axis=1)
     inner = np.flatnonzero(tree.shape[:, 0] >= 0)
