@@ -195,7 +195,7 @@ def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
     content = read_json(folder / "manifest.json")
     content["budget"]["bounds"]["visits"] = [0, 0]
     write_json(folder / "manifest.json", content)
-    with pytest.raises(CannotMeet, match="'visits' has values beyond the public bounds"):
+    with pytest.raises(CannotMeet, match="'visits' has values outside its public bounds"):
         verify(folder)
 
 

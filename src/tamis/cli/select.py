@@ -27,23 +27,23 @@ CONTAINMENT = [
         default="distcnt",
         show_default=True,
         type=CHOICE(_UTILITIES),
-        help="What the columns should be good for; difference or best to predict well.",
+        help="What makes columns good; difference or best to predict well.",
     ),
     click.option(
         "--privacy",
         default="containment",
         show_default=True,
         type=CHOICE(["containment", "equality"]),
-        help="Hide among those who have as much, or among equals.",
+        help="Hide among those who have as much, or among identical rows.",
     ),
     click.option(
         "--on-violation",
         default="skip",
         show_default=True,
         type=CHOICE(["skip", "stop"]),
-        help="What greedy does at a column that does not fit.",
+        help="What greedy does when a column does not fit.",
     ),
-    click.option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
+    click.option("--no-extend", is_flag=True, help="Do not add columns that still fit afterwards."),
     click.option(
         "--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."
     ),
@@ -57,18 +57,18 @@ BREACH = [
         default="nb",
         show_default=True,
         type=CHOICE(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
-        help="What a recipient will learn with.",
+        help="What a recipient would train.",
     ),
     click.option("--preset", type=CHOICE(["paper"]), help="Ten folds once, and the walk."),
     click.option(
         "--weights",
         metavar="NAME=N,...",
-        help="Of performance, privacy and size in the choice [the same].",
+        help="Of performance, privacy and size in the choice [equal].",
     ),
-    click.option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
-    click.option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
+    click.option("--alpha", metavar="N|distp", help="The largest breach increase allowed."),
+    click.option("--alpha-in-search", is_flag=True, help="Apply --alpha during the search too."),
     click.option(
-        "--attackers", type=Names(), default=(), help="Who guesses [the classifier itself]."
+        "--attackers", type=Names(), default=(), help="Models that attack [the classifier]."
     ),
     click.option(
         "--cut",
@@ -78,10 +78,10 @@ BREACH = [
         help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
     ),
     click.option(
-        "--scoring", default="accuracy", metavar="NAME", help="Of performance [accuracy]."
+        "--scoring", default="accuracy", metavar="NAME", help="The performance score [accuracy]."
     ),
-    click.option("--folds", type=click.IntRange(2), help="Of the cross-validation [10]."),
-    click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
+    click.option("--folds", type=click.IntRange(2), help="Folds of the cross-validation [10]."),
+    click.option("--repeats", type=click.IntRange(1), help="Repeats of the cross-validation [5]."),
     click.option(
         "--holdout",
         default=0.25,
@@ -94,9 +94,9 @@ BREACH = [
         default=0,
         metavar="SEEDS",
         type=click.IntRange(0),
-        help="Search again so often.",
+        help="Search again with this many seeds.",
     ),
-    click.option("--jobs", type=int, help="Processes."),
+    click.option("--jobs", type=int, help="Number of processes."),
 ]
 
 
@@ -120,7 +120,7 @@ def _options(groups: list[Any]) -> Any:
 @click.option(
     "--search",
     metavar="NAME",
-    help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
+    help="How to search. By containment: greedy [default], improve, maximal, exact. By breach: "
     "auto [default], walk, exhaustive, forward, backward.",
 )
 @_options(CONTAINMENT)
@@ -136,14 +136,14 @@ def _options(groups: list[Any]) -> Any:
     "--plot",
     type=OutputFile(),
     metavar="FILE.svg",
-    help="Draw the path by containment, regions by breach.",
+    help="Draw the path (by containment) or the regions (by breach).",
 )
 @seed_option
 def select(source: Source, by: str, **options: Any) -> None:
-    """Choose the columns of TABLE that may leave.
+    """Choose the columns of TABLE that may be released.
 
-    By containment: the 0/1 columns that teach most while everything a person has is had by at
-    least k people. By breach: the columns that predict the target as well as all columns do, and
+    By containment: the 0/1 columns that teach most, such that whatever a person has, at least k
+    people have. By breach: the columns that predict the target as well as all columns do, and
     make the sensitive column harder to guess.
     """
     owned = _owned()

@@ -35,11 +35,13 @@ _NAMES = 7
 def print_breach(
     table: Table, fitted: BreachSelector, held: HeldOut | None, steady: Sequence[Steadiness]
 ) -> None:
-    """Print the choice, what it is worth, every candidate and how sure the choice is."""
+    """Print the choice, what it is worth, every candidate and how certain the choice is."""
+    from tamis.publish.figures import plural
+
     out = console()
     best, baseline = fitted.best_, fitted.baseline_
     out.print(
-        f"[bold]{best.size} of {baseline.size} columns may leave[/bold]: "
+        f"[bold]{best.size} of {plural(baseline.size, 'column')} may be released[/bold]: "
         f"{escape(', '.join(best.features))}"
     )
     out.print(
@@ -48,7 +50,7 @@ def print_breach(
         f"{escape(str(table.sensitive))} is guessed {_change(best.pbi)} (PBI, 95 % interval "
         f"{_signed(best.pbi_interval[0])} to {_signed(best.pbi_interval[1])})."
     )
-    out.print(f"One who knows the distribution of it only has PBI {_signed(fitted.floor_)}.")
+    out.print(f"Always guessing its most common value has PBI {_signed(fitted.floor_)}.")
     if held is not None:
         out.print(
             f"On {held.rows:,} rows that the search never saw: {percent(held.performance)} against "
@@ -57,8 +59,8 @@ def print_breach(
     if fitted.cut_ is not None and fitted.cut_.points:
         out.print(f"{escape(str(table.sensitive))} was {fitted.cut_.rule}.")
     _show_candidates(fitted)
-    out.print(f"teaches most first: {escape(', '.join(fitted.performance_ranking_))}")
-    out.print(f"tells least first:  {escape(', '.join(fitted.privacy_ranking_))}")
+    out.print(f"most useful first:    {escape(', '.join(fitted.performance_ranking_))}")
+    out.print(f"least revealing first: {escape(', '.join(fitted.privacy_ranking_))}")
     _show_sensitivity(fitted)
     _show_steadiness(steady)
 
@@ -145,11 +147,11 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Search for columns that teach the target and do not tell the sensitive column."""
+    """Search for columns that predict the target without revealing the sensitive column."""
     if output and Path(output).suffix not in (".csv", ".parquet"):
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
     if source.sparse:
-        raise InputError("--by breach needs a table of columns; sparse records have none")
+        raise InputError("--by breach needs a table with columns; sparse records have none")
     table = source.read_said()
     if not (quiet or as_json):
         print_understood(table)
@@ -255,7 +257,7 @@ def _print_json(
 
 
 def _write(table: Table, best: Candidate, output: Path) -> None:
-    """The chosen columns and the target; the sensitive column stays, unless it is the target."""
+    """The chosen columns and the target; not the sensitive column, unless it is the target."""
     from tamis.files import written
     from tamis.table_file import write_table
 

@@ -434,7 +434,7 @@ def checked(summary: Summary) -> Summary:
 def _problems(summary: Summary) -> Iterator[str]:
     if summary["schema_version"] != SCHEMA_VERSION:
         yield (
-            f"its version is {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
+            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
             "make the release again"
         )
         return
