@@ -59,7 +59,7 @@ def test_a_row_may_be_said_to_be_a_person(run, stays):
 def test_both_ways_to_say_it_contradict_each_other(run, stays):
     code, _, err = run("audit", stays, "--person", "patient", "--row-is-person")
     assert code == 2
-    assert "give one of them" in err
+    assert "give only one of them" in err
 
 
 def test_the_words_say_who_a_person_is(run, stays):

@@ -115,7 +115,7 @@ def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):
     assert code == 1
     assert said == ""
     assert "must be at least 0.99 and is" in err
-    assert "The nearest is" in err
+    assert "The closest is" in err
     assert names(tmp_path) == []
 
 
@@ -278,7 +278,7 @@ def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder,
     assert done.code == 0, done.err
     assert f"Epsilon {found['epsilon_total'] + 2:g} is spent on this table in total" in done.err
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "one person more or less, with all their rows" in page
+    assert "adding or removing one person, with all their rows" in page
     assert "tamis-ledger" not in page
     assert "of the original stayed with" not in page
 
