@@ -104,8 +104,8 @@ def test_what_cannot_be_met_is_said_with_the_gap_and_the_nearest():
         decide(card(EVERYTHING, far, near), limits)
     words = str(error.value)
     assert "nothing was published" in words
-    assert "nearest is 'near'" in words
-    assert "at least 0.8 and is 0.78 on the rows that choose (0.02 too little)" in words
+    assert "closest is 'near'" in words
+    assert "at least 0.8 but is 0.78 on the rows used to choose (0.02 too little)" in words
 
 
 def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
@@ -118,7 +118,7 @@ def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
     found = decide(card(EVERYTHING, lucky, good), limits)
     assert found.chosen is good
     assert [failure.short for failure in found.missed] == [
-        "accuracy 0.74 on the rows that report, not at least 0.75"
+        "accuracy 0.74 on the rows used to report, not at least 0.75"
     ]
     assert decide(card(EVERYTHING, lucky, good)).missed == ()
 

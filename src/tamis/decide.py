@@ -1,4 +1,4 @@
-"""Which release is published: limits first, then E(S), then fewest columns."""
+"""Which release is published: limits first, then E(S), then the fewest columns."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ WORDS = {
     "performance": "accuracy",
     "auc": "area under the ROC curve",
     "f_measure": "F-measure",
-    "pbi": "increase of the strongest attacker's accuracy",
+    "pbi": "increase in the strongest attacker's accuracy",
     "features": "number of columns",
-    "rule_accuracy": "change of the rules' accuracy",
-    "rsd": "change of the rules' support",
-    "rld": "change of the rules' labels",
+    "rule_accuracy": "change in the rules' accuracy",
+    "rsd": "change in the rules' support",
+    "rld": "change in the rules' labels",
     "lost_rules": "share of lost rules",
     "epsilon": "privacy budget epsilon",
 }
 SAMPLED = {m for m in WORDS if m not in ("features", "epsilon")}
-"""Measures that are other on other rows."""
+"""Measures that differ from one sample of rows to another."""
 WITHOUT = {"epsilon": "rows are released as they are, which no epsilon covers"}
-"""What it means that a measure has no value; otherwise, that it cannot be measured."""
+"""What a missing value of a measure means; for others, that it cannot be measured."""
 
 HOLDERS = {
-    "people": "people who have all that some person has",
-    "rows": "rows that have all that some row has",
+    "people": "people who have whatever a person has",
+    "rows": "rows that have whatever a row has",
 }
 """Among whom a row hides by containment."""
 
@@ -51,25 +51,25 @@ class Limit:
     bound: float
 
     def short_by(self, value: float) -> float:
-        """How much is missing; 0 where the limit is kept."""
+        """How much is missing; 0 where the limit is met."""
         gap = self.bound - value if self.side == "at least" else value - self.bound
         return max(0.0, gap)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A limit that a release does not keep."""
+    """A limit that a release does not meet."""
 
     words: str
-    """The limit, the value got and what is missing."""
+    """The limit, the actual value and what is missing."""
     short: str
-    """The limit in a few words, without a count of people below k: it stands in reports."""
+    """The limit in a few words, without a count of people below k: it appears in reports."""
     gap: float
     """What is missing, as a share of the limit, so that different limits can be compared."""
 
 
 def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
-    """What a release does not keep: its own promises of anonymity, and the limits."""
+    """What a release does not meet: its own promises of anonymity, and the limits."""
     return (*_broken_promises(row), *beyond(row, limits))
 
 
@@ -80,9 +80,9 @@ def _broken_promises(row: Row) -> list[Failure]:
         reached = (row.trial.k_anonymity if equal else row.trial.containment) or 0
         if reached < promise.at_least:
             unit = row.release.unit
-            who = "equals" if equal else HOLDERS[unit]
+            who = f"{unit} alike" if equal else HOLDERS[unit]
             words = (
-                f"k = {promise.at_least} asks for {promise.at_least} {who}, the smallest group "
+                f"k = {promise.at_least} requires {promise.at_least} {who}, but the smallest group "
                 f"has {reached} ({promise.at_least - reached} too few)"
             )
             gap = 1 - reached / promise.at_least
@@ -94,7 +94,7 @@ def _broken_promises(row: Row) -> list[Failure]:
 def beyond(
     row: Row, limits: tuple[Limit, ...], rows: Literal["choose", "report"] = "choose"
 ) -> tuple[Failure, ...]:
-    """The limits that a release does not keep on the rows that choose, or on those that report."""
+    """The limits that a release does not meet on the rows used to choose, or to report."""
     found = []
     for limit in limits:
         measure, name = limit.measure, WORDS.get(limit.measure, limit.measure)
@@ -103,9 +103,9 @@ def beyond(
             words = WITHOUT.get(measure, f"the {name} cannot be measured")
             found.append(Failure(words, words, 1.0))
         elif gap := limit.short_by(value):
-            where = f" on the rows that {rows}" if measure in SAMPLED else ""
+            where = f" on the rows used to {rows}" if measure in SAMPLED else ""
             words = (
-                f"the {name} must be {limit.side} {limit.bound:.4g} and is {value:.4g}{where} "
+                f"the {name} must be {limit.side} {limit.bound:.4g} but is {value:.4g}{where} "
                 f"({gap:.2g} {'too little' if limit.side == 'at least' else 'too much'})"
             )
             short = f"{name} {value:.4g}{where}, not {limit.side} {limit.bound:.4g}"
@@ -114,7 +114,7 @@ def beyond(
 
 
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}
-"""The factors that are always there, and the measures that they stand for."""
+"""The factors that always exist, and the measures they stand for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +125,15 @@ class Decision:
     ----------
     scorecard : Scorecard
     ranked : tuple of Row
-        The baseline, and what keeps every limit.
+        The baseline, and every release that meets all limits.
     ranks : Evaluation
         Of the ranked.
     failures : dict of release name to failures
-        Of every release that does not keep a limit.
+        Of every release that misses a limit.
     chosen : Row
     missed : tuple of Failure
-        The limits that the chosen release keeps on the rows that choose, but not on those that
-        report: it is no better than they say, and the holder must know.
+        The limits that the chosen release meets on the rows used to choose, but not on those used
+        to report: the reported figures count, and the holder must know.
     """
 
     scorecard: Scorecard
@@ -149,21 +149,21 @@ class Decision:
 def decide(
     scorecard: Scorecard, limits: tuple[Limit, ...] = (), weights: Weights = None
 ) -> Decision:
-    """Choose the best release of those that keep every limit.
+    """Choose the best of the releases that meet every limit.
 
     Parameters
     ----------
     scorecard : Scorecard
     limits : tuple of Limit
-        Beside what each release promises itself. They are checked on the rows that choose.
+        Besides what each release itself promises. They are checked on the rows used to choose.
     weights : mapping of factor to weight, optional
         Factors are `performance`, `privacy` and `size`, or measures of the scorecard.
 
     Returns
     -------
     Decision
-        An error that names what fails, by how much and what comes nearest where no release
-        keeps every limit.
+        Where no release meets every limit, an error that says what fails, by how much, and what
+        comes closest.
     """
     failing = {row.release.name: failures(row, limits) for row in scorecard.rows}
     meeting = [row for row in scorecard.rows if not failing[row.release.name]]
@@ -188,7 +188,7 @@ def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Directio
         if name not in measures:
             if name not in better:
                 raise InputError(
-                    f"no factor {name!r} to weigh; there are {', '.join([*FACTORS, *better])}"
+                    f"no factor {name!r} to weight; there are {', '.join([*FACTORS, *better])}"
                 )
             measures[name] = name
     return {name: better[measure] for name, measure in measures.items()}, measures
@@ -197,20 +197,23 @@ def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Directio
 def _score(row: Row, measure: str) -> float:
     value = row.value_for_choice(measure)
     if value is None:
-        raise InputError(f"{measure} cannot be measured for {row.release.name}; give it no weight")
+        raise InputError(
+            f"{measure} cannot be measured for {row.release.name}; do not give it a weight"
+        )
     return value
 
 
 def _nothing_meets(scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ...]]) -> str:
-    """Which limits fail, by how much, and what would come nearest."""
+    """Which limits fail, by how much, and what comes closest."""
     rows = scorecard.candidates or scorecard.rows
     nearest = min(
         rows,
         key=lambda r: (len(failing[r.release.name]), sum(f.gap for f in failing[r.release.name])),
     )
     missing = "; ".join(failure.words for failure in failing[nearest.release.name])
+    amount = len(nearest.release.features)
+    columns = f"{amount} column{'' if amount == 1 else 's'}"
     return (
-        f"none of the {len(scorecard.rows)} releases keeps every limit, so nothing was published. "
-        f"The nearest is {nearest.release.name!r} with {len(nearest.release.features)} columns: "
-        f"{missing}"
+        f"none of the {len(scorecard.rows)} releases meets every limit, so nothing was published. "
+        f"The closest is {nearest.release.name!r} with {columns}: {missing}"
     )

@@ -34,16 +34,16 @@ class Settings:
     Parameters
     ----------
     k : int
-        Everybody must hide among at least k people, whom the table's identifiers tell apart; where
-        nothing does, each row counts as a person. Of rows that are drawn anew it is not asked:
-        they are no people.
+        Everybody must hide among at least k people, as identified by the table's identifiers;
+        where there are none, each row counts as a person. It does not apply to synthetic rows,
+        which describe no real person.
     epsilon : float, optional
-        Release only rows that were drawn with differential privacy at this cost; the method `dp`
-        then proposes.
+        Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
+        then proposes them.
     max_pbi : float, optional
         The most that the strongest attacker may gain over releasing everything.
     min_performance : float, optional
-        The least accuracy of what a recipient learns.
+        The least accuracy of a recipient's model.
     max_features : int, optional
         The most columns to release.
     max_lost_rules : float, optional
@@ -51,17 +51,17 @@ class Settings:
     weights : mapping of factor to weight
         Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
     classifier : str
-        What a recipient would learn, by its short name.
+        The model a recipient would train, by its short name.
     attackers : tuple of str
-        What attackers would learn to guess the sensitive column with; the strongest counts.
+        The models attackers would train to guess the sensitive column; the strongest counts.
     methods : mapping of name to options, optional
         The methods that propose releases; `None`: those that alter no value.
     holdout : float
-        The share of rows that the choice is made by, and of those that figures are reported from;
-        no search sees either. Below 0.5.
+        The share of rows used to choose, and the share used to report figures; no search sees
+        either. Below 0.5.
     format : {"csv", "parquet"}
     seed : int
-        Of every random draw. It is kept, but not published.
+        For every random draw. It is recorded, but not published.
     """
 
     k: int = 5
@@ -80,33 +80,33 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError(f"k is a number of people, 1 or more, got {self.k}")
+            raise InputError(f"k must be a number of people, 1 or more, got {self.k}")
         if self.format not in ("csv", "parquet"):
-            raise InputError(f"a release is written as csv or parquet, got {self.format!r}")
+            raise InputError(f"format must be csv or parquet, got {self.format!r}")
         if self.min_performance is not None and not 0 <= self.min_performance <= 1:
             raise InputError(
-                f"min_performance is a share between 0 and 1, got {self.min_performance:g}"
+                f"min_performance must be a share between 0 and 1, got {self.min_performance:g}"
             )
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
         elif "dp" in (self.methods or {}):
-            raise InputError("dp draws rows at a cost; name it with epsilon=... or --epsilon")
+            raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
         _check_weights(self.weights)
         methods(self.proposing)
         attackers([self.classifier, *self.attackers])
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
-        """The methods that propose; where an epsilon is asked, `dp` first."""
+        """The methods that propose releases; where there is an epsilon, `dp` first."""
         usual: Mapping[str, Mapping[str, Any]] = {name: {} for name in BY_DEFAULT}
         chosen = dict(usual if self.methods is None else self.methods)
         return chosen if self.epsilon is None else {"dp": chosen.pop("dp", {}), **chosen}
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The hard limits beside k."""
+        """The hard limits besides k."""
         asked = (
             ("pbi", "at most", self.max_pbi),
             ("performance", "at least", self.min_performance),
@@ -117,13 +117,13 @@ class Settings:
         return tuple(Limit(m, side, b) for m, side, b in asked if b is not None)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, from which `Settings` can be made again."""
+        """Plain values, from which the same `Settings` can be made."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """All that was found out on the way to a choice."""
+    """Everything found on the way to a choice."""
 
     table: Table
     settings: Settings
@@ -142,7 +142,7 @@ def consider(
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
-    The choice is made by one part of these rows; figures are reported from the other.
+    The choice is based on one part of these rows; figures are reported from the other.
 
     Parameters
     ----------
@@ -150,14 +150,14 @@ def consider(
         With a target.
     settings : Settings, optional
     binary : mapping of column to Cut, optional
-        How to make the table 0/1 where a method needs that; `None`: by its values.
+        How to convert the table to 0/1 where a method needs that; `None`: by its values.
     tell : callable, optional
-        Told what is being done, how much of it is done, and how much there is.
+        Called with what is being done, how much of it is done, and how much there is.
 
     Returns
     -------
     Outcome
-        `CannotMeet` where no release keeps what is asked for.
+        `CannotMeet` where no release meets what is asked for.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
-    if settings.epsilon is None:  # of what is drawn no column leaves, and a refusal would tell
+    if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unsaid(table)
     labels = column_labels(table, table.target)
@@ -189,7 +189,7 @@ def consider(
 
 def _check_weights(weights: Mapping[str, float]) -> None:
     known = dict.fromkeys([*WEIGHTS, *(m.name for m in MEASURES)])
-    with warnings.catch_warnings():  # that they do not sum to one is said when they are used
+    with warnings.catch_warnings():  # a sum other than one is reported when they are used
         warnings.simplefilter("ignore", TamisWarning)
         read_weights(weights, known)
 
@@ -198,8 +198,8 @@ def _warn(table: Table, settings: Settings) -> None:
     shares = [settings.weights.get(name, 0.0) for name in ("performance", "privacy")]
     if table.sensitive == table.target and shares[0] == shares[1] != 0:
         warnings.warn(
-            "the target is also the sensitive column, so performance and privacy of equal weight "
-            "cancel out and the number of columns decides alone; name a --sensitive column or "
+            "the target is also the sensitive column, so performance and privacy with equal weight "
+            "cancel out and only the number of columns decides; name a --sensitive column or "
             "give other --weights",
             TamisWarning,
             stacklevel=3,

@@ -39,7 +39,7 @@ def test_an_attacker_is_held_against_guessing(run, tmp_path):
     asked = ("audit", path, "--target", "readmitted", "--identifier", "patient")
     found = json.loads(run(*asked, "--sensitive", "hiv", "--json").out)["attacker"]
     assert found["accuracy"] > found["majority"] + 0.03
-    assert "rows whose 'hiv' is guessed rightly" in run(*asked, "--sensitive", "hiv").out
+    assert "rows whose 'hiv' is guessed correctly" in run(*asked, "--sensitive", "hiv").out
     noise = json.loads(run(*asked, "--sensitive", "blood_group", "--json").out)["attacker"]
     assert noise["accuracy"] < noise["majority"] + 0.03
 

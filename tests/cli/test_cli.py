@@ -54,7 +54,7 @@ def test_an_unforeseen_error_shows_neither_a_traceback_nor_its_text(run, monkeyp
     table.write_text("a,b\n1,2\n")
     code, _, err = run("audit", table)
     assert code == 2
-    assert "unforeseen RuntimeError" in err
+    assert "unexpected RuntimeError" in err
     assert "S3CRET" not in err
     assert "Traceback" not in err
 

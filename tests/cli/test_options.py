@@ -83,4 +83,4 @@ def test_a_stated_feature_is_released_verified_and_made_again(run, clinic, tmp_p
     assert run("release", "--again", out).code == 0
     lie = (out / "manifest.json").read_text().replace('"stated": true', '"stated": false')
     (out / "manifest.json").write_text(lie)
-    assert "'grams' has another value in every row" in run("verify", out).err
+    assert "'grams' has a different value in every row" in run("verify", out).err

@@ -59,14 +59,14 @@ def test_a_row_may_be_said_to_be_a_person(run, stays):
 def test_both_ways_to_say_it_contradict_each_other(run, stays):
     code, _, err = run("audit", stays, "--person", "patient", "--row-is-person")
     assert code == 2
-    assert "give one of them" in err
+    assert "give only one of them" in err
 
 
 def test_the_words_say_who_a_person_is(run, stays):
     said = run("audit", stays, "--target", "ill", "--identifier", "stay,patient")
-    assert "people: told apart by 'patient' (30 people, 240 rows)" in said.err
+    assert "people: identified by 'patient' (30 people, 240 rows)" in said.err
     assert "of 30 people" in said.out
-    assert "have a row that nobody else's equals" in said.out
+    assert "have a row that matches nobody else's" in said.out
     rows = run("audit", stays, "--target", "ill", "--drop", "stay,patient")
     assert "nothing tells them apart, so rows are counted" in rows.err
     assert "of 240 rows" in rows.out
@@ -94,8 +94,8 @@ def test_sparse_records_have_no_column_of_people(run, tmp_path):
     code, _, err = run("audit", path, "--person", "patient")
     assert code == 2
     assert "--person names a column" in err
-    assert "so many rows" in run("audit", path).out
-    assert "so many people" in run("audit", path, "--row-is-person").out
+    assert "at least that many rows have" in run("audit", path).out
+    assert "at least that many people have" in run("audit", path, "--row-is-person").out
 
 
 def test_chosen_columns_keep_people(run, stays, tmp_path):
@@ -107,7 +107,7 @@ def test_chosen_columns_keep_people(run, stays, tmp_path):
     who = np.repeat(np.arange(30), STAYS)
     assert min(len(set(who[(e <= X).all(axis=1)])) for e in X) == found["anonymity"] >= 4
     words = run(*asked, "--identifier", "stay,patient").out
-    assert "everyone hides among at least" in words
+    assert "whatever a person has, at least" in words
     assert "every row hides" in run(*asked, "--drop", "stay,patient").out
 
 
@@ -148,6 +148,6 @@ def test_a_release_is_made_again_with_the_same_people(run, stays, tmp_path):
     again = tmp_path / "again"
     code, said, _ = run("release", "--again", out, "--out", again)
     assert code == 0
-    assert "The same bytes again" in said
+    assert "Reproduced the same bytes" in said
     kept = [(d / "private" / "people.csv").read_text() for d in (out, again)]
     assert kept[0] == kept[1]

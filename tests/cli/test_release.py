@@ -58,23 +58,23 @@ def test_a_table_becomes_a_verified_release(run, args, tmp_path):
     assert names(out) == ["manifest.json", "private", "release.csv", "report.html"]
     code, said, _ = run("verify", out)
     assert code == 0
-    assert "holds what it says" in said
+    assert "matches its manifest" in said
     checked = json.loads(run("verify", out, "--json").out)
     assert checked["verified"] is True
     assert checked["exposure"]["total"] == 400
-    assert "In everything released together, " in said
+    assert "In all released columns together, " in said
 
     (out / "release.csv").write_text("x\n1\n")
     code, _, err = run("verify", out)
     assert code == 1
-    assert "does not hold what it says" in err
+    assert "does not match its manifest" in err
 
 
 def test_a_measured_sensitive_column_is_guessed_by_interval(run, args, tmp_path):
     out = tmp_path / "out"
     code, said, err = run("release", *args, "--sensitive", "albumin", "--out", out)
     assert code == 0, err
-    assert "guesses albumin rightly" in said
+    assert "guesses albumin correctly" in said
     page = (out / "private" / "report.html").read_text()
     assert "albumin holds many numbers, so whoever names the right interval has guessed it" in page
     assert "interval has guessed it" not in (out / "report.html").read_text()
@@ -95,7 +95,7 @@ def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
     assert run("release", *args, "--out", "one", "--seed", 3, "--write", "parquet").code == 0
     code, said, err = run("release", "--again", "one", "--out", "two")
     assert code == 0, err
-    assert "The same bytes again" in said
+    assert "Reproduced the same bytes" in said
     for name in ("release.parquet", "manifest.json", "report.html", "private/scorecard.json"):
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
     assert json.loads(run("release", "--again", "one", "--json").out)["same"] is True
@@ -115,7 +115,7 @@ def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):
     assert code == 1
     assert said == ""
     assert "must be at least 0.99 and is" in err
-    assert "The nearest is" in err
+    assert "The closest is" in err
     assert names(tmp_path) == []
 
 
@@ -138,7 +138,7 @@ def test_an_existing_folder_is_refused_before_any_work(run, args, tmp_path, monk
     assert "--force" in err
     code, _, err = run("release", *args, "--out", tmp_path / "out", "--force")
     assert code == 2
-    assert "'letter', which is no part of a release" in err
+    assert "'letter', which is not part of a release" in err
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder,
     assert done.code == 0, done.err
     assert f"Epsilon {found['epsilon_total'] + 2:g} is spent on this table in total" in done.err
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "one person more or less, with all their rows" in page
+    assert "adding or removing one person, with all their rows" in page
     assert "tamis-ledger" not in page
     assert "of the original stayed with" not in page
 

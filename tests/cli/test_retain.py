@@ -102,7 +102,7 @@ def test_a_picture_and_models(run, original, released, tmp_path):
     code, out, _ = run("retain", original, released, *args)
     assert code == 0
     assert "Predicting 2 original rows that were held out" in out
-    assert "Always saying the commonest label is right in 50.0%." in out
+    assert "Always predicting the most common label is right for 50.0%." in out
     assert picture.read_text().startswith("<svg")
     found = json.loads(run("retain", original, released, *args, "--json").out)
     assert found["prediction"]["original"] == {"accuracy": 1.0, "auc": 1.0, "f_measure": 1.0}

@@ -116,7 +116,7 @@ def test_a_file_never_names_a_program_to_run(run, table, tmp_path, text):
     ):
         code, _, err = run(*command)
         assert code == 2
-        assert "names a program to run, which a file must not" in err
+        assert "names a program to run, which a file must not do" in err
     assert not (tmp_path / "was-run").exists()
 
 

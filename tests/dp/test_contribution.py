@@ -80,7 +80,7 @@ def test_the_noise_grows_with_the_rows_of_a_person(monkeypatch, model: Any) -> N
     assert set(used) == {3}
     assert fitted.recipe_["unit"] == "person"
     assert fitted.recipe_["max_rows_per_person"] == 3
-    assert "one person more, with all rows" in fitted.recipe_["neighbours_in_words"]
+    assert "one more person, with all their rows" in fitted.recipe_["neighbours_in_words"]
     used.clear()
     plain = model(1.0, bounds=BOUNDS).fit(stays(identifiers=("patient",)).frame.drop("patient"))
     assert set(used) == {1}

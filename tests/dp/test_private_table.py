@@ -288,14 +288,17 @@ def test_too_much_noise_for_any_row_is_an_error(monkeypatch) -> None:
         ({"epsilon": 0}, "epsilon must be"),
         ({"epsilon": -1.0}, "epsilon must be"),
         ({"bins": 0}, "bins must be"),
-        ({"neighbours": "twins"}, "neighbours is one of"),
-        ({"missing": "age"}, "got one text"),
+        ({"neighbours": "twins"}, "neighbours must be one of"),
+        ({"missing": "age"}, "got a single text"),
         ({"missing": ["height"]}, "no column"),
         ({"bounds": {**BOUNDS, "height": (0, 3)}}, "no column"),
         ({"bounds": {**BOUNDS, "age": (50, 20)}}, "rise from low to high"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 20.2, 20.8)}}, "no whole number"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 1e30)}}, "too far out"),
-        ({"bounds": {**BOUNDS, "age": declared("digits", 0, 9)}}, "type of column 'age' is one of"),
+        (
+            {"bounds": {**BOUNDS, "age": declared("digits", 0, 9)}},
+            "type of column 'age' must be one of",
+        ),
         ({"bounds": {**BOUNDS, "age": {"type": "integer", "low": 3}}}, "are two numbers"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, values=[1])}}, "has no entry"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, other=12)}}, "from low to high"),
@@ -307,7 +310,7 @@ def test_too_much_noise_for_any_row_is_an_error(monkeypatch) -> None:
         ({"bounds": {**BOUNDS, "dose": "wide"}}, r"\(low, high\)"),
         ({"bounds": {**BOUNDS, "job": ["cook", "cook"]}}, "once each"),
         ({"bounds": {**BOUNDS, "job": ["5", "5.0"]}}, "once each"),
-        ({"bounds": {**BOUNDS, "job": {"type": "category", "values": "cook"}}}, "are a list"),
+        ({"bounds": {**BOUNDS, "job": {"type": "category", "values": "cook"}}}, "must be a list"),
         ({"max_rows_per_person": 0}, "max_rows_per_person must be"),
         ({"max_rows_per_person": 3}, "needs to know whose row"),
     ],
@@ -378,7 +381,7 @@ def test_wrong_selections_are_refused() -> None:
         PrivateSelector(1, classes=["a"]).fit([[1, 0], [0, 1]], [0, 1])
     with pytest.raises(InputError, match="ask for fewer"):
         PrivateSelector(9).fit([[1, 0], [0, 1]], [0, 1])
-    with pytest.raises(InputError, match="mechanism is one of"):
+    with pytest.raises(InputError, match="mechanism must be one of"):
         PrivateSelector(1, mechanism="coin").fit([[1, 0], [0, 1]], [0, 1])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least 1"):
         PrivateSelector(0).fit([[1, 0], [0, 1]], [0, 1])

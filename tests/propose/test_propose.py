@@ -129,7 +129,7 @@ def test_a_method_that_finds_nothing_says_why():
     [
         ({"magic": {}}, "no method 'magic'; there are 'breach', 'containment'"),
         ({"breach": {"depth": 3}}, r"\[breach\] takes 'search', 'attacker', 'folds', 'most'"),
-        ({"breach": {"search": "deep"}}, "search is one of"),
+        ({"breach": {"search": "deep"}}, "search must be one of"),
         ({"containment": {"utilities": ["beauty"]}}, "no utility 'beauty'"),
     ],
 )

@@ -195,7 +195,7 @@ def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
     content = read_json(folder / "manifest.json")
     content["budget"]["bounds"]["visits"] = [0, 0]
     write_json(folder / "manifest.json", content)
-    with pytest.raises(CannotMeet, match="'visits' has values beyond the public bounds"):
+    with pytest.raises(CannotMeet, match="'visits' has values outside its public bounds"):
         verify(folder)
 
 
@@ -204,16 +204,16 @@ def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
     [
         ({}, "public bounds: name the columns to draw and the target 'readmitted'"),
         ({"bounds": {"visits": [0, 30]}}, "the target 'readmitted'"),
-        ({"bounds": {**BOUNDS, "colour": [0, 1]}}, "'colour', which is no column to release"),
-        ({"bounds": {**BOUNDS, "hiv": ["positive"]}}, "'hiv', which is no column to release"),
+        ({"bounds": {**BOUNDS, "colour": [0, 1]}}, "'colour', which is not a column to release"),
+        ({"bounds": {**BOUNDS, "hiv": ["positive"]}}, "'hiv', which is not a column to release"),
         ({"kinds": ["magic"]}, "no kind 'magic'"),
-        ({"kinds": ["selected"]}, "no public labels of the target 'readmitted'"),
-        ({"items": ["milk"], "bounds": {"readmitted": ["no", "yes"]}}, "'milk' are no columns"),
+        ({"kinds": ["selected"]}, "the target 'readmitted' has no public labels"),
+        ({"items": ["milk"], "bounds": {"readmitted": ["no", "yes"]}}, "'milk' are not columns"),
         (
             {"items": ["visits"], "bounds": BOUNDS, "max_rows_per_person": 2},
             "takes the number of rows as public",
         ),
-        ({"neighbours": "far"}, "neighbours is one of"),
+        ({"neighbours": "far"}, "neighbours must be one of"),
         ({"bins": 0}, "bins must be a whole number"),
     ],
 )

@@ -105,7 +105,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
         "measures": [
             {
                 "key": "performance",
-                "label": "Right predictions",
+                "label": "Correct predictions",
                 "sentence": "How often a model learned from the release is right about new people.",
                 "better": "higher",
                 "shown_as": "share",

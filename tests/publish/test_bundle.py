@@ -87,7 +87,7 @@ def test_the_manifest_says_who_stands_alone(published: Path, outcome: Outcome):
     }
     assert found["known"]["columns"] == sorted(content["promises"][0]["columns"])
     page = (published / "report.html").read_text()
-    assert f"{found['everything']['unique']} alone" in page
+    assert f"{found['everything']['unique']} unique" in page
     private = json.loads((published / "private" / "summary.json").read_text())
     assert private["same_sensitive"] is not None
     assert "same_sensitive" not in content["exposure"]
@@ -106,7 +106,7 @@ def test_people_with_several_rows_are_counted_as_people(tmp_path: Path):
     assert (exposure["everything"]["unique"] or 0) <= 100
     page = (out / "report.html").read_text()
     assert "of 100 people" in page
-    assert "rows are predicted rightly" in page
+    assert "rows are predicted correctly" in page
 
 
 def test_the_recipe_holds_the_seed_and_the_scorecard_every_release(

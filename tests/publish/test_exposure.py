@@ -120,20 +120,20 @@ def test_a_manifest_cannot_keep_silent_or_count_elsewhere():
     release, people = made(ROWS, 2, "equal")
     frame = release.table.frame
     silent = content(release) | {"exposure": None}
-    assert "does not say who stands alone" in wrong_exposure(frame, silent)
+    assert "does not say who is unique" in wrong_exposure(frame, silent)
     assert wrong_exposure(frame, silent | {"budget": {}}) == ""
     elsewhere, _ = made(ROWS, 1, "equal")
     said = content(release) | {"exposure": content(elsewhere)["exposure"]}
-    assert "other columns than the promise" in wrong_exposure(frame, said)
+    assert "different columns from those of the promise" in wrong_exposure(frame, said)
     said = content(release, people)
     said["exposure"]["known"]["k"] = 9
-    assert "more of people than of rows" in wrong_exposure(frame, said)
+    assert "larger for people than for rows" in wrong_exposure(frame, said)
     said["exposure"]["known"]["k"] = 0
     assert wrong_exposure(frame, said) == ""
-    assert "is None, the manifest says 0" in wrong_exposure(frame, said, people)
+    assert "is None, but the manifest says 0" in wrong_exposure(frame, said, people)
     said = content(release)
     said["exposure"]["known"]["columns"] = ["zip"]
-    with pytest.raises(CannotMeet, match="'zip' is said to be known"):
+    with pytest.raises(CannotMeet, match="'zip' is listed as known"):
         wrong_exposure(frame, said)
 
 
@@ -160,20 +160,20 @@ def figures(unit: str = "rows", **changes: Any) -> Any:
     [
         (figures(), "every row is like at least 6 other rows."),
         (figures("people"), "everybody is like at least 6 others."),
-        (figures(), "In everything released together, every row is like at least 2 other rows."),
+        (figures(), "In all released columns together, every row is like at least 2 other rows."),
         (figures(everything={"k": 1, "unique": 1}), "1 of 90 rows is like no other (k = 1)."),
         (figures("people", everything={"k": 1, "unique": 20}), "20 of 90 people are like nobody"),
         (figures("people", everything={"k": None, "unique": None}), "1 to 4 of 90 people are like"),
         (figures("people", everything={"k": None, "unique": 0}), "are like fewer than 4 others."),
         (
             figures(same_target={"groups": 1, "of": 9, "members": 7}),
-            "1 (7 rows) is alike in ill too",
+            "1 (7 rows) also shares one ill value",
         ),
-        (figures(), "Of the 9 groups that are alike in what attackers know, none is alike in ill"),
+        (figures(), "Of the 9 groups that are alike in what attackers know, none shares one ill"),
         (figures(same_target={"groups": None, "of": 9, "members": None}), "fewer than 5 rows"),
         (
             figures(known={"columns": ["a"], "kind": "containment", "k": 8, "unique": 0}),
-            "All that a row has of the released columns, at least 8 rows have.",
+            "Whatever a row has among the released columns, at least 8 rows have.",
         ),
     ],
 )
@@ -185,6 +185,6 @@ def test_where_nothing_known_is_released_no_crowd_is_claimed():
     known = {"columns": [], "kind": "equal", "k": 90, "unique": 0}
     lines = exposure_words(figures(known=known, everything={"k": 1, "unique": 80}), "ill")
     assert lines == [
-        "None of the released columns is one that attackers are assumed to know.",
-        "In everything released together, 80 of 90 rows are like no other (k = 1).",
+        "None of the columns that attackers are assumed to know is released.",
+        "In all released columns together, 80 of 90 rows are like no other (k = 1).",
     ]

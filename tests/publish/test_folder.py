@@ -82,7 +82,7 @@ STRANGE: dict[str, Callable[[Path], object]] = {
 def test_what_is_in_the_way_is_named(copy: Copy, name):
     out = copy()
     STRANGE[name](out)
-    with pytest.raises(InputError, match=f"holds '{name}', which is no part of a release"):
+    with pytest.raises(InputError, match=f"contains '{name}', which is not part of a release"):
         refuse_existing(out, force=True)
 
 
@@ -90,7 +90,7 @@ def test_a_manifest_of_something_else_is_no_release(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "manifest.json").write_text(json.dumps({"name": "a web app"}))
-    with pytest.raises(InputError, match=r"not a release as tamis wrote it.*move it away"):
+    with pytest.raises(InputError, match=r"not a release as tamis wrote it.*move it elsewhere"):
         refuse_existing(home, force=True)
     (home / "thesis.tex").write_text("x")
     with pytest.raises(InputError, match=r"thesis\.tex"):
@@ -101,7 +101,7 @@ def test_a_manifest_of_something_else_is_no_release(tmp_path):
 def test_a_release_that_was_changed_is_not_replaced(copy: Copy):
     out = copy()
     (out / "release.csv").write_text("x\n1\n")
-    with pytest.raises(InputError, match="move it away") as error:
+    with pytest.raises(InputError, match="move it elsewhere") as error:
         refuse_existing(out, force=True)
     assert "release.csv is not the file that was published" in str(error.value)
 
@@ -112,7 +112,7 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path):
             (draft / "mark").write_text("late")
             write(tmp_path / "out", "early")
 
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         race()
     assert (tmp_path / "out" / "mark").read_text() == "early"
     assert left(tmp_path) == ["out"]

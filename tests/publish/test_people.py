@@ -119,7 +119,7 @@ def test_without_the_private_part_rows_are_counted(folder: Path, capsys):
 def test_a_wrong_count_of_people_is_found(folder: Path):
     entry = promise_of(folder)
     edited(folder, measured=entry["measured"] + 1)
-    with pytest.raises(CannotMeet, match=f"is {entry['measured']} in people, the manifest says"):
+    with pytest.raises(CannotMeet, match=f"is {entry['measured']} in people, but the manifest"):
         verify(folder)
     edited(folder, measured=entry["rows_measured"], recount="file")
     with pytest.raises(CannotMeet, match="not whose they are"):

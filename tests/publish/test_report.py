@@ -194,15 +194,15 @@ def test_a_page_counts_rows_unless_people_are_known():
     page = render(summary, "recipient")
     assert "rows look alike in the released columns" in page
     assert "How well rows hide" in page
-    assert "rows are predicted rightly" in page
-    assert "3 (52 rows) are alike in diabetes too" in page
+    assert "rows are predicted correctly" in page
+    assert "3 (52 rows) also share one diabetes value" in page
 
 
 def test_people_who_have_several_rows_are_not_what_a_model_predicts():
     summary = example()
     summary["table"]["people"] = summary["table"]["people_released"] = 200
     page = render(summary)
-    assert "rows are predicted rightly" in page
+    assert "rows are predicted correctly" in page
     assert "people look alike" in page
 
 
@@ -210,7 +210,7 @@ def test_the_holder_alone_reads_which_groups_share_the_secret():
     summary = example()
     summary["table"]["sensitive"] = "hiv"
     summary["same_sensitive"] = {"groups": 2, "of": 40, "members": 31}
-    words = "2 (31 people) are alike in hiv too"
+    words = "2 (31 people) also share one hiv value"
     assert words in render(summary)
     assert words not in render(summary, "recipient")
 
@@ -221,7 +221,7 @@ def test_a_crowd_of_everybody_is_not_claimed_where_nothing_known_is_released():
     summary["exposure"]["known"] = {"columns": [], "kind": "equal", "k": 768, "unique": 0}
     for page in (render(summary), render(summary, "recipient")):
         assert "None of the columns that attackers are assumed to know is released." in page
-        assert "312 alone" in page
+        assert "312 unique" in page
         assert "all 768" not in page
         assert "768 or more" not in page
 
@@ -240,11 +240,11 @@ def test_many_lost_rules_are_folded_together():
     summary = example()
     rules = summary["rules"]
     assert rules is not None
-    assert "a column that is held back, so nobody can check them" not in render(summary)
+    assert "a column that is held back, so they can no longer be checked" not in render(summary)
     lost = [rule(f"pedigree > {i} -> diabetes=yes", "lost", 1.0) for i in range(9)]
     rules["worst_first"] = lost + rules["worst_first"][2:]
     page = render(summary)
-    assert "9 rules name a column that is held back, so nobody can check them any more" in page
+    assert "9 rules use a column that is held back, so they can no longer be checked" in page
     assert page.count("<details>") == 1
 
 

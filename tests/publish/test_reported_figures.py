@@ -58,7 +58,7 @@ def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome):
     assert value is not None
     missed = beyond(chosen, (Limit("performance", "at least", value + 0.01),), "report")
     warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
-    said = f"and is {value:.4g} on the rows that report (0.01 too little)"
+    said = f"but is {value:.4g} on the rows used to report (0.01 too little)"
     assert said in words(warned)[-1]
     notes = [note for note in _notes(warned) if note["level"] == "warning"]
     assert any(said in note["text"] and not note["public"] for note in notes)

@@ -44,9 +44,9 @@ def test_every_column_either_leaves_or_stays_and_the_target_comes_last():
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ("lost", "nobody can check"),
-        ("emptied", "Nothing in the release"),
-        ("flipped", "another label: it was right 78.0% of the time, and is 68.0%"),
+        ("lost", "can no longer be checked"),
+        ("emptied", "No row of the release"),
+        ("flipped", "another label: it was right 78.0% of the time and is now right 68.0%"),
         ("weakened", "less clearly: it was right 78.0%"),
         ("kept", "holds as before"),
     ],
@@ -64,7 +64,7 @@ def test_rules_are_counted_in_one_sentence_without_zeros():
     rules = example()["rules"]
     assert rules is not None
     assert rules_words(rules) == (
-        "8 still hold, 1 is weaker, 1 points to another label and 2 cannot be checked any more"
+        "8 still hold, 1 is weaker, 1 points to another label and 2 can no longer be checked"
     )
     only = {**rules, "kept": 12, "weakened": 0, "flipped": 0, "lost": 0}
     assert rules_words(only) == "12 still hold"  # type: ignore[arg-type]

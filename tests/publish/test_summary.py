@@ -50,8 +50,8 @@ def broken(path: list[Any], value: object) -> Any:
         (["classes", "bins", 0, "before"], 4, "fewer than k = 5"),
         (["classes", "smallest_after"], 4, "fewer than k = 5"),
         (["rules", "worst_first", 3, "support_after"], 2 / 768, "fewer than k = 5"),
-        (["same_sensitive"], {"groups": 1, "of": 9, "members": 4}, "that the file does not tell"),
-        (["exposure", "rows"], {}, "that the file does not tell"),
+        (["same_sensitive"], {"groups": 1, "of": 9, "members": 4}, "that the file does not reveal"),
+        (["exposure", "rows"], {}, "that the file does not reveal"),
     ],
 )
 def test_what_is_wrong_is_named(path, value, words):

@@ -78,7 +78,7 @@ def all_commands() -> Iterator[click.Command]:
 )
 @click.version_option(__version__, prog_name="tamis")
 def cli() -> None:
-    """Publish a labelled table: keep the columns that teach, hold back those that tell."""
+    """Publish a labelled table: keep what teaches, hold back what gives people away."""
 
 
 def main(args: list[str] | None = None) -> None:
@@ -108,20 +108,20 @@ def _run(args: list[str] | None) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _unforeseen(error)
-        return _say("error: the disk is full, or a quota is reached; make room and run again", 1)
+        return _say("error: the disk is full or a quota is exceeded; free some space, run again", 1)
     except (Exception, _panic()) as error:
         return _unforeseen(error)
 
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Let a request to terminate, or a terminal that is closed, clean up as Ctrl-C does."""
+    """Let a request to terminate, or a closed terminal, clean up as Ctrl-C does."""
     asked = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    # What is ignored stays so: nohup asks for it.
+    # A signal that is ignored stays ignored: nohup relies on it.
     heard = [s for s in asked if s is not None and signal.getsignal(s) is not signal.SIG_IGN]
 
     def stop(*_: object) -> None:
-        for each in heard:  # both may come; the second must not cut the cleaning short
+        for each in heard:  # both may arrive; the second must not interrupt the clean-up
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -140,16 +140,16 @@ def _stoppable() -> Iterator[None]:
 def _unforeseen(error: BaseException) -> int:
     if os.environ.get("TAMIS_DEBUG"):
         raise error
-    # The text of an unforeseen error may quote a cell, so only its kind is shown.
+    # The text of an unexpected error may quote a cell, so only its kind is shown.
     return _say(
-        f"error: unforeseen {type(error).__name__}; run again with TAMIS_DEBUG=1 set to see "
-        "where, and please report it",
+        f"error: unexpected {type(error).__name__}; run again with TAMIS_DEBUG=1 to see where, "
+        "and please report it",
         2,
     )
 
 
 def printable(text: str) -> str:
-    r"""A text for a terminal: whatever would steer it is spelled out.
+    r"""A text for a terminal: control characters are spelled out.
 
     >>> printable("a\x1b[2Jb")
     'a\\x1b[2Jb'
@@ -158,7 +158,7 @@ def printable(text: str) -> str:
 
 
 def _panic() -> type[BaseException]:
-    """What polars raises when its Rust part fails, which is no `Exception`."""
+    """What polars raises when its Rust part fails, which is not an `Exception`."""
     polars = sys.modules.get("polars")
     return Exception if polars is None else polars.exceptions.PanicException
 

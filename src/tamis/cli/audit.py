@@ -1,4 +1,4 @@
-"""`tamis audit`: how exposed is this table as it is?"""
+"""`tamis audit`: how exposed is this table as it stands?"""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SHOWN = 10
 @click.command()
 @table_options
 def audit(source: Source, as_json: bool, quiet: bool) -> None:
-    """How exposed is TABLE as it is?
+    """How exposed is TABLE as it stands?
 
-    Measured over the quasi-identifiers (default: all features), a missing value being a value
+    Measured over the quasi-identifiers (default: all features); a missing value counts as a value
     of its own.
     """
     from tamis.read.keys import warn_of_unsaid
@@ -60,7 +60,7 @@ def audit(source: Source, as_json: bool, quiet: bool) -> None:
 
 
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
-    """The exposure of a table, and of its 0/1 form where it has one; of people, if known."""
+    """The exposure of a table, and of its 0/1 form where it has one; counts people if known."""
     from tamis.binary.records import binarise, from_wide, is_binary
     from tamis.risk.audit import exposure
 
@@ -74,7 +74,7 @@ def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
 
 
 def _attacker(table: Table) -> dict[str, Any] | None:
-    """How well naive Bayes guesses the sensitive column from the features, on rows held out."""
+    """How well naive Bayes guesses the sensitive column from the features, on held-out rows."""
     from tamis.risk.breach import breach_increase
 
     if table.sensitive is None or not table.features:
@@ -97,7 +97,7 @@ def _containment(records: BinaryTable) -> dict[str, Any]:
     each = entity_anonymity(records.matrix, people=records.people)
     weakest = each.argsort(kind="stable")[:_SHOWN]
     least = each
-    if records.people is not None:  # people count by the row of theirs that tells most
+    if records.people is not None:  # a person counts by their most revealing row
         least = np.full(records.people.max() + 1, each.max())
         np.minimum.at(least, records.people, each)
     sizes = np.arange(each.max() + 1)
@@ -124,10 +124,12 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
+    from tamis.publish.figures import plural
+
     out = console()
     out.print(
-        f"{records.rows:,} rows, {len(records.features):,} features, "
-        f"{found['ones'] / records.rows:.1f} ones a row"
+        f"{plural(records.rows, 'row')}, {plural(len(records.features), 'feature')}, "
+        f"{found['ones'] / records.rows:.1f} ones per row"
     )
     _print_containment(out, found, records.rows, records.unit)
 
@@ -138,13 +140,13 @@ def print_audit(
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
     several = found.people < found.rows
-    alone = "have a row that nobody else's equals" if several else "are the only one"
+    alone = "have a row that matches nobody else's" if several else "are the only one"
     out.print(
         f"\n[bold]{found.unique_people:,} of {found.people:,} {found.unit} "
         f"({percent(found.unique_share)}) {alone}[/bold] "
         f"{'in the' if several else 'with their'} values of {_joined(found.quasi)}."
     )
-    out.print("Whoever knows these values of a person finds that person's row.\n")
+    out.print("Anyone who knows these values of a person finds that person's row.\n")
     _print_figures(out, found, attacker)
     if containment:
         _print_containment(out, containment, found.people, found.unit)
@@ -160,8 +162,10 @@ def _one(unit: str) -> str:
 def _joined(names: tuple[str, ...]) -> str:
     from rich.markup import escape
 
+    from tamis.publish.figures import plural
+
     shown = [escape(name) for name in names[:6]]
-    rest = f" and {len(names) - 6} more columns" if len(names) > 6 else ""
+    rest = f" and {plural(len(names) - 6, 'more column')}" if len(names) > 6 else ""
     return ", ".join(shown) + rest
 
 
@@ -170,25 +174,27 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
 
     risk, unit = found.reidentification, found.unit
     table = rich_table("measure", "value", "in words", numbers=("value",))
-    table.add_row("k-anonymity", str(found.k_anonymity), f"{unit} in the smallest group of equals")
-    table.add_row("classes", f"{found.classes:,}", f"groups of {unit} with equal values")
-    table.add_row("prosecutor", percent(risk.prosecutor), "chance to find a person known to be in")
+    table.add_row("k-anonymity", str(found.k_anonymity), f"{unit} in the smallest group")
+    table.add_row("classes", f"{found.classes:,}", f"groups of {unit} with the same values")
+    who_is_in = "chance of finding a person known to be in it"
+    table.add_row("prosecutor", percent(risk.prosecutor), who_is_in)
     above = f"{unit} found with a chance above {percent(risk.threshold)}"
     table.add_row("  at risk", percent(risk.prosecutor_above), above)
-    table.add_row("journalist", percent(risk.journalist), "chance to find somebody, no matter who")
+    table.add_row("journalist", percent(risk.journalist), "chance of finding somebody, anybody")
     table.add_row("marketer", percent(risk.marketer), f"share of {unit} found by matching them all")
     who = escape(repr(found.sensitive))
     if found.l_diversity is not None:
         spread = found.l_diversity
-        table.add_row("l-diversity", str(spread.distinct), f"values of {who} in the poorest group")
+        least = f"values of {who} in the least diverse group"
+        table.add_row("l-diversity", str(spread.distinct), least)
         table.add_row(
-            "  entropy", f"{spread.entropy:.2f}", "the same, weighed by how even they are"
+            "  entropy", f"{spread.entropy:.2f}", "the same, weighted by how even they are"
         )
-        lean = f"how far {who} leans in some group, 0 to 1"
+        lean = f"how skewed {who} is in some group, 0 to 1"
         table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
     if attacker and "accuracy" in attacker:
         table.add_row(
-            "attacker", percent(attacker["accuracy"]), f"rows whose {who} is guessed rightly"
+            "attacker", percent(attacker["accuracy"]), f"rows whose {who} is guessed correctly"
         )
         table.add_row("  guessing", percent(attacker["majority"]), "the same without any column")
     out.print(table)
@@ -196,14 +202,14 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
 
 def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit: str) -> None:
     out.print(
-        f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: so many {unit}, "
-        f"at least, have all that some {_one(unit)} has."
+        f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: whatever a "
+        f"{_one(unit)} has, at least that many {unit} have."
     )
     out.print(f"{found['below_5']:,} of {everybody:,} {unit} hide among fewer than five.")
     weakest = ", ".join(f"{w['row']:,} ({w['anonymity']:,})" for w in found["weakest"])
-    out.print(f"Weakest rows, with the number that have all they have: {weakest}.\n")
+    out.print(f"Weakest rows, with the number that have everything they have: {weakest}.\n")
     sizes = [(s["size"], s["people"]) for s in found["anonymity_sizes"]]
-    _print_sizes(out, sizes, f"How many have all that a {_one(unit)} has", unit)
+    _print_sizes(out, sizes, f"How many have everything that a {_one(unit)} has", unit)
 
 
 def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:

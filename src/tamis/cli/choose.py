@@ -1,4 +1,4 @@
-"""`tamis choose`: which of these, given scores of my own?"""
+"""`tamis choose`: which of these candidates, given my own scores?"""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _SHOWN = 40
     multiple=True,
     required=True,
     metavar="NAME:max|min",
-    help="A column that counts, and which way is better; may be given several times.",
+    help="A column that counts, and which direction is better; may be repeated.",
 )
-@click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all the same].")
+@click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all equal].")
 @click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
 @click.option(
     "--plot",
     type=OutputFile(),
     metavar="FILE.svg",
-    help="Draw who wins under which three weights.",
+    help="Draw which candidate wins for which weights (three factors).",
 )
 @click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
 @speaking
@@ -47,10 +47,10 @@ def choose(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Order the candidates of SCORES, one a row, by ranks and weights.
+    """Order the candidates in SCORES, one per row, by ranks and weights.
 
     Prints the rank of each in every factor, the weighted sum and the order, which candidates
-    nothing else beats (the Pareto front), and how near other weights are to another choice.
+    no other beats (the Pareto front), and how much the weights must change for another choice.
     """
     from tamis.rank.evaluation import evaluation
     from tamis.read import read_table
@@ -147,10 +147,10 @@ def _show(frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | 
     out.print(table)
     if len(names) > _SHOWN:
         out.print(f"and {len(names) - _SHOWN} more; --json lists all")
-    out.print("In brackets the rank among all, 1 being the worst; front: nothing beats it.")
+    out.print("In brackets: the rank, 1 being the worst. Front: no other candidate beats it.")
     moves = result["sensitivity"]
     if moves["rival"] is None:
-        out.print("No other weights change the winner.")
+        out.print("The same candidate wins under all weights.")
     else:
         words = nearness(moves["margin"], escape(moves["rival"]))
         out.print(f"{words[0].upper()}{words[1:]}.")

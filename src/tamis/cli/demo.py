@@ -1,4 +1,4 @@
-"""`tamis demo`: the whole flow on a made table of hospital stays."""
+"""`tamis demo`: the whole flow on a simulated table of hospital stays."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ METHODS: dict[str, dict[str, Any]] = {
     "breach": {"most": 5},
     "containment": {"utilities": ["difference"]},
 }
-"""Fewer releases than by default: enough to see how they compare, in a few seconds."""
+"""Fewer releases than the default: enough to see how they compare, in a few seconds."""
 WEIGHTS = {"performance": 0.4, "privacy": 0.4, "size": 0.2}
 
 
 @click.command()
-@click.option("--out", metavar="DIR", help=f"The folder to make [a fresh {HERE} here].")
+@click.option("--out", metavar="DIR", help=f"The folder to create [a new {HERE} here].")
 @click.option("--rows", type=click.IntRange(200), default=3000, show_default=True)
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @seed_option
 @speaking
 def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quiet: bool) -> None:
-    """Publish a made table of hospital stays, with its reports.
+    """Publish a simulated table of hospital stays, with its reports.
 
-    Nothing is read: the table is made from the seed.
+    Nothing is read: the table is generated from the seed.
     """
     from tamis.cli.release import make, tell
     from tamis.cli.terminal import print_understood
@@ -48,6 +48,6 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
 
 
 def fresh() -> Path:
-    """The first of tamis-demo, tamis-demo-2, ... that is not there yet."""
+    """The first of tamis-demo, tamis-demo-2, ... that does not exist yet."""
     names = (HERE if i == 1 else f"{HERE}-{i}" for i in count(1))
     return next(path for path in map(Path, names) if not path.exists())

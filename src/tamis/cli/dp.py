@@ -1,4 +1,4 @@
-"""What drawing rows with differential privacy takes: the file of public bounds, and the ledger."""
+"""What drawing rows with differential privacy needs: the public bounds file, and the ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRIES = ("bounds", "missing", "items", "rows")
 
 
 class Public(NamedTuple):
-    """What is known of a table without it.
+    """What is known about a table without looking at it.
 
     `bounds` are the declarations of the columns, `missing` those in which a cell may be missing,
     `items` the 0/1 columns to choose among, and `rows` about how many rows there are.
@@ -48,12 +48,12 @@ def public_bounds(file: str | None) -> Public:
     content = load_toml(file, "--bounds")
     if set(content) - set(ENTRIES) or not isinstance(content.get("bounds", {}), dict):
         raise InputError(
-            f"{file}: a [bounds] table of column = [low, high], [values] or {{ type = ... }}, and "
-            "above it missing = [columns], items = [names] and rows = N, are all that it may hold"
+            f"{file}: it may contain only a [bounds] table of column = [low, high], [values] or "
+            "{ type = ... }, and above it missing = [columns], items = [names] and rows = N"
         )
     rows = content.get("rows")
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise InputError(f"{file}: rows is a whole number of at least 1")
+        raise InputError(f"{file}: rows must be a whole number of at least 1")
     missing = _names(file, "missing", content.get("missing", []))
     items = content.get("items", [])
     listed = _item_lines(file, items) if isinstance(items, str) else _names(file, "items", items)
@@ -62,24 +62,24 @@ def public_bounds(file: str | None) -> Public:
 
 def _names(file: str, entry: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{file}: {entry} is a list of names in quotes")
+        raise InputError(f"{file}: {entry} must be a list of names in quotes")
     if len(set(value)) < len(value):
         raise InputError(f"{file}: a name occurs twice in {entry}")
     return list(value)
 
 
 def _item_lines(file: str, name: str) -> list[str]:
-    """The items of a text file beside the file of bounds, one a line."""
+    """The items in a text file beside the bounds file, one per line."""
     path = Path(file).parent / name
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"{file}: no text file {path} of items") from None
+        raise InputError(f"{file}: there is no text file {path} of items") from None
     return _names(file, "items", [line.strip() for line in lines if line.strip()])
 
 
 def read_public(source: Source, public: Public, *, from_data: bool = False) -> Table:
-    """The table with its columns brought to what is declared of them, by no look at cells.
+    """The table with its columns converted as declared, without looking at the cells.
 
     Sparse records get the public items as columns, whether anybody has them or not.
     """
@@ -100,7 +100,7 @@ def read_public(source: Source, public: Public, *, from_data: bool = False) -> T
     if from_data:
         check_table(replace(table, frame=frame))
         return replace(table, frame=frame)
-    # What later steps cannot use is left out where it is not declared: nothing of it is drawn.
+    # Undeclared columns that later steps cannot use are left out: nothing is drawn from them.
     useless = [c for c in table.features if c not in known and _useless(frame.get_column(c))]
     return replace(table, frame=frame.drop(useless), roles=_without(table.roles, useless))
 
@@ -125,9 +125,9 @@ def _sparse(source: Source, public: Public, from_data: bool) -> Table:
         if from_data:
             return source.read_wide()
         raise InputError(
-            "the items of sparse records come from the data, and naming one tells who has it; "
-            "list the items that are publicly known in the file given with --bounds: "
-            'items = ["a", "b"], or items = "FILE" with one a line'
+            "the items of sparse records come from the data, and naming one reveals that somebody "
+            "has it; list the publicly known items in the file given with --bounds: "
+            'items = ["a", "b"], or items = "FILE" with one per line'
         )
     records = within_items(source.read_binary(), public.items)
     source.check_size(records)
@@ -139,23 +139,23 @@ OPTIONS = (
     click.option(
         "--max-rows-per-person",
         type=click.IntRange(1),
-        help="dp: the most rows that a person adds; others are left out by a draw [1].",
+        help="dp: the most rows used per person; others are left out at random [1].",
     ),
     click.option(
         "--ledger",
         metavar="FILE",
-        help="dp: where to add up what is spent [tamis-ledger.json beside TABLE].",
+        help="dp: the file that adds up what is spent [tamis-ledger.json beside TABLE].",
     ),
     click.option(
         "--max-epsilon",
         type=click.FloatRange(0, min_open=True),
-        help="dp: the most to spend on TABLE in total, by the ledger.",
+        help="dp: the most to spend on TABLE in total, according to the ledger.",
     ),
 )
 
 
 def spending_options(command: Any) -> Any:
-    """Give a command the options of what people add and what may be spent."""
+    """Give a command the options for rows per person and for what may be spent."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""`tamis init`: a commented configuration file from what a table shows."""
+"""`tamis init`: a commented configuration file from a look at a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=OutputFile(),
     metavar="FILE.toml",
     default="tamis.toml",
-    help="Where to [tamis.toml].",
+    help="Where to write it [tamis.toml].",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:
@@ -34,7 +34,7 @@ def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -
 
     path = Path(output)
     if path.exists() and not force:
-        raise InputError(f"{path} is there already; pass --force, or another name with -o")
+        raise InputError(f"{path} already exists; pass --force, or another name with -o")
     columns = seen(source.read())
     with written(path) as draft:
         draft.write_text(configuration(source, columns), encoding="utf-8")
@@ -42,46 +42,46 @@ def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -
         print_json({"config": str(path), "columns": [vars(c) for c in columns]})
     elif not quiet:
         console().print(
-            f"Wrote {path}. Read it, correct it, then:\n\n  "
+            f"Wrote {path}. Read it, correct it, then run:\n\n  "
             f"tamis release {source.table} --config {path} --out DIR",
             markup=False,
         )
 
 
 def configuration(source: Source, columns: list[Seen]) -> str:
-    """The text of the file; every name is written so that it stays one."""
+    """The text of the file; every name is quoted."""
     names = {look: [c.name for c in columns if c.looks == look] for look in _LOOKS}
     target = next(iter(names["target"]), None)
     lines = [
         f"# tamis release {json.dumps(source.table, ensure_ascii=False)} --config THIS --out DIR",
-        "# Flags given at the command line win over this file.",
+        "# Flags on the command line override this file.",
         "",
         "# What a recipient will learn to predict.",
         f"target = {_text(target)}" if target else '# target = "..."',
         "",
-        "# What must stay hard to guess; without it, the target.",
+        "# What must stay hard to guess; by default the target.",
         f"sensitive = {_text(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
         "",
-        "# Columns that name people: never released. These hardly repeat, or are keys by their",
-        "# names and values. One that is an ordinary column goes into feature = [...] instead.",
+        "# Columns that identify people: never released. These hardly repeat, or look like keys by",
+        "# name and values. Move one that is an ordinary column to feature = [...] below.",
         f"identifier = {_texts([*source.identifier, *names['identifier']])}",
         "",
-        "# Which of them tell people apart, where a person may have several rows; without it, all.",
+        "# Which of these say who a person is, where people may have several rows; by default all.",
         f"person = {_texts(list(source.person))}" if source.person else "# person = []",
         "",
-        "# Whether every row is another person, where nothing names them.",
+        "# Whether every row is a different person, where no column identifies people.",
         f"row_is_person = {str(source.row_is_person).lower()}",
         "",
-        "# Columns to forget. These have one value only, or follow the order of the rows.",
+        "# Columns to ignore. These have only one value, or follow the order of the rows.",
         f"drop = {_texts([*source.drop, *names['constant'], *names['order']])}",
         "",
-        "# Ordinary columns, though they look like keys: released like any other.",
+        "# Ordinary columns, although they look like keys: released like any other.",
         f"feature = {_texts(list(source.feature))}",
         "",
-        "# Columns that an attacker may know from elsewhere; without it, all features.",
+        "# Columns that an attacker may know from elsewhere; by default all features.",
         f"quasi = {_texts(list(source.quasi))}" if source.quasi else "# quasi = []",
         "",
-        "# Texts that mean a missing value, beside an empty cell.",
+        "# Texts that mean a missing value, besides an empty cell.",
         f"missing = {_texts(list(source.missing))}",
         "",
         *_SETTINGS,
@@ -96,54 +96,56 @@ def configuration(source: Source, columns: list[Seen]) -> str:
 
 _LOOKS = ("target", "identifier", "order", "constant")
 _SETTINGS = [
-    "# Everybody hides among at least so many people.",
+    "# Everybody hides among at least this many people.",
     "k = 5",
     "",
-    "# What counts how much in the choice; measures of the scorecard may be named too.",
+    "# How much each factor counts in the choice; measures of the scorecard may be named too.",
     "weights = { performance = 0.5, privacy = 0.25, size = 0.25 }",
     "",
     "# Hard limits; without them the weights decide.",
     "# max_pbi = 0.0            # an attacker gains nothing over releasing everything",
-    "# min_performance = 0.7    # at least this share of right predictions",
+    "# min_performance = 0.7    # at least this share of correct predictions",
     "# max_features = 10",
     "# max_lost_rules = 0.5",
     "",
-    "# What a recipient would learn: nb, c45, tree, forest, boosting, neighbours, logistic.",
+    "# What a recipient would train: nb, c45, tree, forest, boosting, neighbours, logistic.",
     'classifier = "nb"',
     "",
-    "# What attackers would learn; the strongest counts.",
+    "# What attackers would train; the strongest counts.",
     'attackers = ["c45", "nb", "boosting", "logistic"]',
     "",
-    "# The share of rows to choose by, and again to report from; no search sees either.",
+    "# The share of rows used to choose, and again to report; no search sees either.",
     "holdout = 0.25",
     "",
-    "# What proposes releases.",
+    "# The methods that propose releases.",
     'methods = ["breach", "containment"]',
     "",
-    "# Release only rows drawn with differential privacy at this cost, within public bounds.",
+    "# Release only synthetic rows, drawn with differential privacy at this cost within bounds.",
     "# epsilon = 1.0",
     '# bounds = "bounds.toml"',
 ]
 _METHODS = [
-    "[breach]                   # columns as they are, that teach and do not tell",
+    "[breach]                   # unaltered columns that teach without giving people away",
     'search = "auto"            # or walk, exhaustive, forward, backward',
     "folds = 10",
     "most = 8                   # candidates to compare",
     "",
-    "[containment]              # columns of 0 and 1; what somebody has, k people have",
-    "ks = []                    # none: k, twice and four times k",
+    "[containment]              # 0/1 columns; whatever anyone has, k people have",
+    "ks = []                    # empty: k, twice k and four times k",
     'utilities = ["difference", "distcnt"]',
 ]
 
 
 def _comment(c: Seen) -> str:
+    from tamis.publish.figures import plural
+
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""
-    return f"#   {_text(c.name)}: {c.kind}, {c.distinct:,} values{missing}{looks}"
+    return f"#   {_text(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
 
 
 def _text(value: str) -> str:
-    # A JSON text is a TOML text too; DEL alone needs an escape that JSON does not give it.
+    # A JSON string is also a TOML string; only DEL needs an escape that JSON does not give it.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""The options that commands share, and the table they stand for.
+"""The options that commands share, and the table they describe.
 
 Nothing heavy is imported here: `tamis --help` must stay light.
 """
@@ -27,7 +27,7 @@ Decorator = Callable[[Command], Command]
 PROGRAM = "python"
 """The option that names a program to run."""
 MOST_CELLS = 50_000_000
-"""Cells up to which sparse records are made a table."""
+"""The most cells up to which sparse records are turned into a table."""
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -44,7 +44,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 
 class OutputFile(click.ParamType[str]):
-    """A file to write; where that cannot be, it is said before any work is done."""
+    """A file to write; if that is impossible, the error comes before any work is done."""
 
     name = "FILE"
 
@@ -57,7 +57,7 @@ class OutputFile(click.ParamType[str]):
 
 @dataclass(frozen=True)
 class Source:
-    """A table as named at the command line."""
+    """A table as named on the command line."""
 
     table: str
     target: str | None
@@ -80,13 +80,13 @@ class Source:
     def __post_init__(self) -> None:
         if self.person and self.row_is_person:
             raise InputError(
-                "--person names what tells people apart and --row-is-person says that every row "
-                "is another person; give one of them"
+                "--person names the columns that identify people and --row-is-person says that "
+                "every row is a different person; give only one of them"
             )
 
     @property
     def who(self) -> tuple[str, ...] | None:
-        """What tells people apart: nothing where every row is a person, `None` if not said."""
+        """What identifies people: nothing where every row is a person, `None` if not given."""
         return () if self.row_is_person else self.person or None
 
     @property
@@ -104,7 +104,7 @@ class Source:
     def read(self, path: str | None = None, as_text: tuple[str, ...] = ()) -> Table:
         """The table of the named file, or of another file read in the same way.
 
-        Where columns are to be read as text, others decide on their types, and no cell is checked.
+        Columns to be read as text get their types elsewhere, and no cell is checked.
         """
         from tamis.read import read_table
 
@@ -128,7 +128,7 @@ class Source:
         )
 
     def read_said(self) -> Table:
-        """The table, refused where nobody said the role of a column that tells people apart."""
+        """The table, refused where the role of a column that could identify people is not given."""
         from tamis.read.keys import refuse_unsaid
 
         table = self.read()
@@ -147,7 +147,7 @@ class Source:
         return read_table(records.frame(), target=target, person=self.who)
 
     def check_size(self, records: BinaryTable) -> None:
-        """Refuse sparse records that would make too large a table."""
+        """Refuse sparse records that would make a table too large."""
         if records.rows * len(records.features) > MOST_CELLS:
             raise InputError(
                 f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
@@ -155,7 +155,7 @@ class Source:
             )
 
     def read_binary(self) -> BinaryTable:
-        """Sparse 0/1 records, or a table made 0/1 as its schema or its values say."""
+        """Sparse 0/1 records, or a table converted to 0/1 by its schema or its values."""
         from tamis.binary.records import binarise, from_wide, is_binary
         from tamis.read import read_binary
 
@@ -180,8 +180,8 @@ class Source:
     def _refuse_person(self) -> None:
         if self.person:
             raise InputError(
-                f"--person names a column, and {self.table} is read as one row of 0 and 1 an "
-                "entity; say --row-is-person if each is a person, or give a table with that column"
+                f"--person names a column, but {self.table} is read as one row of 0 and 1 per "
+                "entity; pass --row-is-person if each is a person, or give a table with that column"
             )
 
 
@@ -194,18 +194,18 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
     _refuse_programs(value, given)
     if unknown := [key for key in given if key not in known]:
         raise InputError(
-            f"{value}: no option {listed(unknown)}; known are {', '.join(sorted(known))}"
+            f"{value}: there is no option {listed(unknown)}; known are {', '.join(sorted(known))}"
         )
     ctx.default_map = {**(ctx.default_map or {}), **given}
 
 
 def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
-    """A file may come from anybody: what runs a program is said at the command line only."""
+    """A file may come from anybody: a program to run is only accepted on the command line."""
     tables = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
     if any(PROGRAM in {str(key).replace("-", "_") for key in table} for table in tables):
         raise InputError(
-            f"{file}: {PROGRAM} names a program to run, which a file must not; pass "
-            f"--{PROGRAM} FILE at the command line"
+            f"{file}: {PROGRAM} names a program to run, which a file must not do; pass "
+            f"--{PROGRAM} FILE on the command line"
         )
 
 
@@ -226,12 +226,12 @@ _READING = [
     click.option("--target", metavar="COL", help="What a recipient will learn to predict."),
     click.option("--sensitive", metavar="COL", help="What must stay hard to guess [the target]."),
     click.option("--quasi", type=Names(), default=(), help="What an attacker may know [all]."),
-    click.option("--identifier", type=Names(), default=(), help="Names people; never released."),
-    click.option("--person", type=Names(), default=(), help="Identifiers that tell people apart."),
-    click.option("--row-is-person", is_flag=True, help="Every row is another person."),
-    click.option("--drop", type=Names(), default=(), help="Columns to forget."),
+    click.option("--identifier", type=Names(), default=(), help="Who is who; never released."),
+    click.option("--person", type=Names(), default=(), help="Identifiers that say who is who."),
+    click.option("--row-is-person", is_flag=True, help="Every row is a different person."),
+    click.option("--drop", type=Names(), default=(), help="Columns to ignore."),
     click.option(
-        "--feature", type=Names(), default=(), help="Ordinary, though they look like keys."
+        "--feature", type=Names(), default=(), help="Ordinary columns that look like keys."
     ),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
@@ -249,7 +249,7 @@ _SPEAKING = [
         is_eager=True,
         expose_value=False,
         callback=_load_config,
-        help="Any of these options; flags win.",
+        help="A file with any of these options; flags override it.",
     ),
     click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
     click.option(
@@ -287,5 +287,5 @@ def with_options(options: Sequence[Decorator]) -> Decorator:
 
 
 seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random draw."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random draw."
 )

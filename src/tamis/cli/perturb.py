@@ -1,4 +1,4 @@
-"""`tamis perturb`: a table whose values were altered, or drawn anew."""
+"""`tamis perturb`: a table of altered values, or of synthetic rows."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ POSITIVE = click.FloatRange(0, min_open=True)
     required=True,
     help="Where to write (csv, parquet).",
 )
-@click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: of a cell.")
-@click.option("--columns", type=Names(), default=(), help="uniform, gaussian: to alter [features].")
-@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: equal rows.")
+@click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: per cell.")
+@click.option("--columns", type=Names(), default=(), help="uniform, gaussian: which [features].")
+@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: group size.")
 @click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
 @click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
-@click.option("--bounds-from-data", is_flag=True, help="dp: take missing bounds; no guarantee.")
+@click.option("--bounds-from-data", is_flag=True, help="dp: take bounds from data; no guarantee.")
 @click.option("--bins", type=click.IntRange(1), help="dp: intervals of a column of numbers.")
-@click.option("--rows", type=click.IntRange(1), help="dp-partition: how many there are, if public.")
+@click.option("--rows", type=click.IntRange(1), help="dp-partition: the number of rows, if public.")
 @click.option(
     "--neighbours",
     default="add-remove",
@@ -56,10 +56,10 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
 @seed_option
 def perturb(source: Source, **options: Any) -> None:
-    """Alter the values of TABLE, or draw a new table that resembles it.
+    """Alter the values of TABLE, or draw a synthetic table that resembles it.
 
-    uniform and gaussian noise give no guarantee; flip makes 0/1 rows equal in groups of k; the dp
-    methods draw new rows with differential privacy.
+    uniform and gaussian noise give no guarantee; flip makes 0/1 rows identical in groups of k; the
+    dp methods draw synthetic rows with differential privacy.
     """
     from tamis.cli.perturb_run import run
 

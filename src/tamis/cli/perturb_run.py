@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Altered(NamedTuple):
-    """A table to write, what to tell of it, and the anonymity that it must have when read."""
+    """A table to write, what to say about it, and the anonymity it must have when read again."""
 
     frame: pl.DataFrame
     result: dict[str, Any]
@@ -30,13 +30,13 @@ class Altered(NamedTuple):
     k: int = 0
     known: tuple[str, ...] = ()
     people: NDArray[np.int64] | None = None
-    """Whose each row is; `None`: each is another person's."""
+    """The person of each row; `None`: each is a different person."""
 
 
 def run(
     source: Source, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
-    """Alter the table by the method, write it, and tell what was done."""
+    """Alter the table by the method, write it, and say what was done."""
     path = Path(output)
     if path.suffix not in (".csv", ".parquet"):
         raise InputError(f"--output writes .csv or .parquet, got {path.name}")
@@ -69,7 +69,7 @@ def _spend(
 ) -> None:
     """Draw a table, entered into the ledger before the noise is drawn."""
     if not path.parent.is_dir():
-        raise InputError(f"no folder {path.parent} to write {path.name} into; make it first")
+        raise InputError(f"no folder {path.parent} to write {path.name} into; create it first")
     chooses = options["features"] is not None and method == "dp-histogram"
     ledger = ledger_path(source, options["ledger"])
     with spending(
@@ -91,6 +91,7 @@ def _spend(
 
 def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
+    from tamis.publish.figures import plural
 
     check_probability(options["probability"])
     table = source.read_wide()
@@ -106,8 +107,8 @@ def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bo
     share = 1 - sum(same) / (table.rows * len(columns))
     kept = only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
     words = (
-        f"{percent(share)} of the cells of {len(columns)} columns differ now. "
-        "Noise gives no guarantee: the cells that stayed, stayed as they were."
+        f"{percent(share)} of the cells in {plural(len(columns), 'column')} were changed. "
+        "Noise gives no guarantee: the other cells are as they were."
     )
     result = {"probability": options["probability"], "columns": columns, "altered_share": share}
     return Altered(kept, result, words)
@@ -133,14 +134,16 @@ def _gaussian(source: Source, options: dict[str, Any], public: Public) -> Altere
 
 def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
     from tamis.perturb.flip import RandomFlip
+    from tamis.publish.exposure_words import counted
+    from tamis.publish.figures import plural
 
     records = source.read_binary()
     flip = RandomFlip(options["k"], random_state=options["seed"])
     frame = flip.fit_transform(records).frame()
     words = (
-        f"{percent(flip.flipped_share_)} of the cells were flipped: every row equals those of at "
-        f"least {flip.anonymity_ - 1:,} other {records.unit} over all {len(records.features):,} "
-        "columns."
+        f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
+        f"over all {plural(len(records.features), 'column')} has at least "
+        f"{counted(flip.anonymity_, records.unit)}."
     )
     result = {
         "k": options["k"],
@@ -174,7 +177,7 @@ def _selected(source: Source, options: dict[str, Any], public: Public) -> Altere
     check_most(options["max_rows_per_person"] or 1, table.roles, "substitute")
     if table.target not in public.bounds and not from_data:
         raise InputError(
-            f"no public labels of the target {table.target!r}; list the two in [bounds] of the "
+            f"the target {table.target!r} has no public labels; list the two in [bounds] of the "
             "file given with --bounds"
         )
     records, unit = zero_one_records(table, public.items)
@@ -237,12 +240,12 @@ def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
 def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
     spent = ", ".join(f"{s['what']} {s['epsilon']:.4g}" for s in recipe["spent"])
     promise = (
-        f"{frame.height:,} rows drawn; epsilon {recipe['epsilon']:.4g} spent ({spent}); "
+        f"{frame.height:,} synthetic rows; epsilon {recipe['epsilon']:.4g} spent ({spent}); "
         f"{recipe['neighbours_in_words']}."
     )
     if not recipe["guarantee"]:
         promise = (
-            f"{frame.height:,} rows drawn. NO differential privacy: bounds were taken from the "
+            f"{frame.height:,} synthetic rows. NO differential privacy: bounds were taken from the "
             "data. Do not publish this table."
         )
     return Altered(frame, recipe, promise)

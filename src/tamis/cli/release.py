@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
-    """What was released, what holds, and where the report is; `more` joins the JSON."""
+    """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
         from tamis.publish.layout import NAME, read_json
 
@@ -57,14 +57,14 @@ def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None
     say = console()
     for line in words(outcome):
         say.print(line, markup=False)
-    say.print(f"\nHand on: {out}/ without private/", markup=False)
+    say.print(f"\nShare: {out}/ without private/", markup=False)
     say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
 
 
 def words(outcome: Outcome) -> list[str]:
-    """What leaves, who stands alone in it, what it is good for, what an attacker gains.
+    """What is released, who is unique in it, what it is good for, what an attacker gains.
 
-    And which limit is not kept after all: all figures are of the rows that nothing was chosen by.
+    And which limit is missed after all: all figures come from rows that were not used to choose.
     """
     from tamis.publish.summarise import judged
 
@@ -82,10 +82,10 @@ def words(outcome: Outcome) -> list[str]:
     return [
         f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn(outcome)}.",
         *_alone(outcome),
-        f"A model learnt from them is right for {performance} of {judged(outcome.table)} it never "
+        f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
-        *(f"Heed: {failure.words}; it kept the limit where it was chosen." for failure in missed),
+        *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
     ]
 
 
@@ -94,7 +94,7 @@ def _drawn(outcome: Outcome) -> str:
     if not chosen.release.is_drawn:
         return ""
     rows = chosen.release.table.rows
-    return f"; {rows:,} rows drawn anew at epsilon = {chosen.value('epsilon'):.4g}"
+    return f"; {rows:,} synthetic rows at epsilon = {chosen.value('epsilon'):.4g}"
 
 
 def _alone(outcome: Outcome) -> list[str]:
@@ -117,8 +117,8 @@ def _attack(outcome: Outcome) -> str:
     everything = heard.everything[court.strongest].right.mean()
     floor = guess.reporting.attacked[guess.strongest].right.mean()
     return (
-        f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} rightly for "
-        f"{percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
+        f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} correctly "
+        f"for {percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
     )
 
 
@@ -126,7 +126,7 @@ FILES = ("table", "schema", "labels")
 
 
 class Limits(NamedTuple):
-    """Where to add up what is spent, and the most that may be."""
+    """Where to add up what is spent, and the most that may be spent."""
 
     ledger: str | None = None
     most: float | None = None
@@ -142,7 +142,7 @@ def run(
     public: Public,
     limits: Limits,
 ) -> None:
-    """Read, consider, publish, tell."""
+    """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
 
     refuse_existing(out, force)
@@ -174,7 +174,7 @@ def run(
 def _spending(
     source: Source, settings: Settings, out: Path, limits: Limits
 ) -> Iterator[Spending | None]:
-    """The entry of the ledger that a release of drawn rows needs; nothing for others."""
+    """The ledger entry that a release of synthetic rows needs; nothing for others."""
     if settings.epsilon is None:
         yield None
         return
@@ -192,8 +192,8 @@ def _spending(
 
 
 def read(source: Source, public: Public | None = None) -> Table:
-    """A table, or sparse records as one; by what is public of it where rows will be drawn."""
-    # The flow looks at the roles itself.
+    """A table, or sparse records as one; typed by what is public where rows will be synthetic."""
+    # The flow checks the roles itself.
     table = source.read_wide(said=False) if public is None else read_public(source, public)
     if table.roles.target is None:
         raise InputError(
@@ -242,7 +242,7 @@ def _origin(source: Source) -> dict[str, Any]:
 
 
 def absolute(path: str) -> str:
-    """A path, with the table of a DuckDB file, that holds from anywhere."""
+    """A path, with the table of a DuckDB file, that is valid from anywhere."""
     file, mark, rest = path.partition("::")
     return f"{Path(file).resolve()}{mark}{rest}"
 
@@ -269,7 +269,7 @@ def again_from(
     if settings.epsilon is not None:
         raise CannotMeet(
             f"the rows in {folder} were drawn with noise that has no seed, and drawing again would "
-            f"cost epsilon = {settings.epsilon:g} once more; hand on the folder as it is"
+            f"cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
         )
     original, binary = _read_again(known["origin"], table)
     with TemporaryDirectory() as aside:
@@ -287,14 +287,14 @@ def again_from(
         other = differing(folder, target)
     if other:
         raise CannotMeet(
-            f"made again, {', '.join(other)} came out differently; the versions were "
+            f"{', '.join(other)} came out differently this time; the versions were "
             f"{known['versions']}"
         )
     if as_json:
         print_json({"same": True, "again": folder, "out": out})
     else:
         where = f" in {out}" if out is not None else ""
-        console().print(f"The same bytes again{where}: {', '.join(known['sha256'])}.")
+        console().print(f"Reproduced the same bytes{where}: {', '.join(known['sha256'])}.")
 
 
 def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
@@ -303,12 +303,12 @@ def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
     if any(PROGRAM in options for options in methods):
         raise InputError(
             f"the recipe in {folder} names a program to run ({PROGRAM}), which --again never "
-            "does; hand on the folder as it is"
+            "runs; share the folder as it is"
         )
 
 
 def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
-    """The table that a release was made of, and how it was made 0/1."""
+    """The table that a release was made from, and how it was converted to 0/1."""
     if "made" in origin:
         from tamis.datasets import patients
 
@@ -319,7 +319,7 @@ def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
 
 def _source_again(origin: dict[str, Any], table: str | None) -> Source:
     if "source" not in origin:
-        raise InputError("the release was not made from a file, so it cannot be made again by name")
+        raise InputError("the release was not made from a file, so --again cannot reproduce it")
     lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long", "label_item")
     given: dict[str, Any] = dict(origin["source"])
     source = Source(**given | {key: tuple(given.get(key, ())) for key in lists})
@@ -328,7 +328,7 @@ def _source_again(origin: dict[str, Any], table: str | None) -> Source:
     for name in FILES:
         path = getattr(source, name)
         if path and not Path(str(path).partition("::")[0]).is_file():
-            raise InputError(f"no file {path}; name the TABLE where it is now")
+            raise InputError(f"there is no file {path}; give the TABLE at its new path")
         if path and digest_of(path) != origin["sha256"][name]:
             raise InputError(f"{path} is not the file that the release was made from")
     return source
@@ -345,7 +345,7 @@ class Weights(click.ParamType[dict[str, float]]):
             return {str(name): float(number) for name, number in parts}
         except (TypeError, ValueError):
             raise InputError(
-                f"--weights is written as performance=.5,privacy=.25,size=.25, got {value!r}"
+                f"--weights takes the form performance=.5,privacy=.25,size=.25, got {value!r}"
             ) from None
 
 
@@ -357,7 +357,7 @@ class Options(click.ParamType[dict[str, Any]]):
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise InputError(
-                f"the settings of {param.name} are a table [{param.name}] of the file given with "
+                f"the settings of {param.name} go in a table [{param.name}] of the file given with "
                 "--config"
             )
         return dict(value)
@@ -390,49 +390,47 @@ def method_options(command: Any) -> Any:
 
 @click.command()
 @table_options(required=False)
-@click.option("--out", metavar="DIR", help="The folder to make.")
+@click.option("--out", metavar="DIR", help="The folder to create.")
 @click.option(
     "--k",
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="Everybody hides among at least so many.",
+    help="Everybody hides among at least this many.",
 )
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),
-    help="Release only rows drawn with differential privacy at this cost.",
+    help="Release only synthetic rows, differentially private at this cost.",
 )
 @click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
 @spending_options
-@click.option("--max-pbi", type=float, help="The most an attacker may gain over everything.")
+@click.option("--max-pbi", type=float, help="The most an attacker may gain over all columns.")
 @click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
 @click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
 @click.option("--max-lost-rules", type=float, help="The largest share of rules to lose.")
 @click.option(
     "--weights",
     type=Weights(),
-    help="What counts how much [performance=.5,privacy=.25,size=.25].",
+    help="How much each factor counts [performance=.5,privacy=.25,size=.25].",
 )
 @click.option(
     "--classifier",
     default="nb",
     show_default=True,
     metavar="NAME",
-    help="What a recipient would learn: nb, c45, tree, forest, logistic, ...",
+    help="What a recipient would train: nb, c45, tree, forest, logistic, ...",
 )
+@click.option("--attackers", type=Names(), default=(), help="Models [c45, nb, boosting, logistic].")
 @click.option(
-    "--attackers", type=Names(), default=(), help="Who guesses [c45, nb, boosting, logistic]."
-)
-@click.option(
-    "--methods", type=Names(), default=(), help="What proposes releases [breach, containment]."
+    "--methods", type=Names(), default=(), help="How to find releases [breach, containment]."
 )
 @click.option(
     "--holdout",
     type=float,
     default=0.25,
     show_default=True,
-    help="Share of rows to choose by, and again to report from.",
+    help="Share of rows used to choose, and again to report.",
 )
 @click.option(
     "--write",
@@ -455,9 +453,9 @@ def release(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Choose what of TABLE may leave, publish it with its reports, and verify it.
+    """Choose what may be released of TABLE, publish it with its reports, and verify it.
 
-    DIR gets release.csv, manifest.json and report.html to hand on, and private/ to keep. With
+    DIR gets release.csv, manifest.json and report.html to share, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
     from tamis.cli.release import Limits, run
@@ -470,18 +468,18 @@ def release(
     if source.table is None:
         raise InputError("name the TABLE to release, or --again DIR")
     if out is None:
-        raise InputError("name the folder to make with --out DIR")
+        raise InputError("name the folder to create with --out DIR")
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     public = public_bounds(options.pop("bounds"))
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
-        raise InputError("--ledger and --max-epsilon add up costs; name the cost with --epsilon")
+        raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     known = Public.of(settings.proposing.get("dp", {}))
     run(source, settings, Path(out), force, as_json, quiet, known, limits)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:
-    """Whether nobody named a seed and a method alters values: one who knows it undoes that."""
+    """Whether no seed was given and a method alters values: knowing the seed would undo that."""
     from tamis.propose import BY_DEFAULT
 
     named = click.get_current_context().get_parameter_source("seed")
@@ -499,8 +497,8 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
         chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
     elif public.bounds or most:
         raise InputError(
-            "--bounds and --max-rows-per-person tell what rows are drawn within; name the cost "
-            "with --epsilon"
+            "--bounds and --max-rows-per-person are for synthetic rows; give their cost with "
+            "--epsilon"
         )
     if _must_stay_secret(chosen):
         options["seed"] = secrets.randbits(32)

@@ -1,4 +1,4 @@
-"""`tamis retain`: are the rules of the original still in the release?"""
+"""`tamis retain`: do the rules of the original still hold in the release?"""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.argument("released")
-@click.option("--rules", "rules_file", metavar="FILE", help="Rules; else mined from the original.")
-@click.option("--test", metavar="FILE", help="Original rows held out, for model measures.")
-@click.option("--positive", metavar="LABEL", help="The label that the F-measure is about.")
+@click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the original].")
+@click.option("--test", metavar="FILE", help="Held-out original rows, for model measures.")
+@click.option("--positive", metavar="LABEL", help="The label whose F-measure is reported.")
 @click.option(
     "--reading",
     type=click.Choice(["pairs", "first", "default"]),
     default="pairs",
     show_default=True,
-    help="All rules a row meets, the first one, or the first and else a default label.",
+    help="All rules a row matches, the first one, or the first one with a default label.",
 )
-@click.option("--default", metavar="LABEL", help="For that reading [the commonest label].")
+@click.option("--default", metavar="LABEL", help="The default label [the most common].")
 @click.option(
     "--weigh",
     type=click.Choice(["equal", "support"]),
     default="equal",
     show_default=True,
-    help="What a rule counts for in a mean.",
+    help="How much a rule counts in a mean.",
 )
-@click.option("--min-support", type=float, default=0.0, help="Only rules met by such a share.")
-@click.option("--min-confidence", type=float, default=0.0, help="Only rules right so often.")
+@click.option("--min-support", type=float, default=0.0, help="Only rules that match this share.")
+@click.option("--min-confidence", type=float, default=0.0, help="Only rules right this often.")
 @click.option("--only", type=Names(), default=(), help="Only the rules with these ids.")
 @click.option(
-    "--plot", type=OutputFile(), metavar="FILE.svg", help="A picture of what became of each rule."
+    "--plot", type=OutputFile(), metavar="FILE.svg", help="Draw what happened to each rule."
 )
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
 @seed_option
 def retain(source: Source, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Are the rules of TABLE, the original, still in RELEASED?
+    """Do the rules of TABLE, the original, still hold in RELEASED?
 
-    A rule that names a column which was not released is reported as lost.
+    A rule that uses a column which was not released is reported as lost.
     """
     from tamis.evaluate.retention import retention
 
@@ -78,7 +78,7 @@ def retain(source: Source, released: str, as_json: bool, quiet: bool, **options:
 
 
 def _read_like(original: Table, source: Source, path: str) -> Table:
-    """A table whose texts are texts as in the original, even where they look like numbers."""
+    """A table whose texts stay texts, as in the original, even where they look like numbers."""
     from tamis.read import read_table
     from tamis.read.schema import Schema
 
@@ -143,7 +143,7 @@ def _learnt(
 
     if options["test"] is None:
         if options["positive"] is not None:
-            raise InputError("--positive is about the F-measure, which needs --test FILE")
+            raise InputError("--positive concerns the F-measure, which needs --test FILE")
         return None
     test = _read_like(original, source, options["test"])
     return prediction(
@@ -184,18 +184,18 @@ def _print_figures(out: Console, kept: Retention) -> None:
     )
     before, after = percent(kept.coverage_original), percent(kept.coverage)
     change = _figure(abs(kept.coverage_original - kept.coverage))
-    table.add_row("coverage", before, after, change, "rows that meet some rule")
-    table.add_row("RSD", "", "", _figure(kept.rsd), "mean change of the share of rows of a rule")
+    table.add_row("coverage", before, after, change, "rows that match some rule")
+    table.add_row("RSD", "", "", _figure(kept.rsd), "mean change in a rule's share of rows")
     table.add_row("  total", "", "", _figure(kept.total_variation), "half the sum of these changes")
     chance = "" if kept.rld_floor is None else f"; chance alone gives {_figure(kept.rld_floor)}"
-    table.add_row("RLD", "", "", _figure(kept.rld), f"mean shift of the labels of a rule{chance}")
-    table.add_row("RE", "", "", _figure(kept.re), "mean relative change of the rows of a rule")
+    table.add_row("RLD", "", "", _figure(kept.rld), f"mean shift in a rule's labels{chance}")
+    table.add_row("RE", "", "", _figure(kept.re), "mean relative change in a rule's rows")
     out.print(table)
 
 
 def _print_models(out: Console, learnt: Prediction) -> None:
     table = rich_table(
-        "a model learnt from",
+        "a model trained on",
         "original",
         "release",
         numbers=("original", "release"),
@@ -205,9 +205,9 @@ def _print_models(out: Console, learnt: Prediction) -> None:
     table.add_row("AUC", *(_figure(s.auc) for s in pairs))
     if learnt.positive is not None:
         table.add_row("F-measure", *(_figure(s.f_measure) for s in pairs))
-    out.print(f"Predicting {learnt.rows:,} original rows that were held out:")
+    out.print(f"Predicting {learnt.rows:,} held-out original rows:")
     out.print(table)
-    out.print(f"Always saying the commonest label is right in {percent(learnt.majority)}.\n")
+    out.print(f"Always predicting the most common label is right for {percent(learnt.majority)}.\n")
 
 
 def _print_rules(out: Console, kept: Retention, top: int) -> None:
@@ -221,7 +221,7 @@ def _print_rules(out: Console, kept: Retention, top: int) -> None:
         "shift",
         "prediction",
         numbers=("rows before", "after", "shift"),
-        title=f"What became of the rules, the worst {len(shown):,} of {len(kept.rules):,}",
+        title=f"What happened to the rules: the worst {len(shown):,} of {len(kept.rules):,}",
     )
     for change in shown:
         table.add_row(

@@ -1,4 +1,4 @@
-"""`tamis rules`: which rules are in this table?"""
+"""`tamis rules`: which rules does this table contain?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tamis.cli.terminal import console, print_json, print_understood
     show_default=True,
     help="The least share of the rows that meet a rule.",
 )
-@click.option("--shares", is_flag=True, help="The share of every label, not the likeliest alone.")
+@click.option("--shares", is_flag=True, help="Give every label's share, not just the likeliest.")
 @click.option(
     "-o",
     "--output",
@@ -43,11 +43,12 @@ def rules(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """The rules of a decision tree of TABLE, one a line.
+    """Print the rules of a decision tree trained on TABLE, one per line.
 
-    Edit them, add your own, and give them to `tamis retain --rules`.
+    Edit them, add your own, and pass them to `tamis retain --rules`.
     """
     from tamis.files import written
+    from tamis.publish.figures import plural
     from tamis.rules.mine import mine_rules
 
     table = source.read_said()
@@ -56,7 +57,8 @@ def rules(
     )
     if not (quiet or as_json):
         print_understood(table)
-        console(stderr=True).print(f"{len(found):,} rules predict {table.target!r}", markup=False)
+        words = plural(len(found), "rule predicts", "rules predict")
+        console(stderr=True).print(f"{words} {table.target!r}", markup=False)
     if output is not None:
         content = found.to_json() if output.endswith(".json") else found.to_text()
         with written(output) as draft:

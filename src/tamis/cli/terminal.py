@@ -1,4 +1,4 @@
-"""Printing and progress: results on stdout, messages on stderr, plain where nobody watches."""
+"""Printing and progress: results on stdout, messages on stderr, plain text unless on a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 30
-"""Columns up to which a table is described column by column."""
+"""The most columns for which a table is described column by column."""
 
 
 def console(stderr: bool = False) -> Console:
@@ -36,7 +36,7 @@ def console(stderr: bool = False) -> Console:
 
 
 def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> RichTable:
-    """An empty table; the columns named in `numbers` are set to the right."""
+    """An empty table; the columns named in `numbers` are right-aligned."""
     from rich import box
     from rich.table import Table
 
@@ -55,7 +55,7 @@ def escape(text: str) -> str:
 
 @contextmanager
 def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
-    """Tell what is being done and for how long, on a terminal only."""
+    """Show what is being done and for how long, on a terminal only."""
     if not (wanted and sys.stderr.isatty()):
         yield lambda _: None
         return
@@ -68,9 +68,9 @@ def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """One JSON document on stdout; what is infinite or undefined is null.
+    """One JSON document on stdout; infinite or undefined numbers become null.
 
-    Only text that a terminal shows as it is stands unescaped.
+    Only text that a terminal shows as it is remains unescaped.
     """
     text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
     click.echo(re.sub(r"[^ -~\n]", _shown, text))
@@ -91,7 +91,7 @@ def _plain(value: Any) -> Any:
 
 
 def nearness(margin: float, rival: str) -> str:
-    """How near another candidate is to the chosen one, in weight to be moved.
+    """How close another candidate is to the chosen one, in weight to be moved.
 
     >>> nearness(0.083, "B"), nearness(0.0, "B")
     ('if 8.3% of the weight moves to other factors, B is as good', 'the score of B is the same')
@@ -102,7 +102,7 @@ def nearness(margin: float, rival: str) -> str:
 
 
 def bar(share: float, width: int = 40) -> str:
-    """A bar of block characters, at least a sliver where there is something.
+    """A bar of block characters, at least a sliver for anything above 0.
 
     >>> bar(0.5, 8)
     '████'
@@ -112,7 +112,7 @@ def bar(share: float, width: int = 40) -> str:
 
 
 def understood(table: Table) -> list[dict[str, Any]]:
-    """What each column was taken for, as plain records."""
+    """How each column was understood, as plain records."""
     roles: dict[str | None, str] = dict.fromkeys(table.roles.identifiers, "identifier")
     roles[table.roles.target] = "target"
     if table.roles.sensitive is not None:
@@ -131,36 +131,38 @@ def understood(table: Table) -> list[dict[str, Any]]:
 
 
 def who_is_a_person(table: Table) -> str:
-    """What tells people apart, in a line.
+    """What identifies people, in one line.
 
     >>> import polars as pl
     >>> from tamis import Roles, Table
     >>> stays = Table(pl.DataFrame({"who": [7, 7, 9]}), Roles(identifiers=("who",)))
     >>> who_is_a_person(stays)
-    "people: told apart by 'who' (2 people, 3 rows)"
+    "people: identified by 'who' (2 people, 3 rows)"
     """
     names = " and ".join(repr(name) for name in table.told_apart_by)
     if names:
-        return f"people: told apart by {names} ({table.everybody:,} people, {table.rows:,} rows)"
+        return f"people: identified by {names} ({table.everybody:,} people, {table.rows:,} rows)"
     if table.unit == "people":
-        return "people: every row is taken for another person"
+        return "people: every row counts as a different person"
     return (
-        "people: nothing tells them apart, so rows are counted; name identifiers with "
-        "--identifier, or say --row-is-person"
+        "people: nothing identifies them, so rows are counted; name identifiers with "
+        "--identifier, or pass --row-is-person"
     )
 
 
 def print_understood(table: Table) -> None:
-    """Tell on stderr how the table was read."""
+    """Say on stderr how the table was read."""
     from rich.markup import escape
 
+    from tamis.publish.figures import plural
+
     out = console(stderr=True)
-    out.print(f"read {table.rows:,} rows, {table.frame.width} columns")
+    out.print(f"read {plural(table.rows, 'row')}, {plural(table.frame.width, 'column')}")
     out.print(who_is_a_person(table), markup=False)
     if table.frame.width > _WIDE:
         kinds = [table.kind(c) for c in table.frame.columns]
         numbers = kinds.count("number")
-        out.print(f"{numbers} columns of numbers, {len(kinds) - numbers} nominal")
+        out.print(f"{plural(numbers, 'numeric column')}, {len(kinds) - numbers:,} nominal")
         return
     shown = rich_table(
         "column", "role", "kind", "distinct", "missing", numbers=("distinct", "missing")
@@ -174,12 +176,12 @@ def print_understood(table: Table) -> None:
 Tell = Callable[[str, int, int], None]
 
 EVERY = 5.0
-"""Seconds between two lines where nobody watches a bar."""
+"""Seconds between two lines where there is no progress bar."""
 
 
 @contextmanager
 def paced(wanted: bool = True) -> Iterator[Tell]:
-    """Give a function that is told what is being done, how much is done and how much there is."""
+    """Give a function to call with what is being done, how much is done and how much there is."""
     if not wanted:
         yield lambda words, done, total: None
     elif sys.stderr.isatty():
@@ -227,7 +229,7 @@ def _bar() -> Iterator[Tell]:
 
 
 class Pace:
-    """What was told last, and what it lets one expect.
+    """The latest progress, and an estimate of the time left.
 
     >>> pace = Pace(now=lambda: 0.0)
     >>> pace.tell("measuring a", 0, 4)

@@ -1,4 +1,4 @@
-"""`tamis verify`: does a published folder hold what it says?"""
+"""`tamis verify`: does a published folder match its manifest?"""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
         return
     out = console()
     checked = ", ".join(c.name for c in found.checks)
-    out.print(printable(f"{folder} holds what it says: {checked}."), markup=False)
+    out.print(printable(f"{folder} matches its manifest: {checked}."), markup=False)
     for words in (*found.claims, *found.alone):
         out.print(printable(words), markup=False)
     if uncounted(found.manifest, found.private):
         out.print("Rows were counted again; people cannot be counted from the file alone.")
     if not found.private:
-        out.print("The private part is not here; columns were checked by their values only.")
+        out.print("private/ is not here, so columns were checked only by their values.")

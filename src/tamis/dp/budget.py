@@ -15,7 +15,7 @@ Neighbours = Literal["add-remove", "substitute"]
 Unit = Literal["row", "person"]
 
 NEIGHBOURS: dict[str, str] = {
-    "add-remove": "two tables are neighbours when one of them has one row more",
+    "add-remove": "two tables are neighbours when one of them has one more row",
     "substitute": (
         "two tables are neighbours when they differ in one row, its label included; the number "
         "of rows is public"
@@ -23,8 +23,7 @@ NEIGHBOURS: dict[str, str] = {
 }
 OF_PEOPLE: dict[str, str] = {
     "add-remove": (
-        "two tables are neighbours when one of them has one person more, with all rows of that "
-        "person"
+        "two tables are neighbours when one of them has one more person, with all their rows"
     ),
     "substitute": (
         "two tables are neighbours when they differ in one person, the label included; the number "
@@ -32,7 +31,7 @@ OF_PEOPLE: dict[str, str] = {
     ),
 }
 MOVED = {"add-remove": 1, "substitute": 2}
-"""By how much all counts of disjoint cells together change between neighbours."""
+"""By how much the counts of disjoint cells change in total between neighbours."""
 
 ROUNDING = 1e-9
 """The share of a budget by which a sum of parts may exceed it in floating point."""
@@ -40,7 +39,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Spent:
-    """One use of a budget: for what, and how much."""
+    """One use of a budget: what for, and how much."""
 
     what: str
     epsilon: float
@@ -53,12 +52,12 @@ class Budget:
     Parameters
     ----------
     epsilon : float
-        More than 0; 1 and below is strong, above 10 promises next to nothing.
+        More than 0; 1 and below is strong, more than 10 promises next to nothing.
     delta : float
-        From 0 to below 1; none of the mechanisms here needs one, a synthesiser may.
+        At least 0 and below 1; none of the mechanisms here needs one, but a synthesiser may.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike. A sum of costs means something only where all of them were
-        counted for the same neighbours, so the budget keeps it.
+        Which tables must be indistinguishable. Costs can only be added up where all of them were
+        counted for the same neighbours, so the budget remembers these.
     unit : {"row", "person"}
         What neighbours differ in: one row, or one person with all their rows.
 
@@ -85,10 +84,10 @@ class Budget:
     ) -> None:
         check_epsilon(epsilon)
         if not _number(delta) or not 0 <= delta < 1:
-            raise InputError(f"delta must be a number from 0 to below 1, got {delta!r}")
+            raise InputError(f"delta must be a number of at least 0 and below 1, got {delta!r}")
         check_neighbours(neighbours)
         if unit not in ("row", "person"):
-            raise InputError(f"unit is 'row' or 'person', got {unit!r}")
+            raise InputError(f"unit must be 'row' or 'person', got {unit!r}")
         self.epsilon, self.delta = float(epsilon), float(delta)
         self.neighbours, self.unit = neighbours, unit
         self.spent: list[Spent] = []
@@ -110,13 +109,13 @@ class Budget:
         return max(0.0, self.delta - self.delta_spent)
 
     def spend(self, epsilon: float, what: str, delta: float = 0.0) -> float:
-        """Take a part of the budget before noise is drawn with it; gives the part back."""
+        """Take a part of the budget before drawing noise with it; returns that part."""
         self.check(epsilon, what, delta)
         self.spent.append(Spent(what, float(epsilon), float(delta)))
         return float(epsilon)
 
     def check(self, epsilon: float, what: str, delta: float = 0.0) -> None:
-        """Refuse what is more than is left, without spending it."""
+        """Refuse to spend more than is left; nothing is spent here."""
         check_epsilon(epsilon)
         for name, asked, left, whole in (
             ("epsilon", epsilon, self.epsilon_left, self.epsilon),
@@ -133,12 +132,12 @@ class Budget:
         if unit != self.unit:
             raise InputError(
                 f"the budget counts for one {self.unit}, this step for one {unit}; use the same "
-                "for all steps"
+                "unit for all steps"
             )
         if neighbours != self.neighbours:
             raise InputError(
                 f"the budget counts for neighbours {self.neighbours!r}, this step for "
-                f"{neighbours!r}; use the same for all steps"
+                f"{neighbours!r}; use the same ones for all steps"
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,7 +155,7 @@ class Budget:
 
 
 def check_epsilon(epsilon: Any) -> None:
-    """Refuse an epsilon that is no number above 0."""
+    """Refuse an epsilon that is not a number above 0."""
     if not _number(epsilon) or not epsilon > 0 or not math.isfinite(epsilon):
         raise InputError(
             f"epsilon must be a number above 0, got {epsilon!r}; 1 is usual, less is safer"
@@ -166,7 +165,7 @@ def check_epsilon(epsilon: Any) -> None:
 def check_neighbours(neighbours: Any) -> None:
     """Refuse an unknown relation between tables."""
     if neighbours not in NEIGHBOURS:
-        raise InputError(f"neighbours is one of {', '.join(NEIGHBOURS)}, got {neighbours!r}")
+        raise InputError(f"neighbours must be one of {', '.join(NEIGHBOURS)}, got {neighbours!r}")
 
 
 def _number(value: Any) -> bool:
@@ -176,7 +175,7 @@ def _number(value: Any) -> bool:
 Ints = NDArray[np.int64]
 
 BATCH = 1 << 16
-"""Counts are handed over so many at a time, to keep the lists of Python numbers short."""
+"""Counts are passed on in batches of this size, to keep the lists of Python numbers short."""
 
 
 def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
@@ -186,7 +185,7 @@ def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
     ----------
     counts : array of int
     sensitivity : int
-        By how much all the numbers together change at most between neighbours.
+        By how much the numbers change in total, at most, between neighbours.
     epsilon : float
         What the result costs.
 
@@ -205,16 +204,16 @@ def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
 
 
 def exponential(scores: Ints, sensitivity: int, epsilon: float, picks: int) -> list[int]:
-    """Places drawn one after the other without replacement, good scores far more often.
+    """Positions drawn one after another without replacement, high scores far more often.
 
-    Each draw takes place i with a probability proportional to
+    Each draw takes position i with a probability proportional to
     exp(epsilon score_i / (2 sensitivity picks)).
 
     Parameters
     ----------
     scores : array of int
     sensitivity : int
-        By how much any one score changes at most between neighbours.
+        By how much any one score changes, at most, between neighbours.
     epsilon : float
         What all draws together cost.
     picks : int

@@ -1,9 +1,9 @@
-"""How many rows a person adds to a private table: at most so many, the others left out by a draw.
+"""How many rows each person contributes to a private table: others are left out at random.
 
 Who is who follows from the roles alone, never from cells: where one identifier is named (or those
-that `Roles.person` names), its values are people; where the roles say that every row is a person,
-or name nobody, rows stand for themselves. Several identifiers without a word on which of them is
-the person are refused: whether one of them is finer than another only the cells could tell.
+in `Roles.person`), its values are people; where the roles say that every row is a person, or name
+nobody, each row stands for itself. Several identifiers, none of them said to be the person, are
+refused: only the cells could show whether one of them is finer than another.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from tamis.table import Roles, Table
 
 
 def naming(roles: Roles) -> tuple[str, ...]:
-    """The columns that tell people apart; none where each row stands for itself."""
+    """The columns that identify people; none where each row stands for itself."""
     if roles.person is not None:
         return roles.person
     if len(roles.identifiers) > 1:
         raise InputError(
-            f"column {listed(roles.identifiers)} are identifiers, and differential privacy must "
-            "know which of them tells people apart; say it with --person COL (Roles.person), or "
-            "that every row is a person with --row-is-person"
+            f"columns {listed(roles.identifiers)} are identifiers, and differential privacy must "
+            "know which of them identifies people; name it with --person COL (Roles.person), or "
+            "pass --row-is-person if every row is a person"
         )
     return roles.identifiers
 
 
 def unit_of(roles: Roles) -> Unit:
-    """What the promise covers: a person where people are known, else a row."""
+    """What the promise covers: a person where people are known, otherwise a row."""
     return "person" if naming(roles) or roles.person is not None else "row"
 
 
 def check_most(most: Any, roles: Roles, neighbours: str) -> None:
-    """Refuse a number of rows a person that makes no sense of these roles and neighbours."""
+    """Refuse a number of rows per person that does not fit these roles and neighbours."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InputError(f"max_rows_per_person must be a whole number of at least 1, got {most!r}")
     if most > 1 and not naming(roles):
@@ -49,15 +49,15 @@ def check_most(most: Any, roles: Roles, neighbours: str) -> None:
     if most > 1 and neighbours == "substitute":
         raise InputError(
             "neighbours 'substitute' takes the number of rows as public, which it is not where "
-            "people have several; use 'add-remove', or at most one row a person"
+            "people have several; use 'add-remove', or at most one row per person"
         )
 
 
 def limited(table: Table, most: int) -> Table:
-    """At most so many rows of each person, drawn evenly; the order of the rows stays.
+    """At most so many rows of each person, drawn evenly; the rows stay in order.
 
-    The draw has no seed, as the noise has none: each person's rows must be drawn independently of
-    who else is there, to one who knows everything but the draw.
+    Like the noise, the draw has no seed: to someone who knows everything but the draw, each
+    person's rows must be drawn independently of who else is in the table.
 
     >>> stays = pl.DataFrame({"patient": ["a", "a", "b"], "ill": [0, 1, 1]})
     >>> limited(Table(stays, Roles(target="ill", identifiers=("patient",))), 1).rows

@@ -2,9 +2,9 @@
 
 Differential privacy hides what is in a table, not what could be. So the type of each column, the
 range of each number and the values of each category must be public: written down before the data
-was seen. The data is brought to them, never they to the data: a number is rounded and moved to the
-nearest bound, and a cell that is none of the values counts as one that was named for it. Nothing
-is refused by looking at cells, for a refusal tells something too.
+was seen. The data is fitted to them, never the reverse: a number is rounded and moved to the
+nearest bound, and a cell with any other value counts as one that was named for such cells. Nothing
+is refused because of a cell, since a refusal would reveal something too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "boolean": ("other", "missing"),
 }
 EXACT = 2**53
-"""Whole numbers up to here are kept exactly in floating point."""
+"""Whole numbers up to here are exact in floating point."""
 MOST_CLASSES = 1000
 """Whole numbers that a target may range over."""
 _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -53,15 +53,15 @@ class Axis:
     levels : tuple
         The values of a category, one bin each; empty for numbers.
     edges : tuple of float
-        The limits of the intervals, one more than there are. Of numbers with so many decimals
-        they count steps (tenths, hundredths), and each interval holds its lower limit and not its
-        upper one.
+        The limits of the intervals, one more than there are intervals. For numbers with a given
+        number of decimals they count steps (tenths, hundredths), and each interval includes its
+        lower limit but not its upper one.
     decimals : int, optional
-        Of numbers; `None`: as many as are drawn.
+        Of numbers; `None`: any number.
     other : Any
-        What a cell counts as that is none of the values or no number; `None`: nothing was named.
+        What a cell counts as if it is not one of the values, or not a number; `None`: not given.
     missing : bool
-        Whether the last bin stands for a missing cell.
+        Whether the last bin is for missing cells.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Axis:
 
     @property
     def bins(self) -> int:
-        """The number of bins, the one for missing cells included."""
+        """The number of bins, including the one for missing cells."""
         return self.present + self.missing
 
     @property
@@ -106,7 +106,7 @@ class Axis:
         return np.where(np.isnan(cells), self.present, found).astype(np.int64)
 
     def brought(self, column: pl.Series) -> pl.Series:
-        """The cells as the declaration has them: of its type, within its bounds or values.
+        """The cells converted as declared: of its type, within its bounds or values.
 
         >>> ages = axis("age", {"type": "integer", "low": 0, "high": 99})
         >>> ages.brought(pl.Series(["31", "47.6", "old", None, "120"])).to_list()
@@ -138,7 +138,7 @@ class Axis:
         return np.clip(cells, self.edges[0], self._top)
 
     def _number_for(self, *, strange: bool) -> float:
-        """What a cell counts as that is no number, or missing; NaN for a missing one."""
+        """What a cell counts as if it is not a number or is missing; NaN means missing."""
         if self.missing and (self.other is None or not strange):
             return math.nan
         return float(-math.inf if self.other is None else self.other)
@@ -171,7 +171,7 @@ class Axis:
 
     @property
     def values(self) -> float:
-        """How many different values there can be, a missing cell apart."""
+        """How many different values there can be, apart from a missing cell."""
         if not self.is_number:
             return len(self.levels)
         return math.inf if self.decimals is None else self._top - self.edges[0] + 1
@@ -207,7 +207,7 @@ def axes(
     from_data: bool = False,
     label: str | None = None,
 ) -> list[Axis]:
-    """The axes of all columns by what is declared of them: the label first, then in that order.
+    """The axes of all columns as declared: the label first, then in the declared order.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def axes(
     missing : sequence of str
         Columns in which a cell may be missing.
     from_data : bool
-        Take what is not given from the table, with a warning: the guarantee is void then.
+        Take what is not given from the table, with a warning: the guarantee is then void.
     label : str, optional
         A column whose values are categories even where they are numbers.
 
@@ -232,12 +232,14 @@ def axes(
     """
     given = dict(bounds or {})
     if unknown := [c for c in (*given, *missing) if c not in frame.columns]:
-        raise InputError(f"bounds or missing name {listed(unknown)}, which is no column to release")
+        raise InputError(
+            f"bounds or missing name {listed(unknown)}, which is not a column to release"
+        )
     lacking = [c for c in frame.columns if c not in given]
     if lacking and not from_data:
         raise InputError(
-            f"no public bounds for column {listed(lacking)}: give [low, high] for numbers, every "
-            "possible value for others and { type = 'boolean' } for truth values, from what is "
+            f"no public bounds for column {listed(lacking)}: give [low, high] for numbers, "
+            "{ type = 'boolean' } for booleans and every possible value for others, from what is "
             "known without the data (--bounds FILE); bounds_from_data (--bounds-from-data) takes "
             "them from the data and voids the guarantee"
         )
@@ -259,12 +261,12 @@ def axis(
     ----------
     name : str
     declared : sequence or mapping
-        Two numbers are the lowest and the highest: a column of whole numbers where both are
-        written whole, of any numbers where one has a decimal point. Other lists hold every
+        Two numbers are the lowest and the highest: a column of whole numbers if both are written
+        as whole numbers, of any numbers if one has a decimal point. Other lists contain every
         possible value; so does any list for a label. A mapping has `type`: ``"integer"`` and
         ``"number"`` with `low` and `high` (and `decimals`), ``"category"`` with `values`,
         ``"boolean"``; and for all of them `missing`, whether a cell may be missing, and
-        `other`, what a cell counts as that is not among them.
+        `other`, what any other cell counts as.
     bins : int
     missing : bool
     label : bool
@@ -280,7 +282,7 @@ def axis(
     kind = long.get("type")
     if kind not in _KEYS:
         raise InputError(
-            f"the type of column {name!r} is one of {', '.join(_KEYS)}, got {kind!r}; {_FORMS}"
+            f"the type of column {name!r} must be one of {', '.join(_KEYS)}, got {kind!r}; {_FORMS}"
         )
     if unknown := [key for key in long if key not in (*_KEYS[kind], "type")]:
         raise InputError(
@@ -289,7 +291,7 @@ def axis(
         )
     gap = long.get("missing", False)
     if not isinstance(gap, bool):
-        raise InputError(f"missing of column {name!r} is true or false")
+        raise InputError(f"missing of column {name!r} must be true or false")
     if kind in ("integer", "number"):
         return _number_axis(name, long, bins, missing or gap, label)
     values = (False, True) if kind == "boolean" else long.get("values", ())
@@ -298,7 +300,9 @@ def axis(
 
 def _long_form(name: str, declared: Any, label: bool) -> dict[str, Any]:
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        raise InputError(f"bounds of column {name!r} are (low, high) or a list of values: {_FORMS}")
+        raise InputError(
+            f"bounds of column {name!r} must be (low, high) or a list of values: {_FORMS}"
+        )
     if not label and len(declared) == 2 and all(map(_is_number, declared)):
         whole = all(isinstance(x, int | np.integer) for x in declared)
         kind = "integer" if whole else "number"
@@ -313,7 +317,7 @@ def _is_number(value: Any) -> bool:
 def _number_axis(name: str, long: Mapping[str, Any], bins: int, missing: bool, label: bool) -> Axis:
     low, high, other = (long.get(key) for key in ("low", "high", "other"))
     if not _is_number(low) or not _is_number(high):
-        raise InputError(f"bounds of column {name!r} are two numbers, (low, high)")
+        raise InputError(f"bounds of column {name!r} must be two numbers, (low, high)")
     low, high = float(low), float(high)  # type: ignore[arg-type]
     decimals = 0 if long["type"] == "integer" else long.get("decimals")
     _check_decimals(name, decimals)
@@ -339,7 +343,7 @@ def _check_decimals(name: str, decimals: Any) -> None:
     if decimals is None:
         return
     if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= 12:
-        raise InputError(f"decimals of column {name!r} is a whole number from 0 to 12")
+        raise InputError(f"decimals of column {name!r} must be a whole number from 0 to 12")
 
 
 def _edges(
@@ -350,10 +354,10 @@ def _edges(
     step = 10**decimals
     if max(abs(low), abs(high)) * step >= EXACT:
         raise InputError(
-            f"bounds of column {name!r} are too far out for {decimals} decimals to be kept "
-            "exactly; give nearer bounds or fewer decimals"
+            f"bounds of column {name!r} are too large for {decimals} decimals to be kept "
+            "exactly; give smaller bounds or fewer decimals"
         )
-    # A bound such as 0.3 is a little off in floating point; three tenths are meant.
+    # A bound such as 0.3 is slightly off in floating point; three tenths are meant.
     first, after = math.ceil(low * step - 1e-6), math.floor(high * step + 1e-6) + 1
     if first >= after:
         what = "no whole number" if decimals == 0 else f"no number of {decimals} decimals"
@@ -364,7 +368,7 @@ def _edges(
 
 def _level_axis(name: str, values: Any, other: Any, missing: bool, label: bool) -> Axis:
     if isinstance(values, str) or not isinstance(values, Sequence):
-        raise InputError(f"the values of column {name!r} are a list")
+        raise InputError(f"the values of column {name!r} must be a list")
     levels = tuple(values)
     if other is not None and other not in levels:
         levels = (*levels, other)
@@ -374,7 +378,7 @@ def _level_axis(name: str, values: Any, other: Any, missing: bool, label: bool) 
     numbers = all(_is_number(v) for v in levels)
     if not (truths or (numbers and label) or all(isinstance(v, str) for v in levels)):
         raise InputError(
-            f"the values of column {name!r} must be texts, in quotes; of numbers give the lowest "
+            f"the values of column {name!r} must be texts, in quotes; for numbers give the lowest "
             "and the highest, [low, high]"
         )
     return Axis(name, "boolean" if truths else "category", levels, other=other, missing=missing)
@@ -389,10 +393,10 @@ def _texts(values: Sequence[Any]) -> list[str]:
 
 
 def _text_of(column: pl.Series) -> pl.Series:
-    """Cells as texts, the same for one value whatever the type of its column.
+    """Cells as texts, the same for each value whatever the type of its column.
 
     One more row can turn a column of whole numbers into fractions, or into text; 5, 5.0 and "5"
-    must stay one value then, and so must true and "True".
+    must then stay one value, and so must true and "True".
 
     >>> [_text_of(pl.Series(c))[0] for c in ([5], [5.0], ["5"], ["5.0"], [True], ["True"], ["05"])]
     ['5', '5', '5', '5', 'true', 'true', '05']
@@ -418,7 +422,7 @@ def _digits(numbers: pl.Series) -> pl.Series:
 
 
 def _numbers_of(column: pl.Series) -> pl.Series:
-    """Cells as numbers, null where a cell is none; true is 1 and false is 0."""
+    """Cells as numbers, null where a cell is not one; true is 1 and false is 0."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64).fill_nan(None)
     texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -448,7 +452,7 @@ def _observed(column: pl.Series, label: bool) -> Any:
 
 
 def brought(frame: pl.DataFrame, of: Sequence[Axis]) -> pl.DataFrame:
-    """The same rows with the columns of the axes as these are declared; others as they are."""
+    """The same rows with the columns of the axes converted as declared; others unchanged."""
     known = {a.name: a for a in of}
     return pl.DataFrame(
         [known[s.name].brought(s) if s.name in known else s for s in frame.get_columns()]

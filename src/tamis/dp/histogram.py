@@ -23,28 +23,28 @@ class DPHistogram(PrivateTable):
     epsilon : float
         What looking at the table may cost.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
+        Public knowledge, which decides types, values and the order of the columns; see
+        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
     bins : int
         Intervals that a column of numbers is cut into.
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee, and warns.
+        Take what is not given from the table. This voids the guarantee and issues a warning.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike; see `tamis.dp.budget.NEIGHBOURS`. `substitute` takes
-        twice the noise and may tell the number of rows.
+        Which tables must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`. `substitute`
+        needs twice the noise and may reveal the number of rows.
     max_rows_per_person : int
-        The most rows that a person adds, where a `Table` has identifiers: others are left out by
-        a draw, and the noise grows with it.
+        The most rows used per person, where a `Table` has identifiers: others are left out at
+        random, and the noise grows with this number.
     negative : {"shift", "zero"}
-        What becomes of counts below zero. `zero` sets them to zero, which adds rows that nobody
-        asked for wherever most cells are empty; `shift` lowers all counts by the same amount so
-        that the rows are as many as were measured.
+        What to do with counts below zero. `zero` sets them to zero, which adds spurious rows where
+        most cells are empty; `shift` lowers all counts by the same amount, so that there are as
+        many rows as were measured.
     max_cells : int
         The most cells to count.
     random_state : int, numpy Generator or None
-        Of drawing rows from the noisy counts. The noise itself cannot be seeded.
+        For drawing rows from the noisy counts. The noise itself cannot be seeded.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class DPHistogram(PrivateTable):
     -----
     The private release of Zhang et al. (2017), section 5.2, after Dwork (2008). Under
     `add-remove` one row moves one count by one; under `substitute` it moves two, so the noise is
-    twice as wide. Cells that no row fills get noise too, else their silence would tell.
+    twice as wide. Empty cells get noise too; otherwise their exact zeros would be revealing.
 
     Examples
     --------
@@ -101,12 +101,12 @@ class DPHistogram(PrivateTable):
     def _measure(self, table: Table, budget: Budget) -> None:
         check_bins(self.bins)
         if self.negative not in ("shift", "zero"):
-            raise InputError(f"negative is 'shift' or 'zero', got {self.negative!r}")
+            raise InputError(f"negative must be 'shift' or 'zero', got {self.negative!r}")
         self.axes_ = self._axes(table, self.bins)
         counts = counts_of(table, self.axes_)
         budget.spend(self.epsilon, "counts of all cells")
         self.counts_ = laplace(counts, self._moved, self.epsilon)
-        # Under substitution the number of rows is public; otherwise the noisy counts tell it.
+        # Under substitution the number of rows is public; otherwise the noisy counts estimate it.
         self._total = table.rows if self.neighbours == "substitute" else int(self.counts_.sum())
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
@@ -121,8 +121,8 @@ def shifted(counts: Ints, total: int) -> Ints:
 
     Notes
     -----
-    The projection on a simplex: all counts fall by the same amount, those below zero are zero;
-    then they are rounded so that the total holds, largest remainders up.
+    The projection onto a simplex: all counts fall by the same amount, and those below zero become
+    zero; then they are rounded so that the total is kept, the largest remainders up.
 
     Examples
     --------
@@ -142,6 +142,6 @@ def shifted(counts: Ints, total: int) -> Ints:
 
 
 def check_bins(bins: Any) -> None:
-    """Refuse a number of bins that is no whole number from 1 on."""
+    """Refuse a number of bins that is not a whole number of at least 1."""
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise InputError(f"bins must be a whole number of at least 1, got {bins!r}")

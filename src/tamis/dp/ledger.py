@@ -26,7 +26,7 @@ from tamis.errors import CannotMeet, InputError
 
 try:
     import fcntl
-except ImportError:  # where there is no such lock, two runs at once are not kept apart
+except ImportError:  # without such a lock, two runs at once may interfere
     fcntl = None  # type: ignore[assignment]
 
 NAME = "tamis-ledger.json"
@@ -50,9 +50,9 @@ class Entry:
     neighbours : str
         For which neighbours the cost was counted.
     guarantee : bool
-        Whether the cost is kept at all; not so where bounds were taken from the data.
+        Whether differential privacy holds at all; not where bounds were taken from the data.
     date, id : str
-        When, and a name of its own.
+        When, and a unique name.
     """
 
     table: str
@@ -68,7 +68,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """All entries of one table, whatever it was called."""
+    """All entries for one table, whatever its name was."""
 
     entries: tuple[Entry, ...]
 
@@ -78,7 +78,7 @@ class Account:
 
     @property
     def kept(self) -> bool:
-        """Whether every release kept its guarantee, so that the sum says something."""
+        """Whether every release kept its guarantee, so that the sum means something."""
         return all(e.guarantee for e in self.entries)
 
     def words(self) -> str:
@@ -90,9 +90,9 @@ class Account:
         many = f"{len(self.entries)} release{'' if len(self.entries) == 1 else 's'}"
         told = f"epsilon {self.epsilon:.6g} is spent on this table in total, over {many}"
         if not self.kept:
-            told += "; one of them at least had bounds taken from the data and keeps no epsilon"
+            told += "; at least one of them took bounds from the data, so no epsilon holds for it"
         if len({e.neighbours for e in self.entries}) > 1:
-            told += "; they were counted for different neighbours, so read the sum with care"
+            told += "; they were counted for different neighbours, so treat the sum with caution"
         return told
 
 
@@ -102,7 +102,7 @@ class Ledger:
     Parameters
     ----------
     path : path
-        Made when something is first spent.
+        Created when something is first spent.
 
     Examples
     --------
@@ -127,11 +127,11 @@ class Ledger:
 
     @contextmanager
     def spending(self, entry: Entry, most: float | None = None) -> Iterator[Spending]:
-        """Enter a cost before noise is drawn; it is taken out again where nothing came of it.
+        """Enter a cost before noise is drawn; it is removed again if nothing comes of it.
 
-        The entry is in the file while the block runs, so that no kill can lose it. It stays if
-        the block has called `keep`, which it must do before anything gets its name, and when the
-        process is killed; an error before that takes it out.
+        The entry is in the file while the block runs, so that it survives even a kill. It stays
+        if the block has called `keep`, which it must do before any output gets its final name, or
+        if the process is killed; an error before that removes it.
 
         Parameters
         ----------
@@ -172,18 +172,20 @@ class Ledger:
             os.close(handle)  # which gives up the lock
 
     def _opened(self) -> int:
-        """The file with a lock on it; opened anew where another run has replaced it meanwhile."""
+        """The file with a lock on it; opened again where another run has replaced it meanwhile."""
         while True:
             try:
                 handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
             except OSError as error:
                 raise InputError(
-                    f"cannot keep a ledger of what is spent at {self.path}: {error.strerror}; "
+                    f"cannot keep a ledger at {self.path}: {error.strerror}; "
                     "name another file with --ledger FILE"
                 ) from None
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 os.close(handle)
-                raise InputError(f"{self.path} is no regular file; name another with --ledger FILE")
+                raise InputError(
+                    f"{self.path} is not a regular file; name another with --ledger FILE"
+                )
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX)
             if self.path.exists() and os.path.samestat(os.fstat(handle), self.path.stat()):
@@ -202,8 +204,8 @@ class Ledger:
             return [_entry(each) for each in found["entries"]]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError(
-                f"{self.path} is not a ledger that this tamis can read, so what was spent is not "
-                "known; restore it, or name another with --ledger FILE"
+                f"{self.path} is not a ledger that this tamis can read, so what was spent is "
+                "unknown; restore it, or name another with --ledger FILE"
             ) from None
 
     def _write(self, entries: list[Entry]) -> None:
@@ -224,7 +226,7 @@ class Ledger:
 
 
 class Spending:
-    """A cost that was entered; `keep` makes it stay."""
+    """A cost that was entered; `keep` makes it permanent."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -244,7 +246,7 @@ def _entry(found: dict[str, Any]) -> Entry:
 
 
 def _account(entries: list[Entry], table: str, sha256: str) -> Account:
-    """The entries that hang together with a table by its path or its content, one by one."""
+    """The entries linked to a table by its path or its content, directly or through others."""
     paths, hashes, mine = {table}, {sha256}, set[str]()
     while True:
         more = [e for e in entries if e.id not in mine and (e.table in paths or e.sha256 in hashes)]
@@ -259,13 +261,14 @@ def _check_most(before: Account, after: Account, most: float, path: Path) -> Non
     check_epsilon(most)
     if not after.kept:
         raise CannotMeet(
-            "bounds taken from the data keep no epsilon, so no total can be kept either; give "
+            "with bounds taken from the data no epsilon holds, so no total can be kept; give "
             "public bounds, or leave out --max-epsilon"
         )
     if after.epsilon > most * (1 + ROUNDING):
         now = after.epsilon - before.epsilon
         raise CannotMeet(
             f"{before.epsilon:.6g} of epsilon is spent on this table, and {now:.6g} more would "
-            f"pass --max-epsilon {most:.6g}; at most {max(0.0, most - before.epsilon):.6g} is left "
+            f"exceed --max-epsilon {most:.6g}; at most {max(0.0, most - before.epsilon):.6g} is "
+            "left "
             f"(ledger: {path})"
         )

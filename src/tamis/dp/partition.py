@@ -17,7 +17,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.table import Table
 
 ROWS_SHARE = 0.02
-"""The share of epsilon that goes into counting the rows where their number is not public."""
+"""The share of epsilon spent on counting the rows where their number is not public."""
 PER_CELL = 10
 """Rows, times epsilon, that a cell should hold on average."""
 FEW = 2.0
@@ -40,27 +40,27 @@ class DPPartition(PrivateTable):
     epsilon : float
         What looking at the table may cost; half for the grid, half for the boxes.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
+        Public knowledge, which decides types, values and the order of the columns; see
+        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
     bins : int, optional
         Intervals of a column of numbers. `None`: as many as the rows can fill.
     rows : int, optional
-        About how many rows there are, if that is public; it decides on the bins. `None`: a
-        fiftieth of epsilon goes into counting them, unless `bins` is given or `neighbours` is
+        About how many rows there are, if that is public; it decides the number of bins. `None`: a
+        fiftieth of epsilon is spent on counting them, unless `bins` is given or `neighbours` is
         ``"substitute"``.
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee, and warns.
+        Take what is not given from the table. This voids the guarantee and issues a warning.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike; see `tamis.dp.budget.NEIGHBOURS`.
+        Which tables must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`.
     max_rows_per_person : int
-        The most rows that a person adds, where a `Table` has identifiers: others are left out by
-        a draw, and the noise grows with it.
+        The most rows used per person, where a `Table` has identifiers: others are left out at
+        random, and the noise grows with this number.
     max_cells : int
         The most cells to count.
     random_state : int, numpy Generator or None
-        Of drawing rows in the boxes. The noise itself cannot be seeded.
+        For drawing rows in the boxes. The noise itself cannot be seeded.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class DPPartition(PrivateTable):
     and K combinations of label and categories, each column gets
     b = max(2, round((n epsilon / (10 K))^(1/d))) bins. The widest side of a box is cut at its
     median until it is one cell, holds few rows, or its counts vary no more than the noise alone
-    would make them. Worth while 2^d K is at most about n epsilon / 10.
+    would make them. Useful as long as 2^d K is at most about n epsilon / 10.
 
     Examples
     --------
@@ -159,18 +159,18 @@ class DPPartition(PrivateTable):
 
 
 def _split_axes(of: Sequence[Axis]) -> tuple[list[Axis], list[Axis]]:
-    """The axes that more bins would cut finer, and the others."""
+    """The axes that more bins would divide further, and the others."""
     finer = [a.is_number and a.values > 2 for a in of]
     return [a for a, f in zip(of, finer) if f], [a for a, f in zip(of, finer) if not f]
 
 
 def _bins(of: Sequence[Axis], rows: int, epsilon: float) -> int:
-    """How many intervals the rows can fill; a warning where not even two."""
+    """How many intervals the rows can fill; a warning if not even two."""
     numbers, others = _split_axes(of)
     cells = math.prod(a.bins for a in others)
     if 2 ** len(numbers) * cells > rows * epsilon / PER_CELL:
         warnings.warn(
-            f"{len(numbers)} columns of numbers and {cells} combinations of the others are too "
+            f"{len(numbers)} numeric columns and {cells} combinations of the others are too "
             f"many for about {rows:,} rows at epsilon = {epsilon:g}: most boxes will hold noise; "
             "release fewer columns",
             TamisWarning,
@@ -188,7 +188,7 @@ def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box],
     counts : array of int
         The true counts of a grid.
     moved : int
-        By how much all counts together change between neighbours.
+        By how much the counts change in total between neighbours.
     epsilon : float
     """
     boxes = split(laplace(counts, moved, epsilon), moved / epsilon)

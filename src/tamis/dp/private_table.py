@@ -1,7 +1,7 @@
 """What `DPHistogram` and `DPPartition` share: noisy counts first, then rows drawn from them.
 
 `fit` looks at the table once, through noise that cannot be seeded, and spends the budget.
-`sample` looks at the noisy counts only: it costs nothing, and its seed gives the same rows.
+`sample` looks only at the noisy counts: it costs nothing, and the same seed gives the same rows.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tamis.read.frames import native_kind
 from tamis.table import Roles, Table
 
 MAX_CELLS = 1 << 18
-"""Cells up to which counts are drawn: some four seconds of noise."""
+"""The most cells for which counts are drawn: about four seconds of noise."""
 
 
 class PrivateTable(BaseEstimator):  # type: ignore[misc]
-    """A table of drawn rows, from counts that were measured with noise."""
+    """A table of synthetic rows, drawn from counts that were measured with noise."""
 
     epsilon: float
     bounds: Bounds | None
@@ -46,7 +46,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Table, or pandas, polars or pyarrow frame
-            Of a `Table` the features and the target; its identifiers tell whose row each is.
+            From a `Table` the features and the target; its identifiers say whose row is whose.
         target : str, optional
             The label of a frame.
         budget : Budget, optional
@@ -55,7 +55,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         check_epsilon(self.epsilon)
         check_neighbours(self.neighbours)
         if isinstance(self.missing, str):
-            raise InputError("missing is a list of column names, got one text")
+            raise InputError("missing must be a list of column names, got a single text")
         opendp()
         whole = _whole(data, target)
         check_most(self.max_rows_per_person, whole.roles, self.neighbours)
@@ -78,8 +78,8 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         frame = drawn_rows(self._boxes(), self.axes_, np.random.default_rng(self.random_state))
         if not frame.height:
             raise CannotMeet(
-                f"the noise of epsilon = {self.epsilon:g} left no rows; fewer columns or bins, or "
-                "a larger epsilon, leave more"
+                f"the noise at epsilon = {self.epsilon:g} left no rows; use fewer columns or bins, "
+                "or a larger epsilon"
             )
         public = pl.DataFrame([frame.get_column(name) for name in self._order])
         table = Table(public, self._roles, self._library)
@@ -101,12 +101,12 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _moved(self) -> int:
-        """By how much all counts together change between neighbours."""
+        """By how much the counts change in total between neighbours."""
         return MOVED[self.neighbours] * (self.max_rows_per_person if self._people else 1)
 
     @property
     def _order(self) -> list[str]:
-        """The columns as they are drawn: in the order of the bounds, others after them."""
+        """The columns to draw: in the order of the bounds, then the others."""
         names = [a.name for a in self.axes_]
         given = [c for c in self.bounds or {} if c in names]
         label = [c for c in (self._roles.target,) if c in names]
@@ -141,7 +141,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _gaps(self) -> list[str]:
-        """Columns whose missing cells were not declared but found."""
+        """Columns with missing cells that were found, not declared."""
         if not self.bounds_from_data:
             return []
         return [a.name for a in self.axes_ if a.missing and not self._says_missing(a.name)]
@@ -159,7 +159,7 @@ def _whole(data: Any, target: str | None) -> Table:
 
 
 def _released(whole: Table) -> Table:
-    """Features and target only: identifiers and another sensitive column stay behind."""
+    """Only features and target: identifiers and a separate sensitive column are left out."""
     target = whole.roles.target
     names = [c for c in whole.frame.columns if c in whole.features or c == target]
     if not names:
@@ -181,10 +181,10 @@ def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:
     raise CannotMeet(
         f"{len(features)} features ({listed(features, 5)}) make {cells:.3g} cells with the label, "
         f"and at most {most:,} can be counted: at most {fit} of them fit, those with the fewest "
-        "bins; choose features first, or give numbers fewer bins"
+        "bins; choose features first, or use fewer bins for numbers"
     )
 
 
 def counts_of(table: Table, of: Sequence[Axis]) -> Ints:
-    """The true counts: never to leave this package without noise."""
+    """The true counts, which must never leave this package without noise."""
     return cell_counts(table.frame, of)

@@ -1,4 +1,4 @@
-"""Features of a 0/1 table chosen under noise, and a private table of the chosen ones."""
+"""Features of a 0/1 table chosen with noise, and a private table of the chosen ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MECHANISMS = ("exponential", "laplace")
 
 
 class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the 0/1 features that differ most between two classes, under noise.
+    """Select the 0/1 features that differ most between two classes, with noise.
 
     Parameters
     ----------
@@ -41,11 +41,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What the selection may cost, split evenly over the features to select.
     mechanism : {"exponential", "laplace"}
         `exponential` draws features without replacement, each with a probability proportional
-        to exp(epsilon D / (2 S features)), D being the pairs of rows of opposite classes that the
-        feature tells apart and S its sensitivity; `laplace` adds noise to D and takes the largest.
+        to exp(epsilon D / (2 S features)), D being the number of pairs of rows of opposite classes
+        that the feature distinguishes and S its sensitivity; `laplace` adds noise to D and takes
+        the largest.
     classes : sequence of two labels, optional
-        The labels, as is publicly known; any other label counts as the first. `None`: those of
-        `y`, which are public then.
+        The publicly known labels; any other label counts as the first. `None`: those of `y`, which
+        are then taken to be public.
 
     Attributes
     ----------
@@ -62,10 +63,11 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Laplace-DP and Exponential-DP of Zhang et al. (2017), section 5.2. Neighbours are tables of n
     rows, n being public, that differ in one row, its label included. The scores are D = n1 n2 H,
-    the pairs of rows of opposite classes that a feature tells apart, n1 and n2 being the sizes of
-    the classes. D is the pairs among the n - 1 common rows, which both tables have, and the pairs
-    of the one row with these, from 0 to n - 1 in either table; so D changes by at most
-    S = n - 1. The paper holds the label fixed and takes max(n1, n2), a number that one label moves.
+    the number of pairs of rows of opposite classes that a feature distinguishes, n1 and n2 being
+    the sizes of the classes. D counts the pairs among the n - 1 common rows, the same in both
+    tables, and the pairs of the one other row with these, from 0 to n - 1 in either table; so D
+    changes by at most S = n - 1. The paper holds the label fixed and takes max(n1, n2), a number
+    that one label changes.
 
     With Laplace noise of scale 2 S features / epsilon the *set* of the largest costs epsilon: in
     a neighbouring table every value moves by at most S, so raising the noise of each selected
@@ -106,7 +108,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_epsilon(self.epsilon)
         if self.mechanism not in MECHANISMS:
-            raise InputError(f"mechanism is one of {', '.join(MECHANISMS)}, got {self.mechanism!r}")
+            raise InputError(
+                f"mechanism must be one of {', '.join(MECHANISMS)}, got {self.mechanism!r}"
+            )
         opendp()
         X, y = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False
@@ -138,18 +142,18 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 def chosen_places(
     scores: NDArray[np.int64], sensitivity: int, epsilon: float, picks: int, mechanism: Mechanism
 ) -> list[int]:
-    """The places of high scores, told at the cost of epsilon; their order is of no meaning."""
+    """The positions of high scores, at the cost of epsilon; their order means nothing."""
     if picks == len(scores):
         return list(range(len(scores)))
     if mechanism == "exponential":
         return sorted(exponential(scores, sensitivity, epsilon, picks))
-    # Only the set may be told: neither the noisy values nor their order.
+    # Only the set may be revealed: neither the noisy values nor their order.
     noisy = laplace(scores, 2 * picks * sensitivity, epsilon)
     return sorted(int(i) for i in np.argsort(-noisy, kind="stable")[:picks])
 
 
 def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
-    """For each column the pairs of opposite classes that it tells apart, and the sensitivity.
+    """For each column the pairs of opposite classes it distinguishes, and the sensitivity.
 
     Examples
     --------
@@ -166,7 +170,7 @@ def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.
 def _is_second(y: Any, classes: Sequence[Any]) -> NDArray[np.bool_]:
     """Whether each label is the second of the classes."""
     if isinstance(classes, str) or len(set(classes)) != 2 or len(classes) != 2:
-        raise InputError(f"classes are the two labels, each once, got {len(classes)}")
+        raise InputError(f"classes must be the two labels, each once, got {len(classes)}")
     return np.asarray([label == classes[1] for label in np.asarray(y).tolist()], dtype=bool)
 
 
@@ -174,7 +178,7 @@ def _check_features(features: Any, width: int) -> None:
     if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
         raise InputError(f"features must be a whole number of at least 1, got {features!r}")
     if features > width:
-        raise InputError(f"features = {features} of a table of {width} columns; ask for fewer")
+        raise InputError(f"features = {features}, but the table has {width} columns; ask for fewer")
 
 
 LABEL_CELLS = 2
@@ -183,7 +187,7 @@ ZERO_ONE = {"type": "integer", "low": 0, "high": 1}
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows that were drawn, and what telling them has cost."""
+    """Synthetic rows, and what revealing them has cost."""
 
     frame: pl.DataFrame
     recipe: dict[str, Any]
@@ -210,15 +214,15 @@ def private_records(
     epsilon : float
         What both steps together may cost.
     labels : sequence or mapping, optional
-        The two labels as they are publicly known, see `tamis.dp.domain.axis`; another label
-        counts as the declared `other`, else as the first. `None`: they are taken from the
-        records, which voids the guarantee, and warns.
+        The two publicly known labels, see `tamis.dp.domain.axis`; another label counts as the
+        declared `other`, or else as the first. `None`: they are taken from the records, which
+        voids the guarantee and issues a warning.
     mechanism : {"exponential", "laplace"}
         How to choose; see `PrivateSelector`.
     unit : {"row", "person"}
         What each record stands for.
     random_state : int, numpy Generator or None
-        Of drawing rows from the noisy counts. The noise itself cannot be seeded.
+        For drawing rows from the noisy counts. The noise itself cannot be seeded.
 
     Returns
     -------
@@ -229,7 +233,7 @@ def private_records(
     -----
     Laplace-DP and Exponential-DP of Zhang et al. (2017), section 5.2. The sensitivity of the
     choice is that of substituting one row, so the counts are made noisy for the same neighbours;
-    the paper's Laplace(1/epsilon) would hide adding or removing a row only.
+    the paper's Laplace(1/epsilon) would only hide adding or removing a row.
 
     Examples
     --------
@@ -247,7 +251,7 @@ def private_records(
     most = int(np.log2(MAX_CELLS // LABEL_CELLS))
     if features > most:
         raise InputError(
-            f"features = {features} make 2^{features + 1} cells with the label; at most {most} "
+            f"{features} features make 2^{features + 1} cells with the label; at most {most} "
             "features can be counted"
         )
     label = _label_axis(records, labels)
@@ -269,15 +273,15 @@ def private_records(
 
 
 def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTable, Unit]:
-    """The records of a table by its public columns of 0 and 1, at most one a person.
+    """The records of a table by its public columns of 0 and 1, at most one per person.
 
-    Cells that are neither count as the nearer of 0 and 1, and those that are no number as 0.
+    Other numbers count as the nearer of 0 and 1, and cells that are not a number as 0.
 
     Parameters
     ----------
     table : Table
     items : sequence of str
-        The columns to choose among, as is publicly known; none: all features.
+        The publicly known columns to choose among; none: all features.
 
     Returns
     -------
@@ -287,7 +291,7 @@ def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTab
     table = limited(table, 1)
     if strange := [c for c in items if c not in table.features]:
         raise InputError(
-            f"the items {listed(strange)} are no columns to release; there are "
+            f"the items {listed(strange)} are not columns to release; the columns are "
             f"{listed(table.features)}"
         )
     names = tuple(items or table.features)
@@ -328,7 +332,7 @@ def _label_axis(records: BinaryTable, labels: Any) -> Axis:
     found = axis(records.target, labels, label=True)
     if len(found.levels) != LABEL_CELLS or found.missing:
         raise InputError(
-            f"columns are chosen for a target of two labels, none missing; the bounds give "
+            f"columns can only be chosen for a target of two labels, none missing; the bounds give "
             f"{records.target!r} {found.bins}"
         )
     return found

@@ -27,7 +27,7 @@ from tamis.table import Table
 SCRIPT = Path(__file__).with_name("synthesiser_script.py")
 NO_LIMIT = 1 << 62
 INSTALL = (
-    "make an environment for it, for example: uv venv mbi && uv pip install --python mbi "
+    "create an environment for it, for example: uv venv mbi && uv pip install --python mbi "
     "'opendp[mbi]' pandas; then name its Python with python=... or --python FILE"
 )
 
@@ -35,15 +35,15 @@ INSTALL = (
 class DPSynthesiser(PrivateTable):
     """Draw a table from noisy counts of pairs and triples of columns that OpenDP chooses.
 
-    For tables of more columns than a histogram or a partition can hold.
+    For tables with more columns than a histogram or a partition can handle.
 
     Parameters
     ----------
     epsilon : float
         What looking at the table may cost.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides on types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are brought to it, none is refused.
+        Public knowledge, which decides types, values and the order of the columns; see
+        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
     algorithm : {"aim", "mst"}
         AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
     python : path, optional
@@ -54,14 +54,14 @@ class DPSynthesiser(PrivateTable):
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee, and warns.
+        Take what is not given from the table. This voids the guarantee and issues a warning.
     max_rows_per_person : int
-        The most rows that a person adds, where a `Table` has identifiers: others are left out by
-        a draw, and the noise grows with it.
+        The most rows used per person, where a `Table` has identifiers: others are left out at
+        random, and the noise grows with this number.
     time_limit : float, optional
         Seconds to wait.
     random_state : int, numpy Generator or None
-        Of drawing values within the bins. OpenDP's part cannot be seeded.
+        For drawing values within the bins. OpenDP's part cannot be seeded.
 
     Attributes
     ----------
@@ -103,14 +103,14 @@ class DPSynthesiser(PrivateTable):
     def _measure(self, table: Table, budget: Budget) -> None:
         check_bins(self.bins)
         if self.algorithm not in ("aim", "mst"):
-            raise InputError(f"algorithm is 'aim' or 'mst', got {self.algorithm!r}")
+            raise InputError(f"algorithm must be 'aim' or 'mst', got {self.algorithm!r}")
         python = interpreter(self.python)
         self.axes_ = self._axes(table, self.bins)
-        # Columns travel as c0, c1, ...: their names are nobody's business, and none is reserved.
+        # Columns are sent as c0, c1, ...: their names stay private, and none can be reserved.
         codes = {f"c{i}": a.codes(table.frame.get_column(a.name)) for i, a in enumerate(self.axes_)}
         budget.spend(self.epsilon, f"OpenDP's {self.algorithm.upper()}")
         drawn = self._synthesised(python, pl.DataFrame(codes))
-        # A missing bin is OpenDP's word for "none of the public values", which never occurs here.
+        # A missing bin means "none of the public values" to OpenDP, which never occurs here.
         self.codes_ = drawn.drop_nulls()
 
     def _synthesised(self, python: Path, codes: pl.DataFrame) -> pl.DataFrame:

@@ -1,1 +1,1 @@
-"""Releases that alter values: noise, and flipping until rows are equal."""
+"""Releases that alter values: noise, and flipping until rows are identical."""

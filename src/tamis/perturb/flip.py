@@ -1,4 +1,4 @@
-"""`RandomFlip`: flip cells of a 0/1 table until every row has k - 1 equals."""
+"""`RandomFlip`: flip cells of a 0/1 table until every row has k - 1 others like it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ ORDERS = 8
 REACH = 8
 """How many neighbours on each side, or k where that is more."""
 KEY = 64
-"""Columns that an order looks at."""
+"""The number of columns that an order looks at."""
 
 
 @dataclass(frozen=True, eq=False)
 class Flipped:
-    """A 0/1 table whose rows are equal within clusters.
+    """A 0/1 table whose rows are identical within clusters.
 
     Parameters
     ----------
     matrix : CSR array
-        The rows in the order they came in.
+        The rows in their original order.
     clusters : array of int
         The cluster of each row.
     flipped_share : float
         The share of all cells that changed.
     anonymity : int
-        The least number of equal rows, or of people who have them, measured on the matrix.
+        The least number of identical rows, or of people who have them, measured on the matrix.
     """
 
     matrix: sparse.csr_array
@@ -54,16 +54,16 @@ class Flipped:
 class RandomFlip(BaseEstimator):  # type: ignore[misc]
     """Flip cells of a 0/1 table so that it becomes k-anonymous over all its columns.
 
-    Rows are gathered into clusters of at least k that differ little; within a cluster each
-    column takes the value that most rows have, at random where both are as many. Where people of
-    a `Table` or `BinaryTable` have several rows, each cluster has rows of at least k people.
+    Rows are grouped into clusters of at least k that differ little; within a cluster each column
+    takes the value that most rows have, ties being broken at random. Where people in a `Table` or
+    `BinaryTable` have several rows, each cluster has rows of at least k people.
 
     Parameters
     ----------
     k : int
-        The least number of equal rows, or of people who have equal rows.
+        The least number of identical rows, or of people who have them.
     random_state : int, numpy Generator or None
-        Draws the orders in which neighbours are looked up, and ties.
+        For the orders in which neighbours are looked up, and for ties.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     Bertino and Li (2007), whose exact form compares each row with all others. Here a row is
     compared with its neighbours in eight orders of the rows: each sorts them along the Gray code
     of up to 64 columns, drawn with a chance that grows with how evenly a column is split. Rows
-    that occur k times are clusters as they are. With n rows of L ones each this takes
+    that occur k times are already clusters. With n rows of L ones each this takes
     O(n log n + n k L) steps with k of at least 8: near-linear in the rows.
 
     It works on the rows it is given, so there is `fit_transform` and no `transform`.
@@ -107,7 +107,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : 0/1 array, sparse array, frame, `Table` or `BinaryTable`
-            Of a `Table` the features only.
+            From a `Table`, only the features.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
 def flip(
     X: Any, k: int, *, random_state: int | np.random.Generator | None = 0, people: Any = None
 ) -> Flipped:
-    """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 equals.
+    """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 others like it.
 
     With `people`, the person of each row by name or number, until k people have each row; the
     anonymity counts them.
@@ -144,7 +144,7 @@ def flip(
     check_k(k, table.shape[0])
     support = np.bincount(table.indices, minlength=table.shape[1])
     if not ((support > 0) & (support < table.shape[0])).any():
-        raise InputError("every column is constant, so all rows are equal and nothing needs a flip")
+        raise InputError("every column is constant, so all rows are identical already")
     who = None if people is None else numbered(people, table.shape[0])
     if who is None:
         return _flipped(table, k, random_state)
@@ -164,7 +164,7 @@ def _flipped(
     matrix, flips = _levelled(table, clusters, rng)
     anonymity = _least_equal(matrix)
     if anonymity < k:
-        raise CannotMeet(f"flipping reached {anonymity} equal rows only, below k = {k}")
+        raise CannotMeet(f"flipping reached only {anonymity} identical rows, below k = {k}")
     return Flipped(matrix, clusters, flips / (table.shape[0] * table.shape[1]), anonymity)
 
 
@@ -184,9 +184,9 @@ def _clusters(table: sparse.csr_array, k: int, rng: np.random.Generator) -> NDAr
 
 
 def _orders(rows: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Orders in which rows that have much in common tend to stand together.
+    """Orders in which rows that have much in common tend to be close together.
 
-    Neighbours in a Gray code differ in one bit, so no step of an order turns many columns over.
+    Neighbours in a Gray code differ in one bit, so no step of an order changes many columns.
     """
     share = np.bincount(rows.indices, minlength=rows.shape[1]) / rows.shape[0]
     even = np.log(np.maximum(share * (1 - share), np.finfo(float).tiny))

@@ -1,8 +1,8 @@
-"""Kernel: rows of a 0/1 table gathered into clusters of at least k that need few flips.
+"""Kernel: rows of a 0/1 table grouped into clusters of at least k that need few flips.
 
-Greedy k-member clustering, with two shortcuts. Rows that occur k times or more are clusters as
-they are. And a row is compared only with its neighbours in a few orders of all rows, not with
-every row: so the work grows in proportion to the rows.
+Greedy k-member clustering, with two shortcuts. Rows that occur k times or more are already
+clusters. And a row is compared only with its neighbours in a few orders of all rows, not with
+every row, so the work grows in proportion to the number of rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`UniformNoise` and `GaussianNoise`: each cell is altered with a given probability.
 
-Neither gives a guarantee: a cell that stays, stays as it was.
+Neither gives a guarantee: a cell that is not altered is released as it was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tamis.table import Roles, Table, bare, only
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What was handed in: its frame, its features, and the way back to its own kind."""
+    """What was passed in: its frame, its features, and the way back to its own kind."""
 
     frame: pl.DataFrame
     features: tuple[str, ...]
@@ -68,7 +68,7 @@ Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
 
 class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What both kinds share: which cells change, and what is learnt of a column."""
+    """What both kinds share: which cells change, and what is learnt about a column."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         Parameters
         ----------
         X : Table, pandas, polars or pyarrow frame, or array
-            Of a `Table` the features are altered, of anything else every column, unless
+            In a `Table` the features are altered, in anything else every column, unless
             `columns` names others.
         """
         check_probability(self.probability)
@@ -118,14 +118,14 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         if data.frame.columns != self.feature_names_in_.tolist():
             raise InputError(
                 f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
-                "other names; pass the columns it was fitted on, in their order"
+                "other names; pass the columns it was fitted on, in the same order"
             )
         rng = np.random.default_rng(self.random_state)
         altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
         return data.back(data.frame.with_columns(altered))
 
     def _sources(self, rng: np.random.Generator) -> Any:
-        """A source of draws for each column, so that no column moves the draws of another."""
+        """A random source for each column, so that no column affects the draws of another."""
         return zip(self.columns_, rng.spawn(len(self.columns_)))
 
     def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
@@ -137,14 +137,14 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         if self.columns is None:
             return list(data.features)
         if isinstance(self.columns, str):
-            raise InputError("columns is a list of column names, got one text")
+            raise InputError("columns must be a list of column names, got a single text")
         if unknown := [c for c in self.columns if c not in data.frame.columns]:
             raise InputError(
-                f"no column {listed(unknown)} to alter; the columns are "
+                f"there is no column {listed(unknown)} to alter; the columns are "
                 f"{listed(data.frame.columns, most=30)}"
             )
         if not self.columns:
-            raise InputError("columns names none; name at least one, or leave it out for all")
+            raise InputError("columns is empty; name at least one, or leave it out for all")
         return list(self.columns)
 
     def _limits(self, column: pl.Series) -> tuple[float, float] | None:
@@ -177,12 +177,12 @@ class UniformNoise(_Noise):
     Parameters
     ----------
     probability : float
-        Of each cell to be replaced, from 0 to 1.
+        That a cell is replaced, from 0 to 1.
     columns : sequence of str, optional
         What to alter. `None`: the features of a `Table`, every column of a frame or array;
         never the target or the sensitive column of a `Table` unless named here.
     bounds : mapping of column to (low, high), optional
-        The range of numbers to draw from. `None` or ``"observed"``: from the least to the
+        The range of numbers to draw from. `None` or ``"observed"``: from the smallest to the
         largest that was fitted.
     random_state : int, numpy Generator or None
         An int gives the same cells each time.
@@ -233,13 +233,13 @@ class GaussianNoise(_Noise):
     Parameters
     ----------
     probability : float
-        Of each cell to be altered, from 0 to 1.
+        That a cell is altered, from 0 to 1.
     columns : sequence of str, optional
         What to alter. `None`: the features of a `Table`, every column of a frame or array;
         never the target or the sensitive column of a `Table` unless named here.
     bounds : mapping of column to (low, high), or "observed", optional
-        Limits that altered numbers are held within; ``"observed"`` are those that were fitted.
-        `None`: noise may carry a number beyond what was seen.
+        Limits within which altered numbers are kept; ``"observed"`` are those that were fitted.
+        `None`: noise may take a number beyond what was seen.
     random_state : int, numpy Generator or None
         An int gives the same cells each time.
 
@@ -290,7 +290,7 @@ def check_probability(probability: Any) -> None:
     if isinstance(probability, bool) or not isinstance(probability, int | float):
         raise InputError(f"probability must be a number from 0 to 1, got {probability!r}")
     if not 0 <= probability <= 1:
-        raise InputError(f"probability must lie from 0 to 1, got {probability!r}")
+        raise InputError(f"probability must be from 0 to 1, got {probability!r}")
 
 
 def _check_bounds(bounds: Any, frame: pl.DataFrame, columns: Sequence[str]) -> None:
@@ -298,15 +298,15 @@ def _check_bounds(bounds: Any, frame: pl.DataFrame, columns: Sequence[str]) -> N
         return
     if not isinstance(bounds, Mapping):
         raise InputError(
-            "bounds is a mapping of column to (low, high), 'observed' or None, got "
+            "bounds must be a mapping of column to (low, high), 'observed' or None, got "
             f"{type(bounds).__name__}"
         )
     if unknown := [c for c in bounds if c not in columns]:
-        raise InputError(f"bounds for {listed(unknown)}, which is no column to alter")
+        raise InputError(f"bounds for {listed(unknown)}, which is not a column to alter")
     for name, pair in bounds.items():
         low, high = _pair(name, pair)
         if not frame.schema[name].is_numeric():
-            raise InputError(f"column {name!r} is no number, so it has no bounds")
+            raise InputError(f"column {name!r} is not numeric, so it cannot have bounds")
         if frame.schema[name].is_integer() and np.ceil(low) > np.floor(high):
             raise InputError(f"no whole number lies within the bounds of column {name!r}")
 
@@ -315,7 +315,7 @@ def _pair(name: str, pair: Any) -> tuple[float, float]:
     try:
         low, high = (float(x) for x in pair)
     except (TypeError, ValueError):
-        raise InputError(f"bounds of column {name!r} are two numbers, (low, high)") from None
+        raise InputError(f"bounds of column {name!r} must be two numbers, (low, high)") from None
     if not low <= high or not np.isfinite([low, high]).all():
         raise InputError(f"bounds of column {name!r} must rise from low to high and be finite")
     return low, high

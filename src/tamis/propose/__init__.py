@@ -1,8 +1,8 @@
 """Releases from every method that applies to a table.
 
-A method has a name, says why it does not apply, and proposes releases; `METHODS` lists them.
-What a method looks at to choose is limited to the rows that it may see, so that the rest can
-judge what it found; anonymity is kept over all rows, for all of them are released.
+A method has a name, says when it does not apply and why, and proposes releases; `METHODS` lists
+them. A method chooses only by the rows that it may see, so that the rest can evaluate what it
+found; anonymity holds over all rows, because all of them are released.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ METHODS: dict[str, type[Breach | Containment | Flip | Noise | Drawn]] = {
     "dp": Drawn,
 }
 BY_DEFAULT = ("breach", "containment")
-"""Methods that release values as they are; those that alter them must be asked for."""
+"""Methods that release unaltered values; those that alter them must be asked for."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of one method: how many releases it gave, or why none."""
+    """What one method found: how many releases, or why none."""
 
     name: str
     found: int
@@ -45,14 +45,14 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """The releases and what became of each method; each set of true columns comes once."""
+    """The releases and what each method found; each set of unaltered columns occurs once."""
 
     releases: tuple[Release, ...]
     tried: tuple[Tried, ...]
 
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
-    """Methods by their names, set as told; where nothing is told, those that alter no value.
+    """Methods by name, with their settings; by default, those that alter no value.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
 def propose(
     asked: Asked, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
 ) -> Proposals:
-    """Let each method propose releases; one that cannot is named with the reason.
+    """Let each method propose releases; one that cannot is listed with the reason.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def propose(
         The table, the rows that may be looked at, and what is asked for.
     chosen : iterable of Method
     tell : callable, optional
-        Told of the progress.
+        Called with the progress.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Releases whose values were altered: flipped until people are equal, or made noisy."""
+"""Releases whose values were altered: flipped until rows are identical, or made noisy."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 
 TIMES = (1, 2)
-"""How many times the asked k is tried."""
+"""Which multiples of the requested k are tried."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """Columns of 0 and 1, flipped until every row has k - 1 equals.
+    """Columns of 0 and 1, flipped until every row has k - 1 others like it.
 
     Parameters
     ----------
     ks : sequence of int
-        The anonymities to try; none: the one asked for, and twice that.
+        The values of k to try; none: the one requested, and twice that.
     """
 
     name: ClassVar[str] = "flip"
-    words: ClassVar[str] = "Flips cells of 0 and 1 until everybody has enough equals."
+    words: ClassVar[str] = "Flips cells of 0 and 1 until every row has enough others like it."
 
     ks: Sequence[int] = ()
 
@@ -38,7 +38,7 @@ class Flip:
 
     def applies(self, asked: Asked) -> str | None:
         if asked.binary is None and not is_binary(asked.table):
-            return "It flips columns of 0 and 1, and it was not said how to make the others so."
+            return "It needs columns of 0 and 1, and no [binary] table says how to make them."
         return asked.too_few
 
     def propose(self, asked: Asked) -> list[Release]:
@@ -65,17 +65,17 @@ class Flip:
 
 @dataclass(frozen=True)
 class Noise:
-    """All features with noise at several levels. It promises nothing but the k that is asked.
+    """All features with noise at several levels. It promises nothing but the requested k.
 
     Parameters
     ----------
     kind : {"uniform", "gaussian"}
     levels : sequence of float
-        The probabilities of a cell to change.
+        The probabilities that a cell changes.
     """
 
     name: ClassVar[str] = "noise"
-    words: ClassVar[str] = "Alters cells at random; the cells that stay are true."
+    words: ClassVar[str] = "Alters cells at random; the other cells stay true."
 
     kind: str = "gaussian"
     levels: Sequence[float] = (0.1, 0.2, 0.3)
@@ -83,7 +83,7 @@ class Noise:
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))
         if self.kind not in ("uniform", "gaussian"):
-            raise InputError(f"kind is 'uniform' or 'gaussian', got {self.kind!r}")
+            raise InputError(f"kind must be 'uniform' or 'gaussian', got {self.kind!r}")
         for level in self.levels:
             check_probability(level)
 
@@ -108,7 +108,7 @@ class Noise:
 
 
 def _wide(asked: Asked, records: BinaryTable) -> Table:
-    """0/1 columns beside the target as it is."""
+    """0/1 columns beside the unaltered target."""
     target = asked.table.target
     frame = only(records.frame(), records.features).with_columns(asked.table.frame[target])
     return Table(frame).with_roles(target=target)

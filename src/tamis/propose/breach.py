@@ -1,4 +1,4 @@
-"""Releases of columns as they are, that teach the target and do not tell the sensitive column."""
+"""Releases of unaltered columns that predict the target without revealing the sensitive column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tamis.select.breach import SEARCHES, BreachSelector
 from tamis.select.breach.trials import Trials
 
 LARGE = 5000
-"""Rows from which on one round of folds is steady enough."""
+"""From this many rows on, one round of folds is stable enough."""
 REPEATS = 5
 
 Worth = Callable[[Sequence[Sequence[str]]], list[int]]
@@ -28,7 +28,7 @@ Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
 @dataclass(frozen=True)
 class Breach:
-    """Candidates of the breach-aware search, and the same cut down until they keep k.
+    """Candidates of the breach-aware search, and the same reduced until they satisfy k.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Breach:
 
     name: ClassVar[str] = "breach"
     words: ClassVar[str] = (
-        "Looks for columns that teach as much as all of them and tell an attacker less."
+        "Looks for columns that teach as much as all of them but reveal less to an attacker."
     )
 
     search: str = "auto"
@@ -54,15 +54,16 @@ class Breach:
 
     def __post_init__(self) -> None:
         if self.search not in SEARCHES:
-            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
         if self.folds < 2 or self.most < 1:
             raise InputError(
-                f"two or more folds and one or more candidates, got {self.folds} and {self.most}"
+                "folds must be 2 or more and most must be 1 or more, got "
+                f"{self.folds} and {self.most}"
             )
 
     def applies(self, asked: Asked) -> str | None:
         if len(asked.table.features) < 2:
-            return "It leaves columns out, and there are fewer than two."
+            return "It leaves out columns, and there are fewer than two."
         return None
 
     def propose(self, asked: Asked) -> list[Release]:
@@ -121,7 +122,7 @@ class Breach:
             random_state=asked.random_state,
         )
         sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
-        with warnings.catch_warnings():  # the choice among releases is made and judged later
+        with warnings.catch_warnings():  # the choice among releases is made and evaluated later
             warnings.simplefilter("ignore", TamisWarning)
             trials = selector.searched(
                 table.only(table.features)[seen],
@@ -133,10 +134,10 @@ class Breach:
 
 
 def kept_to(asked: Asked, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
-    """The most useful of some features that together keep k people equal.
+    """The most useful of some features that together leave k people alike.
 
-    What attackers cannot know stays; of the rest the one that helps most and fits is added, again
-    and again, for k falls with every column and never rises.
+    What attackers cannot know is kept; from the rest, the feature that helps most and fits is
+    added, again and again, because k never rises when a column is added.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def kept_to(asked: Asked, features: Sequence[str], worth: Worth) -> tuple[str, .
 
 
 def _smallest(together: Coded, column: Coded, people: Coded | None) -> int:
-    """The people in the smallest class that one more column leaves."""
+    """The number of people in the smallest class after adding one more column."""
     classes = joined(together, column)
     sizes = counted(classes)[1] if people is None else people_in(classes, people)
     return int(sizes.min())
@@ -183,6 +184,6 @@ def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
 
 
 def _people(asked: Asked) -> NDArray[np.int64] | None:
-    """Whose row each row is that may be seen."""
+    """The person of each row that may be seen."""
     people = asked.table.people
     return None if people is None else people[asked.split.seen]

@@ -1,4 +1,4 @@
-"""Releases of 0/1 columns in which everything a person has is had by at least k people."""
+"""Releases of 0/1 columns such that whatever a person has, at least k people have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tamis.select.containment.selection import Selection
 from tamis.table import Table
 
 TIMES = (4, 2, 1)
-"""How many times the asked k is tried, the strongest promise first."""
+"""Which multiples of the requested k are tried, the strongest promise first."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Containment:
     Parameters
     ----------
     ks : sequence of int
-        The anonymities to try; none: the one asked for, twice and four times that.
+        The values of k to try; none: the one requested, twice and four times that.
     utilities : sequence of str
-        What the columns should be good for; see `tamis.select.containment.greedy.greedy`.
+        What makes columns good; see `tamis.select.containment.greedy.greedy`.
     """
 
     name: ClassVar[str] = "containment"
     words: ClassVar[str] = (
-        "Chooses columns of 0 and 1 such that everything a person has is had by enough people."
+        "Chooses columns of 0 and 1 such that whatever a person has, enough people have."
     )
 
     ks: Sequence[int] = ()

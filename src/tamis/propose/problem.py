@@ -1,4 +1,4 @@
-"""What methods are asked, and what a method is."""
+"""The problem that methods are given, and what a method is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tamis.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A table to release, and under which conditions.
+    """A table to release, and the conditions.
 
     Parameters
     ----------
@@ -22,11 +22,11 @@ class Asked:
     split : HoldOut
         The rows that a search may look at, and the rest.
     k : int
-        The anonymity that every release must keep.
+        The anonymity that every release must have.
     binary : mapping of column to Cut, optional
-        How to make the table 0/1; `None`: by its values.
+        How to convert the table to 0/1; `None`: by its values.
     classifier : scikit-learn classifier
-        What a recipient would learn.
+        What a recipient would train.
     weights : mapping of factor to weight
         Of `performance`, `privacy` and `size` in the choice.
     random_state : int
@@ -45,15 +45,15 @@ class Asked:
 
     @property
     def too_few(self) -> str | None:
-        """Why k cannot be met whatever is released; `None` where there are people enough."""
+        """Why k cannot be met whatever is released; `None` where there are enough people."""
         if self.table.everybody >= self.k:
             return None
         return f"The table has {self.table.everybody} {self.table.unit}, fewer than k = {self.k}."
 
     def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
-        """What must hold for a release of some features as they are.
+        """What must hold for a release of some unaltered features.
 
-        Of a 0/1 table k people have all that anybody has; of any other k people are equal on
+        In a 0/1 table, whatever anybody has, k people have; in any other, k people are alike in
         what an attacker may know.
         """
         if is_binary(self.table):

@@ -1,9 +1,9 @@
-"""Releases of rows that were drawn anew, with differential privacy.
+"""Releases of synthetic rows, drawn with differential privacy.
 
-Nobody who sees such a release learns more of one row, or of one person where the roles name
-people, than epsilon allows. So that this holds for all that is handed on, one release is proposed,
-by what is public alone; where a data holder asks for several, the choice among them looks at the
-table without noise, and it is said.
+Nobody who sees such a release learns more about one row, or about one person where the roles name
+people, than epsilon allows. So that this holds for everything that is shared, only one release is
+proposed, based on public knowledge alone; where a data holder asks for several, the choice among
+them looks at the table without noise, and the release says so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = ("selected", "histogram", "partition", "synthesiser")
 
 
 class Draw(NamedTuple):
-    """Drawn rows, and what drawing them has cost."""
+    """Synthetic rows, and what drawing them has cost."""
 
     table: Table
     recipe: dict[str, Any]
@@ -43,15 +43,15 @@ class Drawn:
     Parameters
     ----------
     kinds : sequence of str
-        Of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
+        Any of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
         `partition` and `synthesiser`. None: `synthesiser` where `python` is given, `selected`
         where there are `items`, otherwise `partition`.
     bounds : mapping of column to its declaration
-        Public knowledge, of the target too; see `tamis.dp.domain.axis`. The columns named
-        here are drawn, no others.
+        Public knowledge, about the target too; see `tamis.dp.domain.axis`. Only the columns named
+        here are drawn.
     items : sequence of str
-        The columns of 0 and 1 that `selected` chooses among, as is publicly known. None: all
-        features of the table, whose names are public then.
+        The publicly known columns of 0 and 1 that `selected` chooses among. None: all features of
+        the table, whose names are then taken to be public.
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     features : int
@@ -61,16 +61,16 @@ class Drawn:
     rows : int, optional
         About how many rows there are, if that is public: for `partition`.
     max_rows_per_person : int
-        The most rows that a person adds; `selected` knows 1 only.
+        The most rows used per person; `selected` supports only 1.
     neighbours : {"add-remove", "substitute"}
-        Which tables must look alike; `selected` knows ``"substitute"`` only, the synthesiser
-        ``"add-remove"`` only.
+        Which tables must be indistinguishable; `selected` supports only ``"substitute"``, the
+        synthesiser only ``"add-remove"``.
     python : str, optional
         A Python interpreter that has ``opendp[mbi]``, for the synthesiser.
     """
 
     name: ClassVar[str] = "dp"
-    words: ClassVar[str] = "Draws new rows from counts with noise; no row is anybody's."
+    words: ClassVar[str] = "Draws synthetic rows from noisy counts; they describe no real person."
 
     kinds: Sequence[str] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
@@ -86,7 +86,9 @@ class Drawn:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
         if unknown := [kind for kind in self.kinds if kind not in KINDS]:
-            raise InputError(f"no kind {listed(unknown)} of drawing; there are {', '.join(KINDS)}")
+            raise InputError(
+                f"no kind {listed(unknown)} of drawing; the kinds are {', '.join(KINDS)}"
+            )
         check_neighbours(self.neighbours)
         if self.bins is not None:
             check_bins(self.bins)
@@ -103,7 +105,7 @@ class Drawn:
 
     @property
     def _kinds(self) -> Sequence[str]:
-        """What was asked for, or what the public knowledge is fit for; never by a look at cells."""
+        """What was asked for, or what the public knowledge allows; cells are never looked at."""
         if self.kinds:
             return self.kinds
         if self.python is not None:
@@ -117,7 +119,7 @@ class Drawn:
         return ", ".join(sorted({fixed.get(kind, self.neighbours) for kind in self._kinds}))
 
     def _release(self, asked: Asked, kind: str) -> Release:
-        """Rows drawn from all, to publish; from those that may be seen, to be judged by."""
+        """Rows drawn from the whole table, to publish; from the rows seen, to be evaluated."""
         draw = self._selected if kind == "selected" else partial(self._from_counts, kind)
         every = (
             self._candidates(asked.table) if kind == "selected" else self._with_bounds(asked.table)
@@ -134,7 +136,7 @@ class Drawn:
         )
 
     def _as_declared(self, table: Table, features: list[str]) -> Table:
-        """The rows as they are, in the types that drawn rows have."""
+        """The original rows, in the types that synthetic rows have."""
         whole = released(table, features, "", Recipe(self.name)).table
         declared = {c: self.bounds.get(c, ZERO_ONE) for c in (*features, table.target)}
         of = [
@@ -148,22 +150,22 @@ class Drawn:
         check_most(self.max_rows_per_person, table.roles, "substitute")
         if table.target not in self.bounds:
             raise InputError(
-                f"no public labels of the target {table.target!r}; list the two in [bounds] of "
+                f"the target {table.target!r} has no public labels; list the two in [bounds] of "
                 "the file given with --bounds"
             )
         if strange := [c for c in self.items if c not in table.features]:
             raise InputError(
-                f"the items {listed(strange)} are no columns to release; there are "
+                f"the items {listed(strange)} are not columns to release; the columns are "
                 f"{listed(table.features)}"
             )
         return list(self.items or table.features)
 
     def _with_bounds(self, table: Table) -> list[str]:
-        """The features that have public bounds; an error where none has, or the target has not."""
+        """The features with public bounds; an error where there are none, or the target has none."""
         known = {*table.features, table.target}
         if unknown := [c for c in (*self.bounds, *self.missing) if c not in known]:
             raise InputError(
-                f"the bounds name {listed(unknown)}, which is no column to release; there are "
+                f"the bounds name {listed(unknown)}, which is not a column to release; there are "
                 f"{listed([*table.features, table.target])}"
             )
         found = [c for c in table.features if c in self.bounds]

@@ -1,17 +1,17 @@
-"""`publish`: the chosen release as a folder to hand on, with a part that the holder keeps.
+"""`publish`: the chosen release as a folder to share, with a part that the holder keeps.
 
 ::
 
     DIR/
     ├── release.csv       the rows (or release.parquet)
-    ├── manifest.json     what holds for them, and what does not
-    ├── report.html       the same for people
-    └── private/          never handed on, mode 0700
+    ├── manifest.json     what is promised about them, and what is not
+    ├── report.html       the same for people to read
+    └── private/          never shared, mode 0700
         ├── report.html   everything that was compared
         ├── scorecard.json
         ├── summary.json  what both reports are made of
-        ├── recipe.json   what is needed to make the same bytes again
-        └── people.csv    whose each released row is, where people have several
+        ├── recipe.json   what is needed to reproduce the same bytes
+        └── people.csv    the person of each released row, where people have several
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RECIPE_VERSION = 1
 
 
 def recipe(outcome: Outcome, draft: Path, origin: dict[str, Any], date: str) -> dict[str, Any]:
-    """What was asked for, of which table, and what came out."""
+    """What was asked for, for which table, and what came out."""
     release, roles = outcome.decision.chosen.release, outcome.table.roles
     public = sorted(path for path in draft.iterdir() if path.is_file())
     return {
@@ -76,16 +76,16 @@ def read_recipe(folder: str | Path) -> dict[str, Any]:
     path = Path(folder) / PRIVATE / RECIPE
     if not path.is_file():
         raise InputError(
-            f"{folder} has no private/recipe.json; only the holder's own folder can be made again"
+            f"{folder} has no private/recipe.json; only the holder's own folder can be reproduced"
         )
     content: dict[str, Any] = read_json(path)
     if content.get("recipe_version") != RECIPE_VERSION:
-        raise InputError(f"{path} is of another version than this tamis reads ({RECIPE_VERSION})")
+        raise InputError(f"{path} does not have the version this tamis reads ({RECIPE_VERSION})")
     return content
 
 
 def differing(one: str | Path, other: str | Path) -> list[str]:
-    """Files to hand on that are not the same bytes in two folders."""
+    """Shared files whose bytes differ between two folders."""
     first, second = (read_recipe(folder)["sha256"] for folder in (one, other))
     return sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
 
@@ -105,13 +105,13 @@ def publish(
     outcome : Outcome
         From `tamis.flow.consider`.
     out : path
-        The folder to make.
+        The folder to create.
     force : bool
         Replace an earlier release of that name, once the new one is complete.
     origin : mapping, optional
         How the table was read, kept in the private recipe.
     date : str, optional
-        The day that stands in the manifest; `None`: today.
+        The date to put in the manifest; `None`: today.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
     if alone is None:
-        # How many were drawn was asked for; how many of them kept the limits tells of the table.
+        # How many were drawn was requested; how many met the limits would reveal something.
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
         return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)

@@ -1,7 +1,7 @@
-"""Measures that check a written release, by other ways than those that chose it.
+"""Measures that check a written release, by different means from those that chose it.
 
-The selection counts patterns of rows and codes of values; here anonymity by containment is read
-off one bitmap a column by its definition, and k-anonymity off a grouping of the cells as they are
+The selection counts row patterns and value codes; here anonymity by containment is read off one
+bitmap per column by its definition, and k-anonymity off a grouping of the cells as they are
 stored: two cells are equal where their bits are.
 """
 
@@ -21,11 +21,11 @@ from tamis.table import bare, only
 People = NDArray[np.int64]
 """The person of each row, by number."""
 FEW = 20
-"""Rows below which a column may well have no value twice."""
+"""With fewer rows than this, a column may well have no repeated value."""
 
 
 def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None) -> int:
-    """The rows that a written table reaches for a promise, or the people where these are known."""
+    """What a written table reaches for a promise, in rows, or in people where these are known."""
     if missing := [c for c in promise.columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not promise.columns:
@@ -37,7 +37,7 @@ def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None)
 
 
 def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int:
-    """The number of rows, or of people, of the rarest row of cells; a missing cell is a value.
+    """How many rows, or people, have the rarest combination of cells; a missing cell is a value.
 
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
     1
@@ -53,7 +53,7 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
 
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
-    """Cells that are equal only where what is stored is; numbered, for names may be patterns."""
+    """Cells that are equal only where their bits are; numbered, as names may be patterns."""
     return pl.DataFrame([stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
 
 
@@ -61,9 +61,9 @@ _BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float6
 
 
 def stored(cells: pl.Series) -> pl.Series:
-    """Cells as whole numbers or bytes: equal where what is stored is, bit by bit.
+    """Cells as whole numbers or bytes: equal where they are stored alike, bit by bit.
 
-    polars takes 0.0 and -0.0 for one value, and all that are not a number for another.
+    polars treats 0.0 and -0.0 as one value, and every NaN as another.
     """
     if cells.dtype == pl.String:
         return cells.cast(pl.Binary)
@@ -78,20 +78,20 @@ def unlike_a_table(frame: pl.DataFrame) -> str:
     plain = (pl.Boolean, pl.String, pl.Date, pl.Time, pl.Datetime, pl.Duration)
     odd = [c for c, t in frame.schema.items() if not (t.is_numeric() or isinstance(t, plain))]
     if odd:
-        return f"column {listed(odd)} holds neither numbers nor texts, truth values or dates"
+        return f"column {listed(odd)} holds neither numbers nor texts, booleans or dates"
     return ""
 
 
 def hidden_in_parquet(path: Path) -> str:
-    """What a parquet file tells beside its rows and the types of its columns, in words."""
+    """What a parquet file reveals besides its rows and the types of its columns, in words."""
     told = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
-    return f"the file tells more than its rows, in {listed(sorted(told))}" if told else ""
+    return f"the file reveals more than its rows, in {listed(sorted(told))}" if told else ""
 
 
 def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns with another value in every row, as names and numbers of people have.
+    """Columns with a different value in every row, such as people's names and numbers.
 
-    Those that hold numbers, which may be written as text, count where all are whole.
+    Columns of numbers, which may be written as text, count where all are whole.
 
     >>> without_repeats(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
     ['who']
@@ -109,11 +109,11 @@ def _whole(cells: pl.Series) -> bool:
 
 
 def containment_by_bitmaps(cells: pl.DataFrame, people: People | None = None) -> int:
-    """The least number of rows that have all the ones of some row, or of people who have such.
+    """The least number of rows, or of people with a row, that have all the ones of some row.
 
     Notes
     -----
-    AC(D) of Zhang et al. (2017), Definitions 4 to 6, one AND a feature of each distinct row.
+    AC(D) of Zhang et al. (2017), Definitions 4 to 6, one AND per feature of each distinct row.
 
     >>> containment_by_bitmaps(pl.DataFrame({"a": ["1", "1", "1"], "b": ["1", "0", "1"]}))
     2
@@ -140,14 +140,14 @@ def _members(bitmap: NDArray[np.uint8], people: People | None) -> int:
 
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
-    """Cells that are 0 and 1 as truth values; an error where others are among them."""
+    """Cells of 0 and 1 as booleans; an error where there are others."""
     columns = {s.name: bare(s).cast(pl.String) for s in cells.get_columns()}
     known = ["0", "1", "true", "false"]
     odd = [name for name, texts in columns.items() if not texts.is_in(known).fill_null(False).all()]
     if odd:
         raise CannotMeet(
             f"anonymity by containment is promised, but column {listed(odd)} holds something "
-            "beside 0 and 1"
+            "other than 0 and 1"
         )
     ones = [texts.is_in(["1", "true"]).to_numpy() for texts in columns.values()]
     found: NDArray[np.bool_] = np.column_stack(ones)

@@ -1,4 +1,4 @@
-"""Class sizes for a page: bins in which no one can be counted out."""
+"""Class sizes for a page, in bins from which nobody can be singled out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def class_sizes(
     everything : array of int
         The same in the release where all that is released is known.
     k : int
-        Neighbouring bins are joined until each holds nobody or at least k people.
+        Neighbouring bins are merged until each holds nobody or at least k people.
     kind : {"equal", "containment"}
         What a class is.
 
@@ -69,7 +69,7 @@ def _bins(before: Sizes, after: Sizes, everything: Sizes, k: int) -> list[ClassB
 
 
 def _doubling(k: int, largest: int) -> Edges:
-    """1, then up to k - 1, then from k on each bin twice as wide as the one before."""
+    """1, then up to k - 1, then from k on, each bin twice as wide as the one before."""
     starts = sorted({1, min(2, k), k})
     while starts[-1] * 2 <= largest:
         starts.append(starts[-1] * 2)
@@ -78,7 +78,7 @@ def _doubling(k: int, largest: int) -> Edges:
 
 
 def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
-    """Bins joined to a neighbour while one of them tells of fewer than k people."""
+    """Bins merged with a neighbour while one of them counts fewer than k people."""
     while edges:
         counts = [[_inside(s, low, high) for s in sizes] for low, high in edges]
         small = [i for i, pair in enumerate(counts) if any(0 < n < k for n in pair)]
@@ -92,7 +92,7 @@ def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
 
 
 def _without_gaps(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
-    """Neighbouring bins of k and more that nobody is in become one."""
+    """Neighbouring empty bins of k and more become one."""
     found: Edges = []
     gap = False
     for low, high in edges:

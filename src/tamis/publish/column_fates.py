@@ -20,7 +20,7 @@ from tamis.table import Table
 
 FOLDS = 5
 NOTICEABLE = 0.002
-"""A loss of accuracy that a reader should hear of."""
+"""A loss of accuracy worth mentioning to a reader."""
 
 
 def source_of(name: str, columns: tuple[str, ...]) -> str | None:
@@ -55,9 +55,9 @@ def column_stories(outcome: Outcome) -> list[Column]:
             why = f"It is what recipients learn to predict{_also(table)}."
             found.append({"name": name, "fate": "target", "why": why})
         elif name in table.roles.identifiers:
-            found.append({"name": name, "fate": "identifier", "why": "It names people."})
+            found.append({"name": name, "fate": "identifier", "why": "It identifies people."})
         elif name == table.sensitive:
-            why = "It is what must stay hard to guess."
+            why = "It must stay hard to guess."
             found.append({"name": name, "fate": "held back", "why": why})
         else:
             found.append(reasons.story(name))
@@ -67,12 +67,12 @@ def column_stories(outcome: Outcome) -> list[Column]:
 
 
 def _also(table: Table) -> str:
-    return " and also what is sensitive" if table.sensitive == table.target else ""
+    return ", and it is also sensitive" if table.sensitive == table.target else ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Reasons:
-    """What each feature teaches and tells, measured on the rows that the search has seen."""
+    """What each feature teaches and reveals, measured on the rows that the search has seen."""
 
     outcome: Outcome
 
@@ -107,7 +107,7 @@ class _Reasons:
         if became == [name] and release.unaltered is not None:
             why = "Some of its values were changed on purpose."
             if release.is_drawn:
-                why = "Its values are drawn anew, with noise, within its public bounds."
+                why = "Its values are synthetic, drawn with noise within its public bounds."
             return {"name": name, "fate": "altered", "why": why}
         if became == [name]:
             return {"name": name, "fate": "released", "why": self._released(name)}
@@ -118,13 +118,12 @@ class _Reasons:
     def _released(self, name: str) -> str:
         target, sensitive = self.outcome.table.target, self.outcome.court.sensitive
         teaches = self.teaches[name] > NOTICEABLE
-        first = f"It helps to predict {target}" if teaches else "It does no harm to release it"
+        first = f"It helps to predict {target}" if teaches else "Releasing it does no harm"
         if sensitive == target:
             return f"{first}."
         tells = self.tells[name] > NOTICEABLE
-        return f"{first}{', although it tells something' if tells else ' and tells little'} of " + (
-            f"{sensitive}."
-        )
+        how_much = ", although it reveals something" if tells else " and reveals little"
+        return f"{first}{how_much} about {sensitive}."
 
     def _held_back(self, name: str) -> str:
         table, sensitive = self.outcome.table, self.outcome.court.sensitive
@@ -132,7 +131,7 @@ class _Reasons:
         if release.is_drawn:
             chosen = release.recipe.public.get("kind") == "selected"
             return (
-                "A choice under noise took other columns."
+                "The choice, made with noise, fell on other columns."
                 if chosen
                 else "No public bounds were given for it, so it could not be drawn."
             )
@@ -146,8 +145,8 @@ class _Reasons:
         if sensitive != table.target and self.tells[name] > NOTICEABLE:
             return f"It would help an attacker to guess {sensitive}."
         if self.teaches[name] <= NOTICEABLE:
-            return f"It adds next to nothing to what the other columns tell of {table.target}."
-        return "The release as a whole is better without it, by the weights that were given."
+            return f"It adds next to nothing to what the other columns say about {table.target}."
+        return "Under the given weights, the release as a whole is better without it."
 
     def _breaks_k(self, name: str) -> bool:
         """Whether the release with this column as it is would not keep k equals."""

@@ -1,7 +1,7 @@
-"""Who stands alone in a release: among what attackers may know, and in everything released.
+"""Who is unique in a release: by what attackers may know, and by everything released.
 
-Figures of rows can be counted from the released file by anybody who has it, so they may be small.
-Where people have several rows, figures of people cannot: those from 1 to k - 1 are `None`.
+Anybody who has the released file can count its rows, so figures about rows may be small. Where
+people have several rows, nobody can count the people: figures from 1 to k - 1 are `None`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 def exposure(outcome: Outcome) -> Exposure | None:
-    """How exposed the chosen release is; `None` of rows that were drawn: they are nobody's."""
+    """How exposed the chosen release is; `None` for synthetic rows, which describe nobody."""
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn:
         return None
@@ -37,9 +37,9 @@ def exposure(outcome: Outcome) -> Exposure | None:
 
 
 def same_sensitive(outcome: Outcome) -> Alike | None:
-    """Groups in which all share the sensitive value; `None` where it is released, or rows drawn.
+    """Groups in which all share the sensitive value; `None` if it is released or rows synthetic.
 
-    Nobody can count these from the released file, so what is from 1 to k - 1 is not told.
+    Nobody can count these in the released file, so figures from 1 to k - 1 are left out.
     """
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
@@ -49,9 +49,9 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
-    """For everybody the size of their smallest crowd: before, after, and in all that is released.
+    """For everybody the size of their smallest crowd: before, after, and by all that is released.
 
-    Before and after in what attackers were said to know, by containment where that is promised.
+    Before and after by what attackers are assumed to know, by containment where that is promised.
     """
     release, table = outcome.decision.chosen.release, outcome.table
     known, whole = _known(release), _whole(release)
@@ -62,7 +62,7 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
 
 
 def _before(outcome: Outcome, contained: bool) -> Ints:
-    """For each row of the original the size of its crowd; records of 0 and 1 may be sparse."""
+    """For each row of the original the size of its crowd; 0/1 records may be sparse."""
     table = outcome.table
     if not contained:
         return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
@@ -72,7 +72,7 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
 
 
 def _each(sizes: Ints, people: Ints | None) -> Ints:
-    """Of sizes for each row, the smallest of each person."""
+    """From the sizes for each row, the smallest for each person."""
     if people is None:
         return sizes
     least = np.full(int(people.max()) + 1, len(sizes), dtype=np.int64)
@@ -81,7 +81,7 @@ def _each(sizes: Ints, people: Ints | None) -> Ints:
 
 
 def told_from(k: int) -> Callable[[int], int | None]:
-    """Tells counts that nobody else could make: those from 1 to k - 1 are left out.
+    """For counts that nobody else could make: those from 1 to k - 1 are left out.
 
     >>> [told_from(3)(count) for count in range(5)]
     [0, None, None, 3, 4]
@@ -91,7 +91,7 @@ def told_from(k: int) -> Callable[[int], int | None]:
 
 @dataclass(frozen=True, eq=False)
 class _Crowds:
-    """For each row a number of its kind, and the people (or rows) among whom it hides."""
+    """For each row the number of its kind, and the people (or rows) among whom it hides."""
 
     frame: pl.DataFrame
     columns: list[str]
@@ -99,13 +99,13 @@ class _Crowds:
 
     @cached_property
     def kinds(self) -> Ints:
-        """The same number for rows that are equal."""
+        """The same number for identical rows."""
         if not self.columns:
             return np.zeros(self.frame.height, dtype=np.int64)
         return _codes([self.frame.get_column(name) for name in self.columns])
 
     def sizes(self, people: Ints | None) -> Ints:
-        """Of equals, or of those who have all that a row has."""
+        """The number of identical rows, or of those who have everything a row has."""
         if not self.contained:
             kinds = self.kinds
             return _distinct(kinds, people)[kinds]
@@ -144,7 +144,7 @@ def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Expos
 
 
 def _known(release: Release) -> _Crowds:
-    """What attackers were said to know of the release, in the sense of its promise."""
+    """What attackers are assumed to know of the release, in the sense of its promise."""
     promise = next(iter(release.promises), Promise("k_anonymity", 1, release.table.quasi))
     contained = promise.name == "containment_anonymity" and bool(promise.columns)
     return _Crowds(release.table.frame, list(promise.columns), contained)
@@ -174,7 +174,7 @@ def _alike(
 
 
 def _codes(columns: list[pl.Series]) -> Ints:
-    """A number for each row, the same for equals; the names do not matter, polars reads some."""
+    """A number for each row, the same for identical ones; polars would interpret some names."""
     named = pl.DataFrame([s.alias(f"c{i}") for i, s in enumerate(columns)])
     return np.asarray(grouped(named, named.columns).class_of, dtype=np.int64)
 
@@ -184,7 +184,7 @@ def _members(some: NDArray[np.bool_], people: Ints | None) -> int:
 
 
 def _distinct(kinds: Ints, others: Ints | None) -> Ints:
-    """For each kind the number of different others that go with it; of rows where none are."""
+    """For each kind the number of different others that go with it, or else of its rows."""
     if others is None:
         return np.bincount(kinds)
     return np.bincount(np.unique(np.column_stack([kinds, others]), axis=0)[:, 0])

@@ -1,4 +1,4 @@
-"""Who stands alone in a release, in words: for the pages, the terminal and `tamis verify`."""
+"""Who is unique in a release, in words: for the pages, the terminal and `tamis verify`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tamis.publish.summary import Alike, Crowd, Exposure, Unit
 
 
 def exposure_words(exposure: Exposure, target: str) -> list[str]:
-    """Both figures, and what whole groups share.
+    """Both figures, and what whole groups have in common.
 
     Parameters
     ----------
     exposure : Exposure
     target : str
-        What all in a group may share.
+        The column whose value a whole group may share.
 
     Examples
     --------
@@ -23,9 +23,9 @@ def exposure_words(exposure: Exposure, target: str) -> list[str]:
     ...     "same_target": {"groups": 2, "of": 9, "members": 15}}
     >>> for words in exposure_words(found, "ill"):
     ...     print(words)
-    In what attackers are assumed to know, everybody is like at least 6 others.
-    In everything released together, 20 of 90 people are like nobody else (k = 1).
-    Of the 9 groups that are alike in what attackers know, 2 (15 people) are alike in ill too.
+    In the columns that attackers are assumed to know, everybody is like at least 6 others.
+    In all released columns together, 20 of 90 people are like nobody else (k = 1).
+    Of the 9 groups that are alike in what attackers know, 2 (15 people) also share one ill value.
     """
     lines = [known_words(exposure), everything_words(exposure)]
     same = alike_words(exposure["same_target"], target, exposure)
@@ -36,37 +36,37 @@ def known_words(exposure: Exposure) -> str:
     """How many are alike in what attackers are assumed to know."""
     known, unit = exposure["known"], exposure["unit"]
     if not known["columns"]:
-        return "None of the released columns is one that attackers are assumed to know."
+        return "None of the columns that attackers are assumed to know is released."
     if known["kind"] == "equal":
-        return f"In what attackers are assumed to know, {_crowd(known, exposure)}."
-    whose = "somebody" if unit == "people" else "a row"
+        return f"In the columns that attackers are assumed to know, {_crowd(known, exposure)}."
+    whose = "a person" if unit == "people" else "a row"
     least = (
         f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {exposure['asked']}"
     )
-    return f"All that {whose} has of the released columns, {least} {unit} have."
+    return f"Whatever {whose} has among the released columns, {least} {unit} have."
 
 
 def everything_words(exposure: Exposure) -> str:
-    """How many are alike in all released columns, the target too."""
-    return f"In everything released together, {_crowd(exposure['everything'], exposure)}."
+    """How many are alike in all released columns, the target included."""
+    return f"In all released columns together, {_crowd(exposure['everything'], exposure)}."
 
 
 def alike_words(alike: Alike, column: str, exposure: Exposure) -> str:
-    """In how many groups all share a value; nothing where there are no groups to speak of."""
+    """In how many groups everybody shares a value; empty where no known column is released."""
     if not exposure["known"]["columns"]:
         return ""
     groups, unit = "groups that are alike in what attackers know", exposure["unit"]
     if exposure["known"]["kind"] == "containment":
-        groups = "crowds that have all that some row has"
+        groups = "groups that have everything some row has"
     some = f"Of the {alike['of']:,} {groups}"
     if alike["members"] is None:
-        few = f"some with fewer than {exposure['asked']} {unit} in all"
-        return f"{some}, {few} are alike in {column} too."
+        few = f"some, with fewer than {exposure['asked']} {unit} in all,"
+        return f"{some}, {few} also share one {column} value."
     if not alike["groups"]:
-        return f"{some}, none is alike in {column} too."
-    are = "is" if alike["groups"] == 1 else "are"
+        return f"{some}, none shares one {column} value."
+    share = "shares" if alike["groups"] == 1 else "share"
     members = counted(alike["members"], unit)
-    return f"{some}, {alike['groups']:,} ({members}) {are} alike in {column} too."
+    return f"{some}, {alike['groups']:,} ({members}) also {share} one {column} value."
 
 
 def counted(amount: int, unit: Unit) -> str:

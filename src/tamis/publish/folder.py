@@ -1,4 +1,4 @@
-"""The folder of a release: what may have its name, and what may be replaced."""
+"""The folder of a release: where it may be written, and what it may replace."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def refuse_existing(out: Path, force: bool) -> None:
 
 @contextmanager
 def written_folder(out: Path, *, force: bool) -> Iterator[Path]:
-    """A draft beside `out` that takes its name when the block ends well.
+    """A draft beside `out` that takes its name when the block ends without an error.
 
-    What was there before stays until the draft is complete; whatever interrupts the block leaves
-    it untouched and the draft gone.
+    What was there before stays until the draft is complete; if anything interrupts the block, it
+    is left untouched and the draft is removed.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def _refuse(out: Path, force: bool) -> None:
     if not os.path.lexists(out):
         return
     if not force:
-        raise InputError(f"{out} is there already; pass --force to replace it, or another --out")
+        raise InputError(f"{out} already exists; pass --force to replace it, or another --out")
     if not is_folder(out):
         raise InputError(f"{out} is not a folder, so --force does not replace it")
     try:
@@ -48,12 +48,12 @@ def _refuse(out: Path, force: bool) -> None:
             return
         if odd := strangers(out):
             raise InputError(
-                f"{out} holds {listed(odd)}, which is no part of a release, so --force does not "
-                "replace it; move that away, or choose another --out"
+                f"{out} contains {listed(odd)}, which is not part of a release, so --force does "
+                "not replace it; move that elsewhere, or choose another --out"
             )
         verify(out)
     except (CannotMeet, OSError) as error:
         raise InputError(
             f"{out} is not a release as tamis wrote it, so --force does not replace it; move it "
-            f"away, or choose another --out ({error})"
+            f"elsewhere, or choose another --out ({error})"
         ) from None

@@ -1,7 +1,7 @@
-"""What a published folder holds, by name, and how its files are opened to be read again.
+"""What a published folder contains, by name, and how its files are opened to be read again.
 
 Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a
-device, and of documents only as much as a release of any size needs.
+device, and no more of a document is read than a release of any size needs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PRIVATE = "private"
 RECIPE = "recipe.json"
 PEOPLE = "people.csv"
 PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE)
-"""What `private/` may hold; nothing else is taken for a part of a release."""
+"""What `private/` may contain; nothing else counts as part of a release."""
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1
 MOST_BYTES = 16 << 20
@@ -34,7 +34,7 @@ MOST_BYTES = 16 << 20
 
 
 def strangers(folder: Path) -> list[str]:
-    """What a folder holds that no release has: other names, and what is no plain file.
+    """What a folder contains that no release has: other names, and anything but plain files.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def _odd(path: Path, known: set[str]) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder, and no link to one."""
+    """Whether a path is a folder and not a link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -68,12 +68,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """A plain file to read; an error, without opening it, where it is anything else."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise CannotMeet(f"{path.name} is no plain file")
+            raise CannotMeet(f"{path.name} is not a plain file")
         # It may be exchanged after it was looked at: a link is not followed, a pipe not waited for.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise CannotMeet(f"{path.name} is no plain file")
+                raise CannotMeet(f"{path.name} is not a plain file")
             yield file
     except FileNotFoundError:
         raise CannotMeet(f"there is no {path.name} in {path.parent}") from None
@@ -96,7 +96,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_json(path: Path, most: int = MOST_BYTES) -> Any:
-    """A JSON document of a release, in which no key stands twice and every number is finite."""
+    """A JSON document of a release, in which no key occurs twice and every number is finite."""
     with opened(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -110,15 +110,15 @@ def read_json(path: Path, most: int = MOST_BYTES) -> Any:
         )
     except (ValueError, RecursionError):
         raise CannotMeet(
-            f"{path.name} is not a JSON document whose keys are given once and whose numbers are "
-            "finite"
+            f"{path.name} is not a JSON document in which every key occurs once and every number "
+            "is finite"
         ) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 

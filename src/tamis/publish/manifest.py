@@ -1,8 +1,8 @@
-"""`manifest.json`: what was released, what holds for it, and what does not.
+"""`manifest.json`: what was released, what is promised about it, and what is not.
 
-It names no column that was held back, no seed and no value of a cell, and has no figure that
-depends on what was held back: nothing of the sensitive column unless that is the target, nothing
-that compares with the original, and columns by their names.
+It names no column that was held back, no seed and no cell value, and has no figure that depends on
+what was held back: nothing about the sensitive column unless that is the target, no comparison
+with the original, and columns in the order of their names.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def manifest(
     not_promised: list[str],
     date: str,
 ) -> dict[str, Any]:
-    """The manifest of a release whose file is written; `measured` are its promises' values.
+    """The manifest of a release whose file is written; `measured` holds its promises' values.
 
-    `exposure` tells who stands alone in it, and `unit` what is counted, people or rows.
+    `exposure` says who is unique in it, and `unit` what is counted, people or rows.
 
-    Of drawn rows it has no figures that were measured on people and no number of columns that were
-    held back, for no epsilon covers these.
+    For synthetic rows it has no figures that were measured on people and no number of columns held
+    back, because no epsilon covers these.
     """
     release = row.release
     parameters = dict(release.recipe.public)

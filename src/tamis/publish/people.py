@@ -1,8 +1,8 @@
-"""Whose the released rows are, where a person has several: told to the holder, counted again.
+"""Which person each released row belongs to, where people have several rows; for the holder only.
 
-No identifier leaves, so a recipient can count rows only. The holder keeps ``private/people.csv``:
-for each row of the released file, in its order, a number that stands for a person. The numbers
-are drawn, and tell nothing of the original's order.
+No identifier is released, so a recipient can only count rows. The holder keeps
+``private/people.csv``: for each row of the released file, in its order, a number that stands for a
+person. The numbers are random and reveal nothing about the order of the original.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.release import Promise, Release
 
 HEADER = "person"
 DIGITS = 20
-"""The most characters of a line."""
+"""The most characters a line may have."""
 
 
 def arranged_people(release: Release, random_state: int) -> People | None:
@@ -39,7 +39,7 @@ def write_people(path: Path, people: People) -> None:
 
 
 def read_people(path: Path, rows: int) -> People:
-    """The numbers of a written file of people; an error where it is none of so many rows."""
+    """The numbers in a file of people; an error where it does not fit so many rows."""
     with opened(path) as file:
         data = file.read(DIGITS * (rows + 1) + 1)
     if len(data) > DIGITS * (rows + 1):
@@ -57,7 +57,7 @@ def _is_number(line: str) -> bool:
 def counted(
     entries: list[dict[str, Any]], frame: pl.DataFrame, people: People | None, unit: str
 ) -> list[dict[str, Any]]:
-    """The promises of a manifest, told in people, as a written file and its people show.
+    """The promises of a manifest, counted in people from a written file and its people.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def counted(
     Returns
     -------
     list of dict
-        `measured` counts people, `rows_measured` rows; `recount` tells what people can be counted
-        from, the file itself or the holder's private part. `CannotMeet` where people are too few.
+        `measured` counts people, `rows_measured` rows; `recount` says what people can be counted
+        from: the file itself or the holder's private part. `CannotMeet` where people are too few.
     """
     recount = "file" if people is None else "private"
     found = []
@@ -82,7 +82,7 @@ def counted(
         value = rows if people is None else measure(_promise(entry), frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
-                f"the written file has {entry['key']} {value} in people, below "
+                f"the written file has {entry['key']} {value} counted in people, below "
                 f"{entry['at_least']}; nothing was published"
             )
         told = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
@@ -91,7 +91,7 @@ def counted(
 
 
 def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
-    """Whose the rows of a published file are, where the holder's part is there to tell."""
+    """Which person each row of a published file belongs to, where the holder's part is there."""
     told = any(entry.get("recount") == "private" for entry in content["promises"])
     if not told or not is_folder(folder / PRIVATE):
         return None
@@ -107,14 +107,14 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:
-            return f"{entry['key']} is said to be {said} people and {rows} rows, which cannot be"
+            return f"{entry['key']} is given as {said} people and {rows} rows, which is impossible"
         if entry.get("recount", "file") != "private":
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
         elif people is not None:
             value = measure(_promise(entry), frame, people)
             if value != said:
-                return f"{entry['key']} is {value} in people, the manifest says {said}"
+                return f"{entry['key']} is {value} in people, but the manifest says {said}"
     return ""
 
 
@@ -125,7 +125,7 @@ def rows_said(entry: dict[str, Any]) -> int:
 
 
 def uncounted(content: dict[str, Any], private: bool) -> bool:
-    """Whether people are promised that cannot be counted from what is here."""
+    """Whether a promise counts people that cannot be counted from what is here."""
     return not private and any(e.get("recount") == "private" for e in content["promises"])
 
 

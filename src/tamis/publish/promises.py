@@ -14,26 +14,26 @@ def claim(promise: Promise, unit: Unit = "people") -> str:
     """A promise as a sentence, about people or about rows.
 
     >>> claim(Promise("k_anonymity", 5, ("age", "sex")))
-    'Everybody shares what an attacker may know of them with at least 4 others.'
+    'Everybody shares what an attacker may know about them with at least 4 others.'
     >>> claim(Promise("k_anonymity", 2, ("age", "sex")), "rows")
-    'Every row shares what an attacker may know of it with at least 1 other row.'
+    'Every row shares what an attacker may know about it with at least 1 other row.'
     """
     if not promise.columns:
-        return "No column is released that an attacker was said to know."
+        return "No column that an attacker is assumed to know is released."
     if promise.name == "containment_anonymity":
-        who = "somebody" if unit == "people" else "a row"
+        who = "a person" if unit == "people" else "a row"
         return (
-            f"Everything that {who} has, of the released columns, at least "
+            f"Whatever {who} has among the released columns, at least "
             f"{promise.at_least} {unit} have."
         )
-    who = "Everybody shares what an attacker may know of them"
+    who = "Everybody shares what an attacker may know about them"
     if unit == "rows":
-        who = "Every row shares what an attacker may know of it"
+        who = "Every row shares what an attacker may know about it"
     return f"{who} with at least {others(promise.at_least, unit)}."
 
 
 def others(amount: int, unit: Unit = "people") -> str:
-    """All of some people or rows but one.
+    """A number of people or rows, less the one in question.
 
     >>> others(5), others(2), others(5, "rows"), others(2, "rows")
     ('4 others', '1 other', '4 other rows', '1 other row')
@@ -47,65 +47,65 @@ def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
     if not promise.columns:
         return "no such column is in the file"
     if promise.name == "containment_anonymity":
-        whom = "anybody" if unit == "people" else "any row"
-        return f"at least {value:,} {unit} have all that {whom} has"
-    return f"the smallest group of equals has {value:,} {unit}"
+        whom = "a person" if unit == "people" else "a row"
+        return f"at least {value:,} {unit} have whatever {whom} has"
+    return f"the smallest group has {value:,} {unit}"
 
 
 def budget_claim(budget: dict[str, Any]) -> str:
     """What differential privacy promises, as a sentence.
 
     >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove", "unit": "row"})
-    'The rows are drawn so that one row more or less ... at most 2.72 (...epsilon = 1).'
+    'The synthetic rows are drawn so that adding or ... at most 2.72 (...epsilon = 1).'
     """
     whose = {
-        ("add-remove", "row"): "one row more or less",
-        ("substitute", "row"): "one row in the place of another, its label included,",
-        ("add-remove", "person"): "one person more or less, with all their rows,",
-        ("substitute", "person"): "one person in the place of another, the label included,",
+        ("add-remove", "row"): "adding or removing one row",
+        ("substitute", "row"): "replacing one row, its label included,",
+        ("add-remove", "person"): "adding or removing one person, with all their rows,",
+        ("substitute", "person"): "replacing one person, the label included,",
     }[budget["neighbours"], budget.get("unit", "row")]
     cost = f"epsilon = {budget['epsilon']:.4g}"
     cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
     return (
-        f"The rows are drawn so that {whose} changes the odds of any table by a factor of at most "
-        f"{exp(budget['epsilon']):.3g} (differential privacy, {cost})."
+        f"The synthetic rows are drawn so that {whose} changes the probability of any result by a "
+        f"factor of at most {exp(budget['epsilon']):.3g} (differential privacy, {cost})."
     )
 
 
 def budget_words(budget: dict[str, Any]) -> str:
-    """What the budget went into, in a few words."""
+    """What the budget was spent on, in a few words."""
     return ", ".join(f"{part['epsilon']:.4g} for {part['what']}" for part in budget["spent"])
 
 
 def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> list[str]:
-    """What a reader of drawn rows might believe and must not.
+    """What a reader of synthetic rows might wrongly believe.
 
     Parameters
     ----------
     compared : int
         The releases that could have been chosen.
     limited : bool
-        Whether a limit other than epsilon had to be kept.
+        Whether a limit other than epsilon had to be met.
     unit : {"row", "person"}
         What epsilon covers.
     """
-    several = "has several rows in the table, or " if unit == "row" else ""
+    several = "with several rows in the table, and people " if unit == "row" else ""
     found = [
-        "What is true of many people can be learnt from the rows, and so be guessed of anybody, in "
-        f"the table or not; only what is known of one {unit} alone is hidden.",
-        f"Who {several}hangs together with others in it is hidden less.",
-        "That a table was released at all is not covered: one that could not be read or judged, "
+        "What is true of many people can be learnt from the rows, and so guessed about anybody, in "
+        f"the table or not; only what is particular to one {unit} is hidden.",
+        f"People {several}related to others in the table are less protected.",
+        "That a table was released at all is not covered: one that could not be read or evaluated, "
         "such as one with a single label, would have been refused.",
-        "The rows are drawn: none is true of anybody, and figures made from them are approximate.",
+        "Synthetic rows describe no real person, and figures computed from them are approximate.",
     ]
     if compared > 1:
         found.append(
-            f"Which of {compared} drawn tables was published was decided by looking at the "
+            f"Which of {compared} synthetic tables to publish was decided by looking at the "
             "original without noise; epsilon does not cover this choice."
         )
     if limited:
         found.append(
-            "It was published because it kept limits that were measured on the original without "
+            "It was published because it met limits that were measured on the original without "
             "noise; epsilon does not cover this."
         )
     return found
@@ -119,7 +119,7 @@ def not_promised(
     sensitive_released: bool,
     altered: bool = False,
 ) -> list[str]:
-    """What a reader might believe and must not.
+    """What a reader might wrongly believe.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def not_promised(
     unit : {"people", "rows"}
         What they count.
     alone : bool
-        Whether fewer than promised are equal in all released columns together.
+        Whether fewer than promised are alike in all released columns together.
     sensitive_released : bool
     altered : bool
         Whether cells were changed on purpose.
@@ -141,18 +141,18 @@ def not_promised(
     found = [
         "How much better or worse the sensitive column can be guessed was measured against the "
         "attackers that were tried; a stronger one may do better.",
-        "Nobody is protected against an attacker who brings other data about the same people and "
-        "knows columns that were not named as knowable.",
+        "Nobody is protected against an attacker who has other data about the same people and "
+        "knows columns that were assumed to be unknown.",
     ]
     names = {promise.name for promise in promises if promise.columns}
     if altered:
         found.append(
-            "Some cells were changed on purpose: a row is no longer true of anybody, and figures "
-            "made from the file are approximate."
+            "Some cells were changed on purpose: no row can be taken to describe a real person, "
+            "and figures computed from the file are approximate."
         )
     if alone:
         found.append(
-            f"In all released columns together some {unit} are like few others or like no other: "
+            f"In all released columns together, some {unit} are like few others or none: anyone "
             "who knows all these values of a person finds the row."
         )
     if "containment_anonymity" in names:
@@ -162,8 +162,8 @@ def not_promised(
         )
     if "k_anonymity" in names:
         found.append(
-            f"{unit.capitalize()} that share what may be known of them may also share their other "
-            "values; who is known to be in such a group is then known in these."
+            f"{unit.capitalize()} alike in what may be known about them may also be alike in other "
+            "values; knowing that somebody is in such a group then reveals these values."
         )
     found.append(
         "The target is released as it is for every row."

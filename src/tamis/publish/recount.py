@@ -1,4 +1,4 @@
-"""Who stands alone in a written release, counted from its cells by code that did not make it."""
+"""Who is unique in a written release, counted from its cells by code that did not make it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tamis.publish.checks import People, as_stored, zeros_and_ones
 def wrong_exposure(
     frame: pl.DataFrame, content: dict[str, Any], people: People | None = None
 ) -> str:
-    """What of a manifest's exposure is not so; empty where all is.
+    """What is wrong in a manifest's exposure; empty where everything is right.
 
-    Where people have several rows, the file does not tell whose a row is. What is said of rows is
-    counted; what is said of people is counted where `people` has the person of each row, and else
-    can only be held against the rows.
+    Where people have several rows, the file does not say whose row is whose. Figures about rows
+    are counted; figures about people are counted where `people` has the person of each row, and
+    can otherwise only be compared with the rows.
     """
     said = content.get("exposure")
     if said is None:
         lacks = content.get("budget") is None
-        return "the manifest does not say who stands alone in the release" if lacks else ""
+        return "the manifest does not say who is unique in the release" if lacks else ""
     target = next(c["name"] for c in content["columns"] if c["role"] == "target")
     known = said["known"]
     cells = (frame, known["columns"], known["kind"], target)
@@ -33,7 +33,7 @@ def wrong_exposure(
         return wrong
     promised = [p["columns"] for p in content["promises"]]
     if promised and sorted(known["columns"]) != sorted(promised[0]):
-        return "who stands alone is counted in other columns than the promise is about"
+        return "unique rows are counted over different columns from those of the promise"
     if said is in_rows:
         return ""
     if wrong := _wrong_people(said, in_rows):
@@ -44,18 +44,18 @@ def wrong_exposure(
 
 
 def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) -> str:
-    """The first figure that is not what was found."""
+    """The first figure that differs from what was counted."""
     for part, figures in {**found, "": {"total": total}}.items():
         entries = said[part] if part else said
         for name, value in figures.items():
             if entries[name] != value or type(entries[name]) is not type(value):
                 words = f"{name} of {part.replace('_', ' ')}" if part else "the total"
-                return f"{words} is {value}, the manifest says {entries[name]!r}"
+                return f"{words} is {value}, but the manifest says {entries[name]!r}"
     return ""
 
 
 def _told(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]:
-    """Figures of people without those from 1 to k - 1, which the file does not tell."""
+    """Figures about people without those from 1 to k - 1, which the file does not reveal."""
     told: dict[str, dict[str, Any]] = {
         part: {
             name: value if name == "of" or not 0 < value < k else None for name, value in f.items()
@@ -70,15 +70,15 @@ def _told(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]
 
 
 def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:
-    """People are fewer than their rows, in every crowd."""
+    """What contradicts that every group has no more people than rows."""
     if said["known"]["columns"] != in_rows["known"]["columns"]:
-        return "people and rows are counted in different columns"
+        return "people and rows are counted over different columns"
     if not 0 < said["total"] < in_rows["total"]:
-        return "there are no fewer people than rows"
+        return "there are not fewer people than rows"
     for part, name in (("known", "k"), ("everything", "k"), ("same_target", "members")):
         value = said[part][name]
         if value is not None and not 0 <= value <= in_rows[part][name]:
-            return f"{name} of {part.replace('_', ' ')} is more of people than of rows"
+            return f"{name} of {part.replace('_', ' ')} is larger for people than for rows"
     return ""
 
 
@@ -89,14 +89,14 @@ def recounted(
     target: str,
     people: People | None = None,
 ) -> dict[str, dict[str, int]]:
-    """The figures of `tamis.publish.exposure`, of rows, or of the people that they are about.
+    """The figures of `tamis.publish.exposure`, for rows or for the people they belong to.
 
     >>> rows = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["no", "yes", "no"]})
     >>> recounted(rows, ["job"], "equal", "ill")["known"]
     {'k': 1, 'unique': 1}
     """
     if missing := [c for c in (*known, target) if c not in frame.columns]:
-        raise CannotMeet(f"column {listed(missing)} is said to be known and is not in the file")
+        raise CannotMeet(f"column {listed(missing)} is listed as known but is not in the file")
     label = frame.get_column(target)
     who = pl.Series(np.arange(frame.height) if people is None else people)
     cells = [frame.get_column(c) for c in known]
@@ -119,7 +119,7 @@ def _members(kinds: pl.DataFrame) -> int:
 
 
 def _of_equals(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
-    """A row for each kind of row: its members, its crowd, whether all of that share the label.
+    """A row for each kind of row: its members, its crowd, whether the crowd shares the label.
 
     Where no cells are given, all rows are of one kind.
     """
@@ -137,7 +137,7 @@ def _of_equals(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.D
 
 
 def _of_holders(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
-    """The same where a crowd is all who have what a row has: one AND a column of each kind."""
+    """The same where a crowd is all who have what a row has: one AND per column of each kind."""
     ones = zeros_and_ones(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]))
     bitmaps = np.packbits(ones, axis=0).T.copy()
     everybody = np.packbits(np.ones(len(ones), dtype=np.bool_))

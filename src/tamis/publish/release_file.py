@@ -1,4 +1,4 @@
-"""The released rows in an order that tells nothing."""
+"""The released rows in an order that reveals nothing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tamis.table import Table, one_form
 def arranged(table: Table, random_state: int) -> pl.DataFrame:
     """Columns by name, the target last; rows in one form, sorted by their values, then shuffled.
 
-    The sorting makes the result the same for every order of the original rows, so that not even
-    one who knows the seed learns anything of that order. Rows that sort alike are the same bits.
+    The sorting makes the result the same for every order of the original rows, so that even someone
+    who knows the seed learns nothing about that order. Rows that sort equal are the same bits.
 
     >>> from tamis import Roles
     >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 5, 6], "y": [0, 1, 0]})
@@ -29,7 +29,7 @@ def arranged(table: Table, random_state: int) -> pl.DataFrame:
 def order_of(
     table: Table, random_state: int, people: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """The row numbers of `arranged`; rows that are equal stand in the order of their people."""
+    """The row numbers of `arranged`; identical rows are in the order of their people."""
     rows = one_form(table.only([*sorted(table.features), table.target]), texts=True)
     keys = [s.alias(str(i)) for i, s in enumerate(rows.get_columns())]
     if people is not None:

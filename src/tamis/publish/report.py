@@ -1,4 +1,4 @@
-"""A summary as one page that needs nothing but itself."""
+"""A summary as one self-contained page."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ SCRIPTS = (
     "telling.js",
     "report.js",
 )
-"""In this order they make one script."""
+"""Joined in this order to make one script."""
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Signs that turn the writing around them, so that a name could look like another."""
+"""Characters that change the direction of the text around them, so that one name could look like
+another."""
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
@@ -42,8 +43,8 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
     summary : Summary
         Checked first; see `tamis.publish.summary`.
     audience : {"holder", "recipient"}
-        The holder's full and interactive page, or the short one to hand on, which knows of the
-        columns held back only how many they are, and has no script.
+        The holder's full, interactive page, or the short one to share, which says only how many
+        columns were held back, and has no script.
 
     Returns
     -------
@@ -80,14 +81,14 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
 
 
 def _held_back(summary: Summary, full: bool) -> int | None:
-    """How many columns stayed behind; of drawn rows not even that may be told."""
+    """How many columns were held back; for synthetic rows not even that may be shown."""
     if summary["budget"] is not None and not full:
         return None
     return len(story.held(summary["columns"]))
 
 
 def _explored(summary: Summary) -> dict[str, Any]:
-    """What the script needs: it ranks anew, and knows columns by their number in one list."""
+    """What the script needs: it ranks again, and knows columns by their number in one list."""
     columns = list(dict.fromkeys(f for c in summary["candidates"] for f in c["features"]))
     number = {name: i for i, name in enumerate(columns)}
     computed = ("ranks", "score", "place")
@@ -147,7 +148,7 @@ def _script() -> str:
 
 
 def _policy(style: str, script: str | None) -> str:
-    """A content security policy that knows this style and this script and nothing else."""
+    """A content security policy that allows this style and this script and nothing else."""
     runs = "'none'" if script is None else _digest(script)
     return (
         f"default-src 'none'; style-src {_digest(style)}; script-src {runs}; "
@@ -168,7 +169,7 @@ def _json_block(value: object) -> Markup:
 
 
 def _legible(value: Any) -> Any:
-    """A copy in which every text can be shown as it is: nothing unseen steers it."""
+    """A copy in which every text can be shown as it is: no invisible character affects it."""
     if isinstance(value, str):
         return "".join(map(_sign, value))
     if isinstance(value, list):

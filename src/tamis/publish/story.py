@@ -1,4 +1,4 @@
-"""What a report says: what may be handed on, and the few facts at its top."""
+"""What a report says: what may be shared, and the few facts at its top."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ KEPT_FATES = ("released", "altered", "target")
 
 
 def for_recipient(summary: Summary) -> Summary:
-    """The summary without anything about the columns that were held back, but their number.
+    """The summary without anything about the columns that were held back, except their number.
 
     Gone are the name of the table, the order of its columns, the other candidates, the rules of
-    the original (their thresholds come from values that may not be released), what compares with
+    the original (their thresholds come from values that may not be released), comparisons with
     the original, the reasons for each column (they may name others), class sizes before and the
     bins that they decide, private settings and notes; and where the sensitive column is not
-    released, its name and the attackers, whose figures tell how frequent its values are.
-    `table.features` still tells how many columns there were. Of rows that were drawn anew every
-    figure measured on people is gone, the numbers of rows and columns of the original too.
+    released, its name and the attackers, whose figures reveal how frequent its values are.
+    `table.features` still says how many columns there were. For synthetic rows, every figure
+    measured on people is gone, including the numbers of rows and columns of the original.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def for_recipient(summary: Summary) -> Summary:
     Returns
     -------
     Summary
-        A new one; the argument stays as it is.
+        A new one; the argument is not changed.
     """
     if summary["budget"] is not None:
         summary = _without_people(summary)
@@ -100,7 +100,7 @@ def _table(table: TableFacts, told: bool) -> TableFacts:
 
 
 def _columns(summary: Summary) -> list[Column]:
-    """The columns that leave by their names, the target last, as they are in the file."""
+    """The released columns by name, the target last, as in the file."""
     leaving: list[Column] = [
         {**c, "why": ""} for c in summary["columns"] if c["fate"] in KEPT_FATES
     ]
@@ -149,7 +149,7 @@ class Outcome:
 def usefulness(summary: Summary) -> Outcome | None:
     """Accuracy in predicting the target, on rows never seen where the scorecard has it.
 
-    None where it may not be told: drawn rows, whose recipient gets no figures of people.
+    None where it must not be shown: recipients of synthetic rows get no figures about people.
     """
     for measure in summary["measures"]:
         if measure["key"] == "performance":
@@ -168,7 +168,7 @@ def judged(summary: Summary) -> Unit:
 
 
 def class_bins(summary: Summary) -> list[ClassBin]:
-    """Class sizes that somebody has, and those to avoid, which are worth a line in any case."""
+    """Class sizes that occur, and those to avoid, which get a line in any case."""
     classes = summary["classes"]
     if classes is None:
         return []
@@ -177,14 +177,14 @@ def class_bins(summary: Summary) -> list[ClassBin]:
 
 
 def counts(bin: ClassBin, summary: Summary) -> list[int]:
-    """What a line of class sizes counts: of what is known only where something is."""
+    """What a line of class sizes counts; what attackers know only where something is known."""
     exposure = summary["exposure"]
     known = exposure is not None and bool(exposure["known"]["columns"])
     return [bin["before"] or 0, bin["after"] if known else 0, bin["everything"]]
 
 
 def alike(summary: Summary) -> list[str]:
-    """Of which groups all share the target, and for the holder the sensitive value, in words."""
+    """Which groups share the target and, for the holder, the sensitive value, in words."""
     exposure, table = summary["exposure"], summary["table"]
     if exposure is None:
         return []
@@ -208,7 +208,7 @@ def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
 
 
 def beside(value: float, other: float) -> str:
-    """How one count in a hundred stands beside another, as people say it.
+    """How one count in a hundred compares with another, in everyday words.
 
     >>> beside(0.74, 0.743), beside(0.70, 0.74), beside(0.75, 0.65)
     ('as many as', '4 fewer than', '10 more than')
@@ -233,13 +233,13 @@ def held(columns: Sequence[Column]) -> list[Column]:
 def rule_words(rule: RuleDamage) -> str:
     """What happened to a rule, in one sentence without the names and labels in it."""
     if rule["state"] == "lost":
-        return "It names a column that is held back, so nobody can check it any more."
+        return "It uses a column that is held back, so it can no longer be checked."
     if rule["state"] == "emptied":
-        return "Nothing in the release meets it any more."
+        return "No row of the release matches it any more."
     held_true = ""
     if rule["share_before"] is not None and rule["share_after"] is not None:
         before, after = percent(rule["share_before"]), percent(rule["share_after"])
-        held_true = f": it was right {before} of the time, and is {after} of the time now"
+        held_true = f": it was right {before} of the time and is now right {after} of the time"
     return {
         "flipped": "It now points to another label",
         "weakened": "It still points to the same label, but less clearly",
@@ -248,13 +248,13 @@ def rule_words(rule: RuleDamage) -> str:
 
 
 def rules_words(rules: Rules) -> str:
-    """How many rules fared how, leaving out what happened to none."""
+    """How many rules met which fate, leaving out fates that none met."""
     parts = [
         (rules["kept"], "still holds", "still hold"),
         (rules["weakened"], "is weaker", "are weaker"),
         (rules["flipped"], "points to another label", "point to another label"),
-        (rules["emptied"], "meets nothing any more", "meet nothing any more"),
-        (rules["lost"], "cannot be checked any more", "cannot be checked any more"),
+        (rules["emptied"], "matches no row any more", "match no row any more"),
+        (rules["lost"], "can no longer be checked", "can no longer be checked"),
     ]
     said = [plural(amount, one, many) for amount, one, many in parts if amount]
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

@@ -1,4 +1,4 @@
-"""From what was found out to the plain dict that a report is made of; no rows, no small counts."""
+"""From an outcome to the plain dict that a report is made of; no rows, no small counts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST_RULES = 50
 
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
-    """How many look alike, in the original and in the release; nothing of rows that were drawn."""
+    """How many look alike, in the original and in the release; nothing for synthetic rows."""
     release, k = outcome.decision.chosen.release, outcome.settings.k
     if release.is_drawn:
         return None
@@ -56,7 +56,7 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
 
 
 def rule_facts(outcome: Outcome) -> Rules | None:
-    """What the rules of the original lost on held-out rows, worst first."""
+    """How the rules of the original fare on held-out rows, worst first."""
     kept = outcome.decision.chosen.trial.reporting.retention
     if kept is None:
         return None
@@ -75,13 +75,13 @@ def rule_facts(outcome: Outcome) -> Rules | None:
         "flipped": counts["flipped"],
         "emptied": counts["emptied"],
         "lost": counts["lost"],
-        "origin": "a decision tree of the rows that the search saw, counted on those that report",
+        "origin": "from a decision tree on the rows the search saw, counted on the reporting rows",
         "worst_first": rules,
     }
 
 
 def _most_rows(outcome: Outcome) -> int:
-    """The rows of whoever has most: fewer than k times as many may be of fewer than k people."""
+    """The most rows of one person: fewer than k times as many may be fewer than k people's."""
     people = outcome.table.people
     return 1 if people is None else int(np.bincount(people).max())
 
@@ -219,38 +219,38 @@ def limit_facts(outcome: Outcome) -> Limits:
 
 _MEASURES: dict[str, tuple[str, str, str]] = {
     "performance": (
-        "Right predictions",
-        "How often a model that learnt from the release is right about {people} it never saw.",
+        "Correct predictions",
+        "How often a model trained on the release is right about {people} it never saw.",
         "share",
     ),
     "auc": (
-        "Telling cases apart",
-        "How often a model puts one of the {people} that have a label before one that has not.",
+        "Separating the labels",
+        "How often a model ranks one of the {people} with a label above one without it.",
         "share",
     ),
     "f_measure": (
         "Finding every label",
-        "How well a model finds the rows of each label without false alarms.",
+        "How well a model finds the rows with each label, without false alarms.",
         "share",
     ),
     "rule_accuracy": (
-        "Change of the rules' accuracy",
-        "How far the rules of the original are more or less often right in the release.",
+        "Change in the rules' accuracy",
+        "How much more or less often the rules of the original are right in the release.",
         "share",
     ),
     "rsd": (
-        "Shift of the rules' supports",
-        "How far the share of {people} that a rule speaks about has moved.",
+        "Shift in the rules' support",
+        "How far the share of {people} that a rule covers has moved.",
         "share",
     ),
     "rld": (
-        "Shift of the rules' labels",
-        "How far the labels of the {people} that a rule speaks about have moved.",
+        "Shift in the rules' labels",
+        "How far the labels of the {people} that a rule covers have moved.",
         "share",
     ),
     "lost_rules": (
         "Lost rules",
-        "Rules of the original that name a column which is not released as it was.",
+        "Rules of the original that use a column which is not released as it was.",
         "share",
     ),
 }
@@ -268,7 +268,7 @@ def judged(table: Table) -> Unit:
 
 
 def measure_facts(outcome: Outcome) -> list[Measure]:
-    """How useful the chosen release is, on rows that nothing was chosen by."""
+    """How useful the chosen release is, on rows that played no part in the choice."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
     people = judged(outcome.table)
     better = {m.name: m.better for m in card.measures}
@@ -418,7 +418,7 @@ def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) 
         public.insert(1, {"label": "Neighbours", "value": words})
     private: list[Setting] = [
         {"label": "Seed", "value": str(outcome.settings.seed)},
-        {"label": "Make the same bytes again", "value": _again(outcome)},
+        {"label": "Reproduce the same bytes", "value": _again(outcome)},
     ]
     if origin.get("path"):
         private.insert(0, {"label": "Made from", "value": str(origin["path"])})
@@ -427,7 +427,7 @@ def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) 
 
 def _again(outcome: Outcome) -> str:
     if outcome.settings.epsilon is not None:
-        return "not possible: the noise has no seed; hand on this folder"
+        return "not possible: the noise has no seed; share this folder as it is"
     return "tamis release --again DIR"
 
 
@@ -435,44 +435,46 @@ def _notes(outcome: Outcome) -> list[Note]:
     split, chosen = outcome.court.split, outcome.decision.chosen
     seen, choosing = len(split.seen), len(split.choosing)
     measured = (
-        f"Figures were measured on {len(split.reporting):,} rows that nothing was chosen by; "
+        f"Figures were measured on {len(split.reporting):,} rows that played no part in the "
+        "choice; "
     )
     found: list[Note] = [
         {
             "level": "note",
-            "text": f"{measured}the search had {seen:,}, and {choosing:,} others chose among what "
-            "it found. The release holds all of them, in an order that tells nothing.",
+            "text": f"{measured}the search used {seen:,} others, and {choosing:,} more decided "
+            "among what it found. The release contains all of them, in an order that reveals "
+            "nothing.",
             "public": True,
         }
         if not chosen.release.is_drawn
         else {
             "level": "note",
-            "text": f"{measured}models learnt from rows drawn in the same way from {seen:,} "
-            "others. These figures stay here: no epsilon covers them.",
+            "text": f"{measured}models were trained on synthetic rows drawn in the same way from "
+            f"{seen:,} others. These figures are for you only: no epsilon covers them.",
             "public": False,
         },
         {
             "level": "note",
-            "text": "Limits, ranks and the choice go by other rows than the figures that are "
-            "shown, so that no figure flatters what was chosen. Whoever now picks another release "
-            "by its figures here picks the luckiest one.",
+            "text": "Limits, ranks and the choice are based on different rows from the figures "
+            "shown, so that no figure flatters what was chosen. Picking another release by the "
+            "figures here would mean picking the luckiest one.",
             "public": False,
         },
     ]
     found += [
         {
             "level": "warning",
-            "text": f"The release kept every limit on the rows that chose it, but "
-            f"{failure.words}. Take the reported figure for the truth; ask for more if the limit "
-            "must be kept for sure.",
+            "text": f"The release met every limit on the rows it was chosen by, but "
+            f"{failure.words}. Trust the reported figure; set a stricter limit if this one must "
+            "be met for certain.",
             "public": False,
         }
         for failure in outcome.decision.missed
     ]
     if outcome.table.people is not None:
         text = (
-            "People with several rows are in one part with all of them, and intervals count rows "
-            "of a person as one as far as they are alike."
+            "All rows of a person are in the same part, and intervals count the rows of a person "
+            "as one to the extent that they are alike."
         )
         found.append({"level": "note", "text": text, "public": False})
     if outcome.court.sensitive == outcome.table.target:
@@ -485,14 +487,14 @@ def _notes(outcome: Outcome) -> list[Note]:
     if cut is not None and cut.points:
         points = ", ".join(f"{point:g}" for point in cut.points)
         text = (
-            f"{outcome.court.sensitive} holds many numbers, so whoever names the right interval "
-            f"has guessed it. The intervals are cut at {points}."
+            f"{outcome.court.sensitive} takes many numeric values, so naming the right interval "
+            f"counts as guessing it. The intervals are cut at {points}."
         )
         found.append({"level": "note", "text": text, "public": False})
     if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
         text = (
-            "Guessing the most frequent sensitive value is right more often than any attacker "
-            "that gets everything, so a limit on the increase says nothing here."
+            "Always guessing the most frequent sensitive value is right more often than any "
+            "attacker who sees everything, so a limit on the increase means nothing here."
         )
         found.append({"level": "warning", "text": text, "public": False})
     return found

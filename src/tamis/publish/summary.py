@@ -3,7 +3,7 @@
 ::
 
     Summary
-    ├── table       TableFacts       what went in
+    ├── table       TableFacts       the original and the release in figures
     ├── columns     [Column]         what happened to each column, in one sentence
     ├── methods     [Method]         what was tried, what did not apply and why
     ├── factors     [Factor]         what counted, in which direction, with which weight
@@ -11,24 +11,23 @@
     ├── limits      Limits           hard limits, and what guessing alone would reach
     ├── measures    [Measure]        how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
-    ├── exposure    Exposure         who stands alone, by what attackers know
+    ├── exposure    Exposure         who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
-    ├── rules       Rules            what the rules of the original lost, worst first
-    ├── promises    [Promise]        with the value measured from the written file
+    ├── rules       Rules            what happened to the rules of the original, worst first
+    ├── promises    [Promise]        with the value measured on the written file
     ├── not_promised [str]
     ├── recipe      Recipe           public, and what only the holder keeps
     ├── budget      Budget           where rows were drawn with differential privacy
-    └── notes       [Note]           what a reader must know to read the rest rightly
+    └── notes       [Note]           what a reader must know to understand the rest correctly
 
 It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
-fractions, never percentages. It holds no row and no value of a cell but the labels and thresholds
-inside the text of a rule.
+fractions, never percentages. It contains no row and no cell value except the labels and thresholds
+in the text of a rule.
 
-No count of people from 1 to k - 1 is in it: what fewer than k people stand behind is `None`, and
-class sizes are put into bins wide enough (`tamis.publish.class_sizes`). The exception are the
-figures of `exposure` that anybody who has the released file can count from it: how many rows are
-alone in it tells nothing that the file itself does not. `tamis.publish.summary` refuses
-what breaks this.
+No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
+class sizes are grouped into bins that are wide enough (`tamis.publish.class_sizes`). The exceptions
+are the figures of `exposure` that anybody can count from the released file: how many rows are
+unique in it reveals nothing that the file itself does not. `checked` refuses what breaks this.
 
 Where `unit` says "people", people are known, by identifiers or because each row is a person; where
 it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
@@ -43,7 +42,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tamis.errors import InputError, listed
 
 SCHEMA_VERSION = 1
-"""Raised whenever a field changes its meaning or goes away."""
+"""Increased whenever a field changes its meaning or is removed."""
 
 Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
 Region = Literal["I", "II", "III", "IV"]
@@ -54,22 +53,22 @@ Kind = Literal["equal", "containment"]
 
 
 class Interval(TypedDict):
-    """From where to where a figure may lie, at the 95% level."""
+    """The range in which a figure may lie, at the 95% level."""
 
     low: float
     high: float
 
 
 class TableFacts(TypedDict):
-    """What went in."""
+    """The original and the release in figures."""
 
     name: str
-    """A name people know the table by; the stem of its file. Empty on the recipient's page."""
+    """The name by which people know the table: the stem of its file. Empty for recipients."""
     rows: int
     """Rows of the original."""
     rows_released: int
     people: int
-    """People of the original where they are known; else its rows."""
+    """People in the original where they are known; otherwise its rows."""
     people_released: int
     features: int
     """Columns that could have been released as features."""
@@ -84,7 +83,7 @@ class Column(TypedDict):
 
     name: str
     fate: Fate
-    """`altered`: released with changed values. `target`: released as what is to be learnt."""
+    """`altered`: released with changed values. `target`: released as what is to be predicted."""
     why: str
     """One sentence in plain words, ending with a full stop; empty on the recipient's page, as it
     may name a column that was held back."""
@@ -108,7 +107,7 @@ class Factor(TypedDict):
     key: str
     """Its name in `Candidate.values` and `ranks`."""
     label: str
-    """As a reader sees it: "How well models predict"."""
+    """As a reader sees it: "Usefulness"."""
     direction: Literal["max", "min"]
     weight: float
     """As used; 0 drops the factor."""
@@ -125,18 +124,18 @@ class Candidate(TypedDict):
     method: str
     """The name of the method that proposed it."""
     performance: float
-    """Accuracy in predicting the target, on rows that nothing was chosen by."""
+    """Accuracy in predicting the target, on rows that played no part in the choice."""
     performance_interval: Interval | None
     pbi: float
     """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
     pbi_interval: Interval | None
     size: int
-    """The number of features; fewest wins among equal scores."""
+    """The number of features; the fewest win among equal scores."""
     region: Region | None
     """`None` for the baseline."""
     values: dict[str, float]
-    """The value in each factor, by its key, on the rows that chose. The page ranks these anew when
-    weights move; what it shows is `performance`, `pbi` and `size`."""
+    """The value in each factor, by its key, on the rows used to choose. The page ranks these again
+    when weights change; what it shows is `performance`, `pbi` and `size`."""
     ranks: dict[str, int]
     """The rank in each factor among the ranked candidates; 1 is the worst."""
     score: float
@@ -150,7 +149,7 @@ class Candidate(TypedDict):
     baseline: bool
     """True for exactly one candidate: everything released."""
     ranked: bool
-    """Whether it counts in the ranks. One that is not is shown, with `fails`, but never wins;
+    """Whether it is included in the ranks. One that is not is shown, with `fails`, but never wins;
     its `ranks` are empty, its `score` and `place` 0."""
     fails: list[str]
     """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
@@ -169,13 +168,13 @@ class Limits(TypedDict):
 
 
 class Measure(TypedDict):
-    """One figure of the scorecard for the chosen release, on rows that nothing was chosen by."""
+    """One figure of the scorecard for the chosen release, on rows not used to choose."""
 
     key: str
-    """As in the scorecard; `performance` is told at the top of the page."""
+    """As in the scorecard; `performance` is shown at the top of the page."""
     label: str
     sentence: str
-    """What it says, in plain words, without the figures."""
+    """What it means, in plain words, without the figures."""
     better: Literal["higher", "lower"]
     shown_as: Literal["share", "change", "count", "number"]
     released: float
@@ -183,14 +182,14 @@ class Measure(TypedDict):
     original: float | None
     """The same with everything released, where that makes sense."""
     floor: float | None
-    """The same by guessing, where that makes sense: for what the release shows by itself. What has
-    no floor compares with the original and is not told to a recipient."""
+    """The same by guessing, where that makes sense: for what the release shows by itself. A measure
+    without a floor compares with the original and is not shown to recipients."""
 
 
 class Attacker(TypedDict):
-    """How often one attacker names the sensitive value rightly.
+    """How often one attacker names the sensitive value correctly.
 
-    A recipient reads of attackers only where the sensitive column is released, as the target."""
+    Recipients see attackers only where the sensitive column is released, as the target."""
 
     name: str
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
@@ -203,13 +202,13 @@ class Attacker(TypedDict):
     interval: Interval | None
     """Of `released`."""
     strongest: bool
-    """Right most often from the released features, on the rows that chose."""
+    """Right most often from the released features, on the rows used to choose."""
     strongest_before: NotRequired[bool]
     """The same from all features."""
 
 
 class Crowd(TypedDict):
-    """Among how many somebody hides from an attacker who knows some columns."""
+    """How many people or rows look alike to an attacker who knows some columns."""
 
     k: int | None
     """The smallest crowd; `None`: fewer than the k that was asked for."""
@@ -218,7 +217,7 @@ class Crowd(TypedDict):
 
 
 class KnownCrowd(Crowd):
-    """The same for what attackers were said to know."""
+    """The same for what attackers are assumed to know."""
 
     columns: list[str]
     """The released columns among these; none: they know nothing that is released."""
@@ -227,30 +226,30 @@ class KnownCrowd(Crowd):
 
 
 class Alike(TypedDict):
-    """Crowds, among what attackers were said to know, in which all share a value."""
+    """Groups alike in what attackers are assumed to know, in which everybody shares a value."""
 
     groups: int | None
-    """How many of them, of different kinds of rows; `None` where `members` is."""
+    """How many of them, counting kinds of rows; `None` where `members` is."""
     of: int
     """How many kinds of rows there are."""
     members: int | None
-    """Who hides in such a crowd, and is known in the value; `None`: from 1 to k - 1."""
+    """How many are in such groups, so that their value is known; `None`: from 1 to k - 1."""
 
 
 class Exposure(TypedDict):
-    """Who stands alone in the release."""
+    """Who is unique in the release."""
 
     unit: Unit
     asked: int
-    """The k that was asked for: counts of people below it that no file tells are `None`."""
+    """The k that was asked for: counts of people below it that no file reveals are `None`."""
     total: int
     """How many are in the release."""
     known: KnownCrowd
     everything: Crowd
-    """Where attackers know every released column, the target too."""
+    """Where attackers know every released column, the target included."""
     same_target: Alike
     rows: NotRequired[Exposure]
-    """Where people have several rows: the same of rows, which anybody can count."""
+    """Where people have several rows: the same for rows, which anybody can count."""
 
 
 class ClassBin(TypedDict):
@@ -264,7 +263,7 @@ class ClassBin(TypedDict):
     after: int
     """People, in the release; 0, or at least k."""
     everything: int
-    """The same where all that is released is known, the target too, and people are equal."""
+    """The same by identical values in all released columns, the target included."""
 
 
 class ClassSizes(TypedDict):
@@ -278,34 +277,34 @@ class ClassSizes(TypedDict):
     """The k-anonymity or containment anonymity measured in the release; `None` below k."""
     bins: list[ClassBin]
     bins_released: list[ClassBin]
-    """The same without the original, which decides nothing about their ends either: what a
-    recipient reads. Empty on the recipient's page, where `bins` holds them."""
+    """The same without the original, which does not affect their limits either: what a recipient
+    reads. Empty on the recipient's page, where `bins` holds them."""
 
 
 class RuleDamage(TypedDict):
-    """What one rule of the original lost."""
+    """What happened to one rule of the original."""
 
     text: str
     state: RuleState
-    """`lost`: it names a column that is not released. `emptied`: no row meets it any more.
+    """`lost`: it uses a column that is not released. `emptied`: no row matches it any more.
     `flipped`: its most frequent label changed. `weakened`: damage above the noise."""
     damage: float
     """The chi-squared distance of its labels before and after, in [0, 1]; 1 for a lost rule."""
     support_before: float | None
-    """Share of the rows that meet it; `None` where these are fewer than k."""
+    """Share of the rows that match it; `None` where these are fewer than k."""
     support_after: float | None
     label_before: str
     label_after: str | None
     share_before: float | None
-    """Share of `label_before` among the rows that meet it; `None` where these are fewer than k."""
+    """Share of `label_before` among the rows that match it; `None` for fewer than k rows."""
     share_after: float | None
-    """Share of `label_before` after; `None` where fewer than k rows meet it."""
+    """Share of `label_before` after; `None` where fewer than k rows match it."""
     names_released_only: bool
-    """Whether every column it names was released, so that a recipient may see it."""
+    """Whether every column it uses was released, so that a recipient may see it."""
 
 
 class Rules(TypedDict):
-    """What the rules of the original lost."""
+    """What happened to the rules of the original."""
 
     total: int
     kept: int
@@ -316,18 +315,18 @@ class Rules(TypedDict):
     origin: str
     """Where the rules come from, in a few words: "a decision tree of depth 12"."""
     worst_first: list[RuleDamage]
-    """May be cut to the worst; `total` counts them all."""
+    """May be limited to the worst; `total` counts them all."""
 
 
 class Promise(TypedDict):
-    """Something that holds for the release. Recipients read it: it names no column held back."""
+    """Something that holds for the release. Recipients see it: it names no column held back."""
 
     key: str
     """As in the manifest: "k_anonymity"."""
     claim: str
     """In plain words: "Everybody shares all released values with at least 4 others."."""
     measured: str
-    """What was measured from the written file, in a few words: "the smallest group has 7"."""
+    """What was measured on the written file, in a few words: "the smallest group has 7"."""
     value: float
     limit: float | None
     """What was asked for, where something was."""
@@ -344,9 +343,9 @@ class Recipe(TypedDict):
     """How the release was made."""
 
     public: list[Setting]
-    """May be handed on: versions, method, public parameters, date, hash of the file."""
+    """May be shared: versions, method, public parameters, date, hash of the file."""
     private: list[Setting]
-    """What only the holder keeps: seed, file of origin, command to make the same bytes again."""
+    """What only the holder keeps: seed, original file, command to reproduce the same bytes."""
 
 
 class Budget(TypedDict):
@@ -357,11 +356,11 @@ class Budget(TypedDict):
     claim: str
     """What that means, in one sentence."""
     spent: str
-    """For what, in a few words."""
+    """What it was spent on, in a few words."""
 
 
 class Note(TypedDict):
-    """What a reader must know to read the rest rightly."""
+    """What a reader must know to understand the rest correctly."""
 
     level: Literal["warning", "note"]
     text: str
@@ -389,7 +388,7 @@ class Summary(TypedDict):
     measures: list[Measure]
     attackers: list[Attacker]
     exposure: Exposure | None
-    """`None` where rows were drawn anew."""
+    """`None` for synthetic rows."""
     same_sensitive: Alike | None
     """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
     target, and on the recipient's page."""
@@ -400,8 +399,8 @@ class Summary(TypedDict):
     """For recipients too."""
     recipe: Recipe
     budget: Budget | None
-    """`None` unless rows were drawn anew. Where they were, a recipient reads no figure that was
-    measured on people: no epsilon covers it."""
+    """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured
+    on people: no epsilon covers it."""
     notes: list[Note]
 
 
@@ -422,27 +421,27 @@ def checked(summary: Summary) -> Summary:
     Raises
     ------
     InputError
-        Where it is of another version, cannot be written as JSON, lacks a chosen release or the
-        baseline, weighs a factor that a candidate has no value for, or tells of fewer than k
-        people.
+        Where it has another version, cannot be written as JSON, lacks a chosen release or the
+        baseline, weights a factor that a candidate has no value for, or has a figure based on
+        fewer than k people.
     """
     problems = list(_problems(summary))
     if problems:
-        raise InputError("no report can be made of this summary: " + "; ".join(problems))
+        raise InputError("no report can be made from this summary: " + "; ".join(problems))
     return summary
 
 
 def _problems(summary: Summary) -> Iterator[str]:
     if summary["schema_version"] != SCHEMA_VERSION:
         yield (
-            f"it is of version {summary['schema_version']}, this tamis reads {SCHEMA_VERSION}; "
+            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
             "make the release again"
         )
         return
     try:
         json.dumps(summary, allow_nan=False)
     except (TypeError, ValueError) as error:
-        yield f"it holds something that JSON cannot ({error})"
+        yield f"it contains something that JSON cannot represent ({error})"
     yield from _in_candidates(summary)
     yield from _small_counts(summary)
 
@@ -452,7 +451,7 @@ def _in_candidates(summary: Summary) -> Iterator[str]:
     for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
         count = sum(bool(c.get(mark)) for c in candidates)
         if count != 1:
-            yield f"it needs one {what}, got {count}"
+            yield f"it needs exactly one {what}, got {count}"
     if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
         yield "the chosen release breaks a limit or is not ranked"
     names = [c["name"] for c in candidates]
@@ -480,17 +479,17 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
     if any(0 < n < k for n in _counts_of_people(summary)):
-        yield f"its exposure counts fewer than k = {k} people that the file does not tell"
+        yield f"its exposure has a count below k = {k} people that the file does not reveal"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
         supports = rule["support_before"], rule["support_after"]
         if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
-            yield f"a rule's support tells of fewer than k = {k} people; give None instead"
+            yield f"a rule's support stands for fewer than k = {k} people; give None instead"
             return
 
 
 def _counts_of_people(summary: Summary) -> Iterator[int]:
-    """Figures of the exposure that nobody can count from the released file."""
+    """Figures of the exposure that nobody can count in the released file."""
     exposure, secret = summary["exposure"], summary["same_sensitive"]
     parts: list[Any] = [secret] if secret is not None else []
     if exposure is not None and "rows" in exposure:

@@ -1,4 +1,4 @@
-"""`verify`: read a published folder again and check everything that its manifest says."""
+"""`verify`: read a published folder again and check everything its manifest says."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from tamis.table_file import HOW, read_raw, runs, safe_names, undone
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
-"""Beyond this the factor that is promised has no words: every table would do."""
+"""Beyond this the promised factor means nothing: any table would satisfy it."""
 RANGED = ("number", "feature")
 """Columns whose public bounds are a range; of others, every possible value is listed."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at; `wrong` says what does not hold."""
+    """One thing that was checked; `wrong` says what does not hold."""
 
     name: str
     wrong: str = ""
@@ -55,9 +55,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Verified:
-    """A published folder whose every check holds.
+    """A published folder that passed every check.
 
-    `claims` are the promises in words made from the figures that were checked; `private` tells
+    `claims` are the promises in words built from the figures that were checked; `private` says
     whether the holder's part was there to be checked too.
     """
 
@@ -68,7 +68,7 @@ class Verified:
 
     @property
     def alone(self) -> list[str]:
-        """Who stands alone in the release, in words made from the figures that were checked."""
+        """Who is unique in the release, in words built from the figures that were checked."""
         exposure = self.manifest.get("exposure")
         if exposure is None:
             return []
@@ -99,7 +99,7 @@ def verify(folder: str | Path) -> Verified:
     failed = [check for check in checks if not check.holds]
     if failed:
         raise CannotMeet(
-            f"{folder} does not hold what it says: " + "; ".join(c.wrong for c in failed)
+            f"{folder} does not match its manifest: " + "; ".join(c.wrong for c in failed)
         )
     return Verified(tuple(checks), content, is_folder(folder / PRIVATE), tuple(_claims(content)))
 
@@ -108,7 +108,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     files = _checked("files", lambda: _strange_files(folder, content))
     hashes = _checked("hash", lambda: _wrong_hashes(folder, content))
     yield from (files, hashes)
-    if not (files.holds and hashes.holds):  # what was put there by others is not read
+    if not (files.holds and hashes.holds):  # what somebody else put there is not read
         return
     path, format = folder / content["file"]["name"], content["file"]["format"]
     try:
@@ -132,7 +132,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
 
 
 def _checked(name: str, look: Callable[[], str]) -> Check:
-    """A check; a manifest that is odd in a way nobody thought of fails it too."""
+    """A check; a manifest that is malformed in an unforeseen way fails it too."""
     try:
         return Check(name, look())
     except CannotMeet as error:
@@ -153,7 +153,7 @@ def _wrong_shape(content: Any) -> str:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         return f"{NAME} is not the manifest of a release"
     if content.get("schema_version") != SCHEMA_VERSION:
-        return f"{NAME} is of another version than this tamis reads ({SCHEMA_VERSION})"
+        return f"{NAME} does not have the version that this tamis reads ({SCHEMA_VERSION})"
     parts = {
         "file": dict, "columns": list, "promises": list, "method": dict, "report": dict,
         "not_promised": list,
@@ -168,7 +168,7 @@ def _wrong_shape(content: Any) -> str:
     if not _is_count(file.get("rows")):
         return f"{NAME} does not say how many rows there are"
     if {key: file.get(key) for key in HOW[file["format"]]} != HOW[file["format"]]:
-        return f"{NAME} tells of missing cells and texts what is not so"
+        return f"{NAME} does not describe missing cells and texts as they are written"
     return _wrong_entries(content["columns"], "columns", _COLUMN) or _wrong_entries(
         content["promises"], "promises", _PROMISE
     )
@@ -177,9 +177,9 @@ def _wrong_shape(content: Any) -> str:
 def _wrong_entries(entries: list[Any], name: str, shape: dict[str, Callable[[Any], bool]]) -> str:
     for entry in entries:
         if not isinstance(entry, dict):
-            return f"{NAME} has something other than records among its {name}"
+            return f"{NAME} contains something other than records in its {name}"
         if odd := [key for key, fits in shape.items() if not fits(entry.get(key))]:
-            return f"{NAME} has none or no proper {listed(odd)} in an entry of its {name}"
+            return f"{NAME} has a missing or invalid {listed(odd)} in an entry of its {name}"
     return ""
 
 
@@ -218,7 +218,7 @@ def _strange_files(folder: Path, content: dict[str, Any]) -> str:
     known = {NAME, content["file"]["name"], REPORT, PRIVATE}
     here = {path.name for path in folder.iterdir()}
     if strange := sorted({*(here - known), *strangers(folder)}):
-        return f"the folder holds {listed(strange)}, which the manifest does not know"
+        return f"the folder contains {listed(strange)}, which the manifest does not list"
     if lacking := sorted(known - here - {PRIVATE}):
         return f"the folder lacks {listed(lacking)}"
     return ""
@@ -237,12 +237,12 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
     if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
         return f"the columns of the file are not those of the manifest ({len(said)} in it)"
     if raw.height != content["file"]["rows"]:
-        return f"the file has {raw.height} rows, the manifest says {content['file']['rows']}"
+        return f"the file has {raw.height} rows, but the manifest says {content['file']['rows']}"
     if [c["role"] for c in content["columns"]].count("target") != 1:
-        return "the manifest does not name one target"
+        return "the manifest does not name exactly one target"
     for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
         if column["kind"] == "number" and not _numbers(cells):
-            return f"column {column['name']!r} is said to hold numbers and does not"
+            return f"column {column['name']!r} is declared numeric but holds something else"
         if format == "csv" and _unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
     if format == "csv":
@@ -264,21 +264,21 @@ def _promise(entry: dict[str, Any]) -> Promise:
 
 
 def _words(entry: dict[str, Any]) -> str:
-    """What a promise says by its figures; what the manifest says of it is not repeated."""
+    """What a promise says by its figures; the manifest's own wording is not repeated."""
     return claim(_promise(entry), entry["unit"])
 
 
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
-        return f"the promise {entry['key']!r} is none that can be checked"
+        return f"the promise {entry['key']!r} is not one that can be checked"
     promise = _promise(entry)
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_said(entry)):
-        return f"{promise.name} is {value}, the manifest says {said}"
+        return f"{promise.name} is {value}, but the manifest says {said}"
     if entry["claim"] != _words(entry):
-        return f"the words of the promise {promise.name} are not those of its figures"
+        return f"the wording of the promise {promise.name} does not match its figures"
     return ""
 
 
@@ -289,20 +289,20 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     whole, parts = budget["epsilon"], [part["epsilon"] for part in budget["spent"]]
     delta = budget.get("delta", 0.0)
     if not _is_number(whole) or not 0 < whole <= MOST_EPSILON:
-        return f"epsilon of the privacy budget is no number above 0 and up to {MOST_EPSILON:g}"
+        return f"epsilon of the privacy budget is not a number above 0 and up to {MOST_EPSILON:g}"
     if not parts or not all(_is_number(part) and part > 0 for part in parts):
-        return "a part of the privacy budget is no number above 0"
+        return "a part of the privacy budget is not a number above 0"
     if not _is_number(delta) or not 0 <= delta < 1:
-        return "delta of the privacy budget is no number from 0 to below 1"
+        return "delta of the privacy budget is not a number from 0 up to but not including 1"
     if fsum(parts) > whole + ROUNDING:
         return f"the parts of the privacy budget add up to {fsum(parts):g}, above {whole:g}"
     if budget.get("guarantee", True) is not True:
         return "the manifest itself says that differential privacy does not hold"
-    budget_claim(budget)  # fails where something is lacking that its words need
+    budget_claim(budget)  # fails where something that its words need is missing
     ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
     for name, bound in budget.get("bounds", {}).items():
         if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
-            return f"column {name!r} has values beyond the public bounds that rows are drawn within"
+            return f"column {name!r} has values outside its public bounds"
     return ""
 
 
@@ -316,14 +316,14 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
         if not (_is_number(low) and _is_number(high) and low <= high):
             raise ValueError("no range")
         return bool(cells.cast(pl.Float64).is_between(low, high).all())
-    # Truth values are true and false in JSON and in csv alike.
+    # Booleans are written as true and false in both JSON and csv.
     allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
     return bool(cells.cast(pl.String).is_in(allowed).all())
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
     if like := _unstated(frame, content):
-        return f"column {listed(like)} has another value in every row, as identifiers have"
+        return f"column {listed(like)} has a different value in every row, as an identifier would"
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
@@ -333,9 +333,9 @@ def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
 
 
 def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
-    """Columns like identifiers that the holder did not say to be something else.
+    """Columns that look like identifiers and that the holder did not declare to be anything else.
 
-    Numbers that were drawn or altered differ in every row by themselves.
+    Synthetic or altered numbers differ in every row by nature.
     """
     numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
     stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
@@ -350,5 +350,5 @@ def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
     said = read_json(folder / PRIVATE / RECIPE)["sha256"]
     for name in (content["file"]["name"], NAME, REPORT):
         if digest(folder / name) != said[name]:
-            return f"{name} is not the file that was published, says private/recipe.json"
+            return f"{name} is not the published file, according to private/recipe.json"
     return ""

@@ -115,7 +115,7 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Search for columns that teach the target and do not tell the sensitive column."""
+    """Search for columns that predict the target without revealing the sensitive column."""
     if output and Path(output).suffix not in (".csv", ".parquet"):
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
     if source.sparse:
@@ -316,7 +316,7 @@ def _print_json(
 
 
 def _write(table: Table, best: Candidate, output: Path) -> None:
-    """The chosen columns and the target; the sensitive column stays, unless it is the target."""
+    """The chosen columns and the target; not the sensitive column, unless it is the target."""
     from tamis.files import written
     from tamis.table_file import write_table
 

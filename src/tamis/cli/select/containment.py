@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _HIDING = {
-    ("people", "containment"): "everyone hides among at least {} people who have all they have",
-    ("people", "equality"): "everyone hides among at least {} people who are their equals",
-    ("rows", "containment"): "every row hides among at least {} rows that have all it has",
-    ("rows", "equality"): "every row hides among at least {} rows that are its equals",
+    ("people", "containment"): "whatever a person has, at least {} people have",
+    ("people", "equality"): "everyone is in a group of at least {} people with the same values",
+    ("rows", "containment"): "whatever a row has, at least {} rows have",
+    ("rows", "equality"): "every row is in a group of at least {} identical rows",
 }
 
 SEARCHES = ("greedy", "improve", "maximal", "exact")
@@ -105,7 +105,7 @@ def run(
     if records.labels is None:
         raise InputError("choosing columns needs labels; name them with --target COL or --labels")
     if not records.features:
-        raise InputError("there is no column to choose from: no row has anything")
+        raise InputError("there is no column to choose from: all rows are empty")
     found = _search(records, wanted, utility, not (quiet or as_json), options)
     if output:
         _write(records, found[wanted[0]], wanted[0], options["privacy"], Path(output))
@@ -182,6 +182,8 @@ def _result(
 def _show(
     records: BinaryTable, found: dict[int, Selection], utility: str, options: dict[str, Any]
 ) -> None:
+    from tamis.publish.figures import plural
+
     out = console()
     if len(found) > 1:
         table = rich_table("k", "features", "anonymity", utility)
@@ -195,8 +197,8 @@ def _show(
     ((k, chosen),) = found.items()
     hiding = _HIDING[records.unit, options["privacy"]].format(f"{chosen.anonymity:,}")
     out.print(
-        f"[bold]{len(chosen.features):,} of {len(records.features):,} columns may leave[/bold]: "
-        f"{hiding} (k = {k})."
+        f"[bold]{len(chosen.features):,} of {plural(len(records.features), 'column')} may be "
+        f"released[/bold]: {hiding} (k = {k})."
     )
     out.print(f"{utility} {chosen.utility:.4g}" + _proof(chosen))
     _show_steps(records, chosen, utility)
@@ -206,8 +208,8 @@ def _proof(chosen: Selection) -> str:
     if chosen.bound is None or chosen.gap is None:
         return ""
     if chosen.gap < 1e-9:
-        return ", proven to be the best of all sets that keep k"
-    return f"; no set that keeps k exceeds {chosen.bound:.4g} (gap {percent(chosen.gap)})"
+        return ", proven to be the best of all sets that satisfy k"
+    return f"; no set that satisfies k exceeds {chosen.bound:.4g} (gap {percent(chosen.gap)})"
 
 
 def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:

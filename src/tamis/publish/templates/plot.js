@@ -1,8 +1,8 @@
 // What moves in the four regions: the release that is best now, the one that is looked at.
 
 const PLOT_WORDS =
-  "Releases by usefulness and the attacker’s gain. The arrow keys walk from the best to the worst; " +
-  "the table below holds the same figures.";
+  "Releases by usefulness and the attacker’s gain. The arrow keys step from the best to the worst; " +
+  "the table below has the same figures.";
 const REACH = 28;
 
 function makePlot(host, candidates, limits, hooks) {

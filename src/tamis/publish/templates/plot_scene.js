@@ -105,7 +105,7 @@ function axes(across, up, width, height) {
       word("tick", across(t), up.start + 18, "middle", FIGURES.share(t, below.digits))),
     ...beside.values.map((t) =>
       word("tick", across.start - 8, up(t) + 4, "end", FIGURES.change(t, beside.digits))),
-    word("axis-name", across.stop, height - 8, "end", "right predictions →"),
+    word("axis-name", across.stop, height - 8, "end", "correct predictions →"),
     word("axis-name", 4, 16, "start", gain),
   ];
 }

@@ -1,4 +1,4 @@
-// Small hands for drawing: elements, scales, and numbers as figures.py writes them.
+// Small helpers for drawing: elements, scales, and numbers as figures.py writes them.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -21,7 +21,7 @@ const stroke = (kind, [x1, y1], [x2, y2]) => svg("line", { class: kind, x1, y1, 
 
 const disc = (kind, [cx, cy], r) => svg("circle", { class: kind, cx, cy, r });
 
-// A name from the table stays text, and its writing direction stays its own.
+// A name from the table stays text, and its writing direction does not affect its surroundings.
 const named = (text) => html("bdi", { class: "name" }, text);
 
 const figure = (text) => html("span", { class: "figure" }, text);

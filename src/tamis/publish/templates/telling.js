@@ -4,16 +4,16 @@ const besides = (one) =>
   `attacker’s gain ${FIGURES.change(one.pbi)}, ${plural(one.size, "column")}`;
 
 function winnerWords(best, released, worthless) {
-  if (worthless) return [html("p", {}, "Give at least one thing some weight.")];
-  if (!best) return [html("p", {}, "No release keeps all limits.")];
+  if (worthless) return [html("p", {}, "Give at least one factor some weight.")];
+  if (!best) return [html("p", {}, "No release meets all limits.")];
   const other = named(shortened(released.name, 80));
   return [
     html("h4", {}, "Best for these weights"),
     html("p", { class: "winner-name" }, named(shortened(best.name, 120))),
-    html("p", {}, `${FIGURES.share(best.performance)} right predictions, ${besides(best)}.`),
+    html("p", {}, `${FIGURES.share(best.performance)} correct predictions, ${besides(best)}.`),
     best === released
       ? html("p", { class: "verdict same" }, "This is what was released.")
-      : html("p", { class: "verdict" }, "Released was ", other, "."),
+      : html("p", { class: "verdict" }, "What was released: ", other, "."),
   ];
 }
 
@@ -22,7 +22,7 @@ function detailWords(one, columns, standing) {
   const range = (ends, form) => (ends ? ` (${form(ends.low)} to ${form(ends.high)})` : "");
   const useful = FIGURES.share(performance) + range(wide, FIGURES.share);
   const gain = FIGURES.change(pbi) + range(tall, FIGURES.change);
-  const figures = `${useful} right predictions; attacker’s gain ${gain}; `;
+  const figures = `${useful} correct predictions; attacker’s gain ${gain}; `;
   const fails = one.fails.length ? ` Breaks a limit: ${one.fails.join(", ")}.` : "";
   return [
     html("p", { class: "detail-name" }, named(one.name)),
@@ -32,7 +32,7 @@ function detailWords(one, columns, standing) {
   ];
 }
 
-// The columns of a release whose name does not tell them.
+// The columns of a release whose name does not list them.
 function columnWords(one, columns) {
   const names = one.features.map((f) => columns[f]);
   if (names.length === 0 || one.name === names.join(" + ")) return [];

@@ -3,10 +3,10 @@
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const LISTED = 8;
-const MAP_WORDS = "Which release wins for which weights; the table beside it holds the same.";
+const MAP_WORDS = "Which release wins for which weights; the table beside it shows the same.";
 const MAP_INTROS = {
-  2: "From all the weight on one thing to all of it on the other.",
-  3: "Each corner is the weight on one thing alone, the middle is the same weight on all three.",
+  2: "From all the weight on one factor to all of it on the other.",
+  3: "Each corner puts all the weight on one factor; the middle weighs all three equally.",
 };
 
 // `contest` holds the releases with their ranks and sizes, and which of them may win.
