@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.learn.columns import Coding, Features, frame_of, nominal_names
 from tamis.table import Table, only
 
@@ -92,7 +92,8 @@ def _labels(target: pl.Series) -> NDArray[Any]:
     missing = target.null_count()
     if missing:
         raise InputError(
-            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
+            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows "
+            "or fill in the label"
         )
     refuse_fractions(target)
     if target.dtype.is_float():
@@ -109,7 +110,8 @@ def given_labels(y: Any) -> NDArray[Any]:
         missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
         if missing:
             raise InputError(
-                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
+                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in "
+                "the label"
             )
     check_classification_targets(labels)
     return labels
