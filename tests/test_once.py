@@ -86,7 +86,7 @@ def found() -> Iterator[Found]:
 
 def judged(found: Found) -> int:
     """Releases that models learn from, with everything; nothing teaches nothing."""
-    return len(found.outcome.decision.card.rows)
+    return len(found.outcome.decision.scorecard.rows)
 
 
 @pytest.mark.parametrize("model", [C45Classifier, AdditiveNaiveBayes])
@@ -111,7 +111,7 @@ def test_other_models_give_labels_and_probabilities_at_once(found, model):
 def test_a_column_becomes_numbers_once(found):
     assert set(found.coded.values()) == {1}
     outcome = found.outcome
-    releases = [row.release for row in outcome.decision.card.rows]
+    releases = [row.release for row in outcome.decision.scorecard.rows]
     own = {f for r in releases for f in r.features if f not in outcome.table.features}
     # The search codes the rows it may see, the evaluator all rows.
     columns = 2 * len(outcome.table.features)

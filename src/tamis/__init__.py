@@ -23,9 +23,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.evaluate import separation as separation
     from tamis.evaluate.curve import Measure as Measure
     from tamis.evaluate.curve import correlations as correlations
-    from tamis.evaluate.curve import own_measure as own_measure
     from tamis.evaluate.curve import retention_curve as retention_curve
-    from tamis.evaluate.curve import retention_measures as retention_measures
     from tamis.evaluate.prediction import prediction as prediction
     from tamis.evaluate.retention import retention as retention
     from tamis.flow import Outcome as Outcome

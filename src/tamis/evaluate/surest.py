@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from tamis.errors import InputError
 from tamis.evaluate.bits import Floats, Gains, mean
-from tamis.evaluate.figure import LEVEL, Figure, share
+from tamis.evaluate.figure import Figure, share
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -147,7 +147,7 @@ def largest_group(
     best = int(large[np.argmax(sums[large])])
     rows = group == best
     told = mean(np.asarray(gains)[rows], whose[rows])
-    chance = (1 - LEVEL) / 2 / len(large)
+    chance = 0.025 / len(large)  # at the level 0.95, for as many groups as were looked at
     half = float(stdtrit(sizes[best] - 1, 1 - chance)) * told.error
     figure = Figure(told.value, told.value - half, told.value + half)
     return Group(int(numbers[best]), int(sizes[best]), figure)
