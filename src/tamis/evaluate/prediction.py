@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.comparison import frame_of
@@ -16,6 +15,9 @@ from tamis.evaluate.curve import Measure
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.mine import OneHot
 from tamis.table import Table, bare, only
+
+if TYPE_CHECKING:
+    from tamis.learn.holdout import Said
 
 FIGURES = ("accuracy", "auc", "f_measure")
 
@@ -101,9 +103,7 @@ def prediction(
     if positive is not None and positive not in set(texts(frames["original"][target])):
         raise InputError(f"the positive label is none that column {target!r} holds")
     scores = [
-        _scores(
-            *_predicted(frame, held_out, target, original, model, random_state), truth, positive
-        )
+        _scores(_predicted(frame, held_out, target, original, model, random_state), positive)
         for frame in frames.values()
     ]
     majority = bare(texts(frames["original"][target])).drop_nulls().mode().sort()[0]
@@ -183,8 +183,11 @@ def _predicted(
     original: Any,
     model: Any,
     random_state: int,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The labels a model of `train` knows, what it says of the test rows, and how surely."""
+) -> Said:
+    """What a model of `train` says of the test rows, asked once."""
+    from tamis.learn.holdout import Said
+    from tamis.learn.readable import answers
+
     known = original.features if isinstance(original, Table) else train.columns
     columns = [c for c in train.columns if c != target and c in known]
     coded = OneHot.of(train, columns)
@@ -192,16 +195,15 @@ def _predicted(
         raise InputError("a table without features teaches nothing; release at least one column")
     fitted = _model(model, random_state)
     fitted.fit(coded.matrix(train), texts(train[target]).to_numpy())
-    matrix = coded.matrix(test)
-    return fitted.classes_, fitted.predict(matrix), fitted.predict_proba(matrix)
+    said, surely = answers(fitted, coded.matrix(test))
+    return Said(np.asarray(fitted.classes_), said, texts(test[target]).to_numpy(), surely)
 
 
 def _model(model: Any, random_state: int) -> Any:
     from sklearn.base import clone
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
-    from sklearn.utils import get_tags
+
+    from tamis.learn.columns import ready_for_missing
 
     if model is None:
         return DecisionTreeClassifier(
@@ -209,35 +211,17 @@ def _model(model: Any, random_state: int) -> Any:
         )
     if not hasattr(model, "predict_proba"):
         raise InputError(f"AUC needs a model with predict_proba, got {type(model).__name__}")
-    if get_tags(model).input_tags.allow_nan:
-        return clone(model)
-    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), clone(model))
+    return ready_for_missing(clone(model))
 
 
-def _scores(
-    labels: NDArray[Any],
-    said: NDArray[Any],
-    surely: NDArray[Any],
-    truth: NDArray[Any],
-    positive: str | None,
-) -> Scores:
+def _scores(said: Said, positive: str | None) -> Scores:
     from sklearn.metrics import f1_score
+
+    from tamis.evaluate.figure import auc
 
     f_measure = None
     if positive is not None:
-        f_measure = float(f1_score(truth == positive, said == positive, zero_division=0.0))
-    return Scores(float((said == truth).mean()), _auc(labels, surely, truth), f_measure)
-
-
-def _auc(labels: NDArray[Any], surely: NDArray[Any], truth: NDArray[Any]) -> float | None:
-    """The mean over the labels of the test rows; one the model never saw is at no score."""
-    from sklearn.metrics import roc_auc_score
-
-    present = np.unique(truth)
-    if len(present) < 2:
-        return None
-    column = {label: surely[:, i] for i, label in enumerate(labels)}
-    nothing = np.zeros(len(truth))
-    # Of two labels each gives the same area, so the mean is that area.
-    areas = [roc_auc_score(truth == c, column.get(c, nothing)) for c in present]
-    return float(np.mean(areas))
+        truth, called = said.truth == positive, said.said == positive
+        f_measure = float(f1_score(truth, called, zero_division=0.0))
+    area = auc(said)
+    return Scores(float(said.right.mean()), None if area is None else area.value, f_measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,12 +110,17 @@ class HoldOut:
 def _of_rows(codes: RowNumbers, share: float, draw: np.random.Generator) -> RowNumbers:
     """The number of each row's part: 0 is seen, 1 chooses, 2 reports."""
     part = np.zeros(len(codes), dtype=np.intp)
-    for code in range(codes.max() + 1):
-        rows = draw.permutation(np.flatnonzero(codes == code))
+    for rows in _shuffled(codes, draw):
         many = round(share * len(rows))
         part[rows[:many]] = 1
         part[rows[many : 2 * many]] = 2
     return part
+
+
+def _shuffled(codes: RowNumbers, draw: np.random.Generator) -> Iterator[RowNumbers]:
+    """The rows of each class in turn, in a drawn order."""
+    for code in range(codes.max() + 1):
+        yield draw.permutation(np.flatnonzero(codes == code))
 
 
 def _of_people(
@@ -129,6 +135,33 @@ def _of_people(
     part[order[held[0::2]]] = 1
     part[order[held[1::2]]] = 2
     return part[people.of_row]
+
+
+def held_rows(
+    y: NDArray[Any], share: float, random_state: int, groups: NDArray[np.int64] | None = None
+) -> RowNumbers:
+    """A share of the rows of each class, drawn by seed; at least one row of a class stays.
+
+    With `groups`, the person of each row, people are drawn by the class of most of their rows.
+
+    >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
+    [2, 7]
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
+    draw = np.random.default_rng(random_state)
+    if groups is not None:
+        people = People.of(y, groups)
+        picked = held_rows(people.label, share, random_state)
+        return np.flatnonzero(np.isin(people.of_row, picked))
+    held = [
+        rows[: min(round(share * len(rows)), len(rows) - 1)]
+        for rows in _shuffled(np.unique(y, return_inverse=True)[1], draw)
+    ]
+    found: RowNumbers = np.sort(np.concatenate(held))
+    if not len(found):
+        raise InputError("the table is too small to keep rows aside; use a larger share, or none")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,8 +94,7 @@ def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
         return model.answers(data)
     if not hasattr(model, "predict_proba"):
         return model.predict(data), None
-    final = type(model[-1] if hasattr(model, "steps") else model)
-    rule = final.__name__ if final.__module__.startswith("sklearn.") else ""
+    rule = _rule(model)
     shares = model.predict_proba(data)
     if rule not in BY_LARGEST | BY_SCORE:
         return model.predict(data), shares
@@ -106,6 +105,14 @@ def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
         if len(tied):
             labels[tied] = model.predict(data[tied])
     return labels, shares
+
+
+def _rule(model: Any) -> str:
+    """The class of scikit-learn that decides, at the end of pipelines within pipelines."""
+    while hasattr(model, "steps"):
+        model = model[-1]
+    kind = type(model)
+    return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,11 @@ from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.flow import Settings
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.cv import Folds, fold_p_value
+from tamis.learn.holdout import held_rows
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import SubsetScores
 from tamis.select.breach import BreachSelector
-from tamis.select.breach.held_out import fit_held_out, held_rows
+from tamis.select.breach.held_out import fit_held_out
 from tamis.select.breach.summary import breach_stability
 from tamis.table import Roles, Table
 

@@ -12,7 +12,8 @@ from sklearn.base import clone
 
 from tamis.errors import InputError
 from tamis.learn.columns import Coding, Features
-from tamis.learn.cv import Folds, People
+from tamis.learn.cv import Folds
+from tamis.learn.holdout import held_rows
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import Task, refuse_fractions
 from tamis.risk.breach import named_attackers
@@ -89,33 +90,6 @@ def fit_held_out(
     groups = None if people is None else people[seen]
     fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), rest[2], groups)
     return fitted, _measured(fitted, features, target, hidden, held)
-
-
-def held_rows(
-    y: NDArray[Any], share: float, random_state: int, groups: NDArray[np.int64] | None = None
-) -> NDArray[np.intp]:
-    """A share of the rows of each class, drawn by seed; at least one row of a class stays.
-
-    With `groups`, the person of each row, people are drawn by the class of most of their rows.
-
-    >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
-    [2, 7]
-    """
-    if not 0 < share < 1:
-        raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
-    draw = np.random.default_rng(random_state)
-    if groups is not None:
-        people = People.of(y, groups)
-        picked = held_rows(people.label, share, random_state)
-        return np.flatnonzero(np.isin(people.of_row, picked))
-    held = []
-    for label in np.unique(y):
-        rows = draw.permutation(np.flatnonzero(y == label))
-        held.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
-    found: NDArray[np.intp] = np.sort(np.concatenate(held))
-    if not len(found):
-        raise InputError("the table is too small to keep rows aside; use a larger share, or none")
-    return found
 
 
 def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
