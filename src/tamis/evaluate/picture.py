@@ -80,7 +80,7 @@ def _axis(picture: Picture, scale: Scale, foot: float, percent: bool) -> None:
     for tick in scale.ticks(4):
         x = scale(tick)
         picture.line(x, _TOP - 8, x, foot, stroke=GRID, stroke_width=1)
-        words = f"{100 * tick:g} %" if percent else f"{tick:g}"
+        words = f"{100 * tick:g}%" if percent else f"{tick:g}"
         picture.text(x, _TOP - 14, words, size=11, anchor="middle", fill=SOFT)
 
 

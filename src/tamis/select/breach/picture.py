@@ -83,21 +83,21 @@ def _title(best: Candidate, baseline: Candidate) -> str:
 
 def _subtitle(best: Candidate, baseline: Candidate) -> str:
     return (
-        f"performance {100 * best.performance:.1f} % (all {100 * baseline.performance:.1f} %), "
-        f"breach increase {100 * best.pbi:+.1f} %"
+        f"performance {100 * best.performance:.1f}% (all {100 * baseline.performance:.1f}%), "
+        f"breach increase {100 * best.pbi:+.1f}%"
     )
 
 
 def _axes(picture: Picture, across: Scale, up: Scale, sensitive: str) -> None:
     for tick in up.ticks(6):
         picture.line(_LEFT, up(tick), _WIDTH - _RIGHT, up(tick), stroke=GRID)
-        words = f"{100 * tick:+g} %" if tick else "0 %"
+        words = f"{100 * tick:+g}%" if tick else "0%"
         picture.text(_LEFT - 8, up(tick) + 4, words, anchor="end", size=12, fill=SOFT)
     for tick in across.ticks(7):
         x = across(tick)
         picture.line(x, _TOP, x, _HEIGHT - _BOTTOM, stroke=GRID)
         picture.text(
-            x, _HEIGHT - _BOTTOM + 19, f"{100 * tick:g} %", anchor="middle", size=12, fill=SOFT
+            x, _HEIGHT - _BOTTOM + 19, f"{100 * tick:g}%", anchor="middle", size=12, fill=SOFT
         )
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     picture.text(
@@ -190,6 +190,6 @@ def _beside(group: Sequence[Candidate], chosen: bool) -> str:
 
 def _tip(candidate: Candidate) -> str:
     return (
-        f"{', '.join(candidate.features)}: performance {100 * candidate.performance:.2f} %, "
-        f"PBI {100 * candidate.pbi:+.2f} %, p {candidate.p_value:.3f}"
+        f"{', '.join(candidate.features)}: performance {100 * candidate.performance:.2f}%, "
+        f"PBI {100 * candidate.pbi:+.2f}%, p {candidate.p_value:.3f}"
     )
