@@ -26,6 +26,31 @@ def test_help_imports_nothing_heavy(args):
     assert not HEAVY & set(done.stderr.split())
 
 
+LEARNING = {"sklearn", "scipy", "pandas", "numba", "joblib", "narwhals", "duckdb", "pyarrow"}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["choose", "scores.csv", "--factor", "a:max", "--factor", "b:min"],
+        ["init", "table.csv"],
+        ["audit", "table.csv"],
+    ],
+)
+def test_what_needs_no_learner_imports_none(tmp_path, args):
+    (tmp_path / "scores.csv").write_text("name,a,b\nx,1,2\ny,3,4\n")
+    (tmp_path / "table.csv").write_text("age,job\n" + "30,cook\n40,judge\n" * 20)
+    code = (
+        "import sys\n"
+        "from tamis.cli import _run\n"
+        f"code = _run({args!r})\n"
+        f"print(code, sorted({LEARNING!r} & set(sys.modules)))\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "0 []"
+
+
 def test_every_command_has_help_and_every_option_of_it(run):
     listed = run("--help").out
     assert all(name in listed for name in COMMANDS)

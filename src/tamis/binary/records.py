@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 
-from tamis.binary.matrix import sparse_rows
 from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed, plural
 from tamis.table import Table, bare
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from scipy import sparse
 
 QUANTILES = 4
 """The number of intervals a numeric column is cut into if nothing else is stated."""
@@ -100,6 +100,8 @@ def from_matrix(
     target: str = "label",
 ) -> BinaryTable:
     """A dense or scipy sparse 0/1 matrix with names and labels."""
+    from tamis.binary.matrix import sparse_rows
+
     csr = sparse_rows(matrix)
     rows, columns = csr.shape
     names = tuple(f"x{i}" for i in range(columns)) if features is None else tuple(features)
@@ -115,6 +117,8 @@ def from_matrix(
 
 def _ones(csr: sparse.csr_array) -> sparse.csr_array:
     """The same pattern, stored as small ones with sorted indices."""
+    from scipy import sparse
+
     pattern = (np.ones(csr.nnz, np.uint8), csr.indices.copy(), csr.indptr)
     ones = sparse.csr_array(pattern, shape=csr.shape)
     ones.sort_indices()
@@ -246,6 +250,8 @@ def _column(ones: pl.Series) -> NDArray[np.bool_]:
 
 
 def _assemble(columns: list[NDArray[np.bool_]], names: list[str], table: Table) -> BinaryTable:
+    from scipy import sparse
+
     if not columns:
         raise InputError(
             "there is no column left to turn into 0/1; name some in the schema ([binary])"

@@ -75,10 +75,10 @@ def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
 
 def _attacker(table: Table) -> dict[str, Any] | None:
     """How well naive Bayes guesses the sensitive column from the features, on held-out rows."""
-    from tamis.risk.breach import breach_increase
-
     if table.sensitive is None or not table.features:
         return None
+    from tamis.risk.breach import breach_increase
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TamisWarning)  # the two figures stand side by side anyway
         try:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.files import load_toml
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
@@ -188,6 +187,8 @@ class Source:
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is None:
         return
+    from tamis.files import load_toml
+
     content = load_toml(value, "--config")
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
     known = _known_options()

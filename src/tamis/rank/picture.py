@@ -38,7 +38,7 @@ def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) 
         _WIDTH,
         _HEIGHT,
         "which candidate wins under which weights",
-        "; ".join(f"{names[who]} {100 * s:.0f} %" for who, s in moves.shares.items()),
+        "; ".join(f"{names[who]} {100 * s:.0f}%" for who, s in moves.shares.items()),
     )
     ranks = np.column_stack(list(found.ranks.values())).astype(float)
     for number, who in enumerate(moves.shares):
@@ -101,7 +101,7 @@ def _legend(picture: Picture, moves: Sensitivity, names: Sequence[str]) -> None:
         y = _TOP + 28 * number
         colour = _COLOURS[min(number, len(_COLOURS) - 1)]
         picture.rect(x, y - 12, 16, 16, fill=colour, fill_opacity=0.75)
-        words = f"{shortened(names[who], 26)}, {100 * share:.0f} %"
+        words = f"{shortened(names[who], 26)}, {100 * share:.0f}%"
         picture.text(x + 24, y + 1, words, font_weight="600" if who == moves.winner else None)
     picture.circle(x + 8, _BOTTOM - 4, 7, fill="#ffffff", stroke=INK, stroke_width=2.5)
     picture.text(x + 24, _BOTTOM + 1, "the given weights", fill=SOFT)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed, plural
 from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
@@ -19,10 +18,12 @@ from tamis.read.frames import (
     polars_frame,
 )
 from tamis.read.schema import Schema, load_schema
-from tamis.read.sparse import basket_table, long_table, svm_table
 from tamis.read.text import file_at
 from tamis.read.types import typed
 from tamis.table import Roles, Table, only
+
+if TYPE_CHECKING:
+    from tamis.binary.records import BinaryTable
 
 __all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]
 
@@ -274,6 +275,8 @@ def read_binary(
     -------
     BinaryTable
     """
+    from tamis.read.sparse import basket_table, long_table, svm_table
+
     kind = format or format_of(source)
     if long is not None:
         options: dict[str, Any] = {"encoding": encoding, "separator": separator}

@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed
@@ -23,6 +22,8 @@ def polars_frame(data: Any) -> pl.DataFrame:
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
     """
+    import narwhals as nw
+
     if not nw.dependencies.is_into_dataframe(data):
         raise InputError(
             "expected a path or a pandas, polars or pyarrow frame, got "
@@ -46,6 +47,8 @@ def polars_frame(data: Any) -> pl.DataFrame:
 
 def native_kind(data: Any) -> str:
     """The library that a frame in memory belongs to."""
+    import narwhals as nw
+
     return str(nw.get_native_namespace(nw.from_native(data, eager_only=True)).__name__)
 
 

@@ -89,8 +89,8 @@ def _title(best: Candidate, baseline: Candidate) -> str:
 
 def _subtitle(best: Candidate, baseline: Candidate) -> str:
     return (
-        f"performance {100 * best.performance:.1f} % (all {100 * baseline.performance:.1f} %), "
-        f"breach increase {100 * best.pbi:+.1f} %"
+        f"performance {100 * best.performance:.1f}% (all {100 * baseline.performance:.1f}%), "
+        f"breach increase {100 * best.pbi:+.1f}%"
     )
 
 
@@ -182,6 +182,6 @@ def _beside(group: Sequence[Candidate], chosen: bool) -> str:
 
 def _tip(candidate: Candidate) -> str:
     return (
-        f"{', '.join(candidate.features)}: performance {100 * candidate.performance:.2f} %, "
-        f"PBI {100 * candidate.pbi:+.2f} %, p {candidate.p_value:.3f}"
+        f"{', '.join(candidate.features)}: performance {100 * candidate.performance:.2f}%, "
+        f"PBI {100 * candidate.pbi:+.2f}%, p {candidate.p_value:.3f}"
     )
