@@ -1,0 +1,91 @@
+"""The tree is the flow: imports go one way, and no module imports itself through others."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import tamis
+
+SOURCE = Path(tamis.__file__).parent
+ORDER = [
+    "errors",
+    "table",
+    "release",
+    "files",
+    "table_file",
+    "charts",
+    "cuts",
+    "binary",
+    "datasets",
+    "read",
+    "learn",
+    "rules",
+    "rank",
+    "risk",
+    "select",
+    "perturb",
+    "dp",
+    "propose",
+    "evaluate",
+    "decide",
+    "flow",
+    "publish",
+    "cli",
+]
+"""A package or module may import those before it; CONTRIBUTING.md says what each one holds."""
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {dotted(path): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The modules of tamis that are imported, functions included."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in MODULES}
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inside & set(MODULES) or {node.module}
+    return found
+
+
+def at_once(tree: ast.Module) -> set[str]:
+    """Those that are imported together with the module, not when a function is called."""
+    return {name for statement in tree.body if not late(statement) for name in imported(statement)}
+
+
+def late(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If):
+        return "TYPE_CHECKING" in ast.unparse(statement.test)
+    return isinstance(statement, ast.FunctionDef | ast.ClassDef)
+
+
+def package(module: str) -> str:
+    return module.split(".")[1]
+
+
+def test_every_package_has_its_place():
+    assert sorted({package(m) for m in MODULES if m != "tamis"}) == sorted(ORDER)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_imports_go_one_way(name):
+    allowed = ORDER[: ORDER.index(name) + 1]
+    for module, tree in MODULES.items():
+        if module != "tamis" and package(module) == name:
+            others = {package(m) for m in imported(tree) if m != "tamis"}
+            assert others <= set(allowed), f"{module} imports {others - set(allowed)}"
+
+
+def test_no_module_imports_itself_through_others():
+    TopologicalSorter({m: at_once(tree) - {m} for m, tree in MODULES.items()}).prepare()
