@@ -149,8 +149,10 @@ def run_all(sample: Sample, kind: Format) -> dict[str, Any]:
     found["files"] = {
         str(path): sha256(path.read_bytes()).hexdigest()
         for path in sorted(Path().rglob("*"))
-        # A release made by the command line bears today's date.
-        if path.is_file() and path.parts[0] != "released" and not path.name.startswith("dp-")
+        # A release made by the command line and the ledger bear today's date.
+        if path.is_file()
+        and path.parts[0] != "released"
+        and not path.name.startswith(("dp-", "tamis-ledger"))
     }
     return found
 

@@ -2,11 +2,15 @@
 
 ::
 
-    read -> Table + Roles -> risk -> propose (select | perturb) -> evaluate -> choose
+    read -> Table + Roles -> risk -> propose (select | perturb | dp) -> evaluate -> decide
          -> publish -> verify
 
-The folders of this package are the steps of that flow. The public names below are imported
-when they are first used, so that ``import tamis`` costs nothing.
+The folders of this package are the steps of that flow, and each imports only those before it;
+`consider` goes through it from a table to a decision, `publish` and `verify` do the rest.
+
+Public are the names in ``__all__``, the modules `tamis.datasets` and `tamis.errors`, and
+`tamis.dp.ledger.Ledger`. Everything else is private: it may move or change without notice. The
+names are imported when they are first used, so that ``import tamis`` costs nothing.
 """
 
 from importlib import import_module

@@ -188,9 +188,9 @@ def percentage(value: float) -> str:
     """A fraction on an axis.
 
     >>> percentage(0.25)
-    '25 %'
+    '25%'
     """
-    return f"{100 * value:g} %"
+    return f"{100 * value:g}%"
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _subtitle(best: Candidate, baseline: Candidate) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+g} %" if value else "0 %"
+    return f"{100 * value:+g}%" if value else "0%"
 
 
 def _regions(axes: Axes, x: float, y: float) -> None:
