@@ -106,7 +106,7 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
         (["--utility", "cm", "--largest", 3], 2, "--largest, --utility goes with"),
         (["--search", "greedy"], 2, "auto, walk, exhaustive"),
         (["--alpha", "low"], 2, "--alpha takes"),
-        (["--alpha", "-0.99", "--quiet"], 1, "the least that was found"),
+        (["--alpha", "-0.99", "--quiet"], 1, "the smallest found"),
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
         (["--attackers", "magic"], 2, "unknown classifier 'magic'"),
         (["--weights", "speed=1"], 2, "no factor 'speed'"),
@@ -129,7 +129,7 @@ def test_a_column_must_be_left_to_choose_from(run, tmp_path):
     pl.DataFrame({"ill": ["y", "n"] * 20, "smokes": ["y", "y", "n", "n"] * 10}).write_csv(path)
     result = run("select", path, "--by", "breach", "--target", "ill", "--sensitive", "smokes")
     assert result.code == 2
-    assert "no column beside the target and the sensitive one" in result.err
+    assert "no columns to choose from besides the target and the sensitive one" in result.err
 
 
 def test_options_of_breach_are_refused_by_containment(run, clinic):

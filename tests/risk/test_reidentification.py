@@ -26,7 +26,7 @@ def test_a_population_may_be_a_table_and_hold_other_columns():
     ("population", "message"),
     [
         ({"name": ["cook"]}, "the population has no column 'job'"),
-        ({"job": ["cook", "cook"]}, "fewer people in the population than in the table \(1 row\)"),
+        ({"job": ["cook", "cook"]}, r"fewer people in the population than in the table \(1 row\)"),
         ({"job": [["cook"]]}, "holds lists"),
     ],
 )

@@ -83,7 +83,8 @@ def _labels(target: pl.Series) -> NDArray[Any]:
     missing = target.null_count()
     if missing:
         raise InputError(
-            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
+            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows "
+            "or fill in the label"
         )
     refuse_fractions(target)
     if target.dtype.is_float():
@@ -100,7 +101,8 @@ def given_labels(y: Any) -> NDArray[Any]:
         missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
         if missing:
             raise InputError(
-                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in the label"
+                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in "
+                "the label"
             )
     check_classification_targets(labels)
     return labels

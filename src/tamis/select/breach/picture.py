@@ -29,7 +29,7 @@ _WORDS = {
     "IV": "IV: no worse, no more exposed",
 }
 _SAME = 3.0
-"""Points nearer than this on the canvas are drawn as one, with their number beside it."""
+"""Points closer than this on the canvas are drawn as one, with their number beside it."""
 
 
 def region_picture(
@@ -40,7 +40,7 @@ def region_picture(
     alpha: float | None = None,
     sensitive: str = "the sensitive column",
 ) -> Picture:
-    """Every candidate by performance and breach increase; the baseline is where the axes cross.
+    """Every candidate by performance and breach increase; the axes cross at the baseline.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def region_picture(
     best : Candidate
         The chosen one, drawn last and ringed.
     floor, alpha : float, optional
-        Lines at the breach of one who knows the distribution only, and at the threshold.
+        Lines at the breach of guessing from the distribution alone, and at the threshold.
     sensitive : str
         The name of what is guessed.
     """
@@ -68,7 +68,7 @@ def region_picture(
     up = Scale(*around([low, high, *lines], 0.03), _HEIGHT - _BOTTOM, _TOP)
     _axes(picture, across, up, sensitive)
     _regions(picture, across(baseline.performance), up(0.0))
-    _line(picture, up, floor, "knows the distribution only (DistP)", SOFT)
+    _line(picture, up, floor, "knows only the distribution (DistP)", SOFT)
     if alpha is not None and alpha != floor:
         _line(picture, up, alpha, "threshold (alpha)", RED)
     _points(picture, candidates, best, across, up)
@@ -139,7 +139,7 @@ def _line(picture: Picture, up: Scale, at: float | None, words: str, colour: str
 def _points(
     picture: Picture, candidates: Sequence[Candidate], best: Candidate, across: Scale, up: Scale
 ) -> None:
-    """Coincident points as one; the chosen one last and ringed, so that nothing hides it."""
+    """Draw coincident points as one; the chosen one last and ringed, so that nothing hides it."""
     places: list[tuple[float, float, list[Candidate]]] = []
     for candidate in candidates:
         x, y = across(candidate.performance), up(candidate.pbi)
