@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tamis.charts import BLUE, GRID, INK, ORANGE, SOFT, Picture, Scale, around, shortened
+from tamis.errors import plural
 from tamis.select.containment.selection import Selection
 
 _WIDTH, _HEIGHT = 720.0, 420.0
@@ -12,8 +13,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 70.0, 60.0, 60.0
 
 
 HOLDERS = {
-    "people": "people who have all that some person has",
-    "rows": "rows that have all that some row has",
+    "people": "people who have everything a person has",
+    "rows": "rows that have everything a row has",
 }
 
 
@@ -27,9 +28,9 @@ def path_picture(
     chosen : Selection
         With its steps.
     names : sequence of str
-        Of all columns.
+        The names of all columns.
     k : int
-        The anonymity that was asked for, drawn as a line.
+        The requested anonymity, drawn as a line.
     utility : str
         The name of the utility.
     unit : {"people", "rows"}
@@ -39,7 +40,7 @@ def path_picture(
     picture = Picture(
         _WIDTH,
         _HEIGHT,
-        f"{len(steps)} features chosen at k = {k}",
+        f"{plural(len(steps), 'feature')} chosen at k = {k}",
         f"{utility} rises to {chosen.utility:.4g} while anonymity falls to {chosen.anonymity}, "
         "feature by feature.",
     )
@@ -68,7 +69,7 @@ def path_picture(
                 across(i + 1), up(step.utility) - 9, shortened(names[step.feature], 16), size=10,
                 anchor="middle", fill=SOFT,
             )  # fmt: skip
-    _heading(picture, f"{len(steps)} features, {utility} {chosen.utility:.4g}, k = {k}")
+    _heading(picture, f"{plural(len(steps), 'feature')}, {utility} {chosen.utility:.4g}, k = {k}")
     return picture
 
 
@@ -79,7 +80,7 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
         _HEIGHT,
         f"{utility} against k",
         "; ".join(
-            f"k {k}: {utility} {s.utility:.4g} with {len(s.features)} features"
+            f"k {k}: {utility} {s.utility:.4g} with {plural(len(s.features), 'feature')}"
             for k, s in chosen.items()
         ),
     )
@@ -91,8 +92,10 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
     picture.steps(points, fill="none", stroke=BLUE, stroke_width=2)
     for k, (x, y) in zip(ks, points):
         count = len(chosen[k].features)
-        picture.circle(x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {count} features", fill=BLUE)
-        picture.text(x, y - 12, f"{count} features", anchor="middle", size=12, fill=INK)
+        picture.circle(
+            x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {plural(count, 'feature')}", fill=BLUE
+        )
+        picture.text(x, y - 12, f"{plural(count, 'feature')}", anchor="middle", size=12, fill=INK)
     _heading(picture, f"{utility} against k")
     return picture
 
