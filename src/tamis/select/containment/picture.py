@@ -95,7 +95,7 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
         picture.circle(
             x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {plural(count, 'feature')}", fill=BLUE
         )
-        picture.text(x, y - 12, f"{plural(count, 'feature')}", anchor="middle", size=12, fill=INK)
+        picture.text(x, y - 12, plural(count, "feature"), anchor="middle", size=12, fill=INK)
     _heading(picture, f"{utility} against k")
     return picture
 
