@@ -36,14 +36,14 @@ class Panel:
     ----------
     title : str
     x : sequence of numbers or of words
-        Words stand at equal distances, turned under the axis.
+        Words are evenly spaced, rotated under the axis.
     series : mapping of name to values
         A missing value leaves a gap.
     x_title, y_title : str
     low, high : float, optional
         The range of the values; by default what fits them.
     log : bool
-        Whether the numbers of `x` stand by their logarithms.
+        Whether `x` is on a logarithmic scale.
     """
 
     title: str
@@ -170,7 +170,7 @@ def _x_axis(
         numbers = [float(x) for x in panel.x]
         scale = Scale(min(numbers), max(numbers), left + 8, right - 8, log=panel.log)
         places = [scale(x) for x in numbers]
-        # On a logarithmic axis the levels themselves are few and say more than powers of ten.
+        # On a logarithmic axis the levels themselves are few and more useful than powers of ten.
         for tick in numbers if panel.log else scale.ticks(6):
             picture.line(scale(tick), foot, scale(tick), foot + 5, stroke=INK, stroke_width=1)
             picture.text(scale(tick), foot + 18, f"{tick:g}", size=11, anchor="middle", fill=SOFT)
@@ -210,7 +210,7 @@ def _colour(i: int) -> str:
 
 
 def _foot(panel: Panel) -> float:
-    """The room under the axis: turned words, or numbers, and the title."""
+    """The space under the axis: rotated words, or numbers, and the title."""
     turned: Iterable[int] = (len(shortened(word, 34)) for word in panel.words)
     words = max(turned, default=0) * _LETTER * 0.77 + 24 if panel.words else 30
     return words + (22 if panel.x_title else 4)

@@ -67,7 +67,7 @@ def test_the_choice_in_words_and_notes(run, clinic):
     assert "rows that the search never saw" in out
     assert "over seeds" in out
     assert "walk search" in out
-    assert "target and sensitive column are the same" in err
+    assert "the target is also the sensitive column" in err
     assert "read 240 rows" in err
 
 

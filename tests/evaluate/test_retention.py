@@ -314,7 +314,7 @@ def test_wrong_input_is_told(rules, released, said):
     [
         ({"reading": "last"}, "reading must be 'pairs'"),
         ({"weights": "none"}, "weights must be 'equal'"),
-        ({"weights": [1]}, "2 rules, got 1 weights"),
+        ({"weights": [1]}, "expected 2 weights, one per rule, got 1"),
         ({"weights": [0, 0]}, "at least one above 0"),
         ({"least_support": -1}, "least_support"),
         ({"reading": "default", "default": "z"}, "default label"),
