@@ -73,7 +73,7 @@ def run(data: Data, store: Store, quick: bool) -> Paper:
 
 def _lead(found: Mapping[str, Found]) -> str:
     if EMAIL not in found:
-        return "The quick form shows the substitute rows only."
+        return "The quick version shows only the substitute rows."
     email = found[EMAIL]
     stop, skip = (email["nested"][m]["5"] for m in (HAMDIST, "HamDist, skip"))
     sizes = [len(email["selected"][m]["5"]["columns"]) for m in (HAMDIST, "HamDist, skip")]
