@@ -11,7 +11,7 @@ NAMES = sorted(p.stem.removeprefix("bench_") for p in Path(__file__).parent.glob
 
 def main(names: list[str]) -> None:
     for unknown in set(names) - set(NAMES):
-        sys.exit(f"no bench {unknown!r}; there are {', '.join(NAMES)}")
+        sys.exit(f"unknown bench {unknown!r}; choose from {', '.join(NAMES)}")
     for name in names or NAMES:
         import_module(f"bench.bench_{name}").main()
 

@@ -1,4 +1,4 @@
-"""Sets of features scored by naive Bayes on Adult: additions against fitting again."""
+"""Score sets of features with naive Bayes on Adult: additions against refitting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def adult() -> pl.DataFrame:
 
 def main() -> None:
     if not DATA.exists():
-        print("bench bayes: the real datasets are not beside this checkout; skipped")
+        print("bench bayes: the real datasets are not next to this checkout; skipped")
         return
     frame = adult()
     y = frame["class"].cast(pl.Categorical).to_physical().to_numpy()

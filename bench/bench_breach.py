@@ -1,4 +1,4 @@
-"""The breach search: how much more than one cross-validation does a whole search cost?"""
+"""The breach search: how much more does a whole search cost than one cross-validation?"""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def overhead() -> Ratio:
     frame = adult()
     X, y = frame.drop("class"), labels(frame["class"])
     folds = Folds.stratified(y, 3, random_state=1)
-    fit(Watched(), X.head(500), y[:500], None, search="walk", cv=2)  # compiled before it is timed
+    fit(Watched(), X.head(500), y[:500], None, search="walk", cv=2)  # compile before timing
     Watched.inside = 0.0
     start = time.perf_counter()
     fit(Watched(), X, y, None, search="walk", cv=folds)
@@ -115,6 +115,6 @@ def overhead() -> Ratio:
 
 def main() -> None:
     if not DATA.exists():
-        print("bench breach: the real datasets are not beside this checkout; skipped")
+        print("bench breach: the real datasets are not next to this checkout; skipped")
         return
     show("breach search", [*walks(), every_subset(), overhead()])

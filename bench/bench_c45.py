@@ -48,7 +48,7 @@ def adult() -> tuple[pl.DataFrame, np.ndarray]:
 
 
 def in_new_process(script: str, bytecode: str, compiled: str) -> np.ndarray:
-    """The two times that a script prints; modules come from bytecode, as they mostly do."""
+    """The two times that a script prints; modules are loaded from bytecode, as usual."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "NUMBA_CACHE_DIR": compiled}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-c", script]
@@ -57,7 +57,8 @@ def in_new_process(script: str, bytecode: str, compiled: str) -> np.ndarray:
 
 
 def first_use() -> str:
-    """CPU seconds of a first fit and predict: nothing compiled, then all cached."""
+    """CPU seconds of a first fit and predict: with nothing compiled, then with everything "
+    "cached."""
     with tempfile.TemporaryDirectory() as bytecode, tempfile.TemporaryDirectory() as compiled:
         in_new_process(FIRST_USE, bytecode, compiled)
         empty = [os.path.join(compiled, f"empty {i}") for i in range(3)]
@@ -92,7 +93,7 @@ def main() -> None:
         for train in folds:
             C45Classifier().fit_coded(coded, y, train)
 
-    # In turn, round by round, so that a busy machine slows all three alike.
+    # In turn, round by round, so that a busy machine slows all three equally.
     rounds = [[seconds(work, 1) for work in (from_frames, from_coded, peer)] for _ in range(5)]
     frames_best, coded_best, theirs = np.min(rounds, axis=0).tolist()
     name = "scikit-learn entropy tree, unpruned"

@@ -1,4 +1,4 @@
-"""Containment anonymity and greedy selection, in units of one look at the data.
+"""Containment anonymity and greedy selection, in units of one pass over the data.
 
 A *pass* is one ``csr.T @ v`` of scipy, a *gather* one read of ``group[csc.indices]``.
 """
@@ -39,7 +39,7 @@ print(time.perf_counter() - start)
 
 
 def runs(X) -> int:
-    """Of what takes milliseconds the best of many runs: some fall in a quiet moment."""
+    """The best of many runs, for what takes milliseconds: some runs are undisturbed."""
     return 30 if X.size < 10**7 else 5
 
 
@@ -70,7 +70,7 @@ def _anonymity(name: str, X) -> Ratio:
 
 
 def against_pycanon(rows: int = 500_000, columns: int = 14) -> list[Ratio]:
-    """Its k-anonymity asks the easier question, on the same table of 0 and 1."""
+    """Its k-anonymity answers an easier question, on the same 0/1 table."""
     X = np.random.default_rng(0).integers(0, 2, (rows, columns), dtype=np.uint8)
     frame = pl.DataFrame(X, schema=[f"q{c}" for c in range(columns)])
     labels = np.where(np.arange(rows) % 2, "a", "b")
@@ -106,7 +106,7 @@ def sparse_tables(rows: int) -> list[Ratio]:
 
 
 def real_tables() -> list[Ratio]:
-    """Whole calls, the check of the table included; only of Adult the search alone as well."""
+    """Whole calls, including the check of the table; for Adult, the search alone too."""
     X, y = libsvm("pu1_body_binary.txt.gz")
     A, z = adult()
     by = ("pass", one_pass(A))
@@ -130,7 +130,7 @@ def search_distinct(name, X, y, unit, aim) -> Ratio:
 
 
 def peak_memory(rows: int) -> None:
-    """The highest resident memory of a greedy search beyond what was there, against the CSR."""
+    """The peak extra resident memory of a greedy search, relative to the CSR."""
     X, y = uniform(rows, 50_000, 50)
     greedy(X[:1000], y[:1000], 5, utility="hamdist")
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
@@ -163,6 +163,6 @@ def first_call() -> None:
 def main(rows: int = 1_000_000) -> None:
     show("dense tables", dense(rows, 20) + dense(rows, 50) + against_pycanon())
     show("real tables", real_tables())
-    show(f"made tables, {rows:,} rows", sparse_tables(rows))
+    show(f"generated tables, {rows:,} rows", sparse_tables(rows))
     peak_memory(rows)
     first_call()

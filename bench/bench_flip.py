@@ -19,7 +19,7 @@ EXACT_ROWS = 4_000
 
 
 def records(rows: int) -> sparse.csr_array:
-    """Rows of some ten ones each around two hundred habits; hardly any two are equal."""
+    """Rows of about ten ones each around two hundred habits; hardly any two are equal."""
     rng = np.random.default_rng(0)
     habits = rng.random((200, COLUMNS)) < 0.05
     table = habits[rng.integers(0, len(habits), rows)]

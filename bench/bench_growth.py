@@ -1,6 +1,6 @@
 """How the time of a greedy search grows with the rows, the columns and the columns chosen.
 
-Each line is set beside the one of half the size, so that 2 is linear growth.
+Each line is compared with the one of half the size, so that 2 is linear growth.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def over_rows(most: int) -> list[Ratio]:
 
 
 def over_columns(rows: int) -> list[Ratio]:
-    """The rows stay as long, so that the ones are as many whatever the width."""
+    """Rows keep their length, so that the number of ones does not depend on the width."""
     sizes = [5_000, 10_000, 20_000, 40_000, 80_000]
     return _doubled("columns", {d: (uniform(rows, d, 30), {}) for d in sizes})
 
 
 def over_chosen(rows: int) -> list[Ratio]:
-    """Every row comes five times, so that all columns fit and a limit ends the search."""
+    """Every row occurs five times, so that all columns fit and a limit ends the search."""
     table = repeated(rows, 4_000, 30, times=5)
     sizes = [64, 128, 256, 512, 1024]
     return _doubled("chosen", {s: (table, {"max_features": s}) for s in sizes})
@@ -52,7 +52,7 @@ def _doubled(what: str, tasks: dict[int, tuple[Any, dict[str, Any]]]) -> list[Ra
 
 
 def main(rows: int = 800_000) -> None:
-    show(f"growth over rows, x 20,000 columns, 30 ones a row, up to {rows:,}", over_rows(rows))
+    show(f"growth over rows, x 20,000 columns, 30 ones per row, up to {rows:,}", over_rows(rows))
     show(f"growth over columns, {rows // 4:,} rows of 30 ones", over_columns(rows // 4))
     show(f"growth over chosen columns, {rows // 8:,} rows", over_chosen(rows // 8))
 

@@ -1,8 +1,8 @@
 """The 20 largest maximal itemsets, against pyfim's fpgrowth listing all maximal ones.
 
-Both are run again while they take milliseconds, and the best run counts.
-The peer runs in a process of its own and is ended after `TAMIS_BENCH_SECONDS` (20): its time is
-then that limit, and the ratio an upper one. Both are CPU seconds, without reading the data.
+Runs that take milliseconds are repeated, and the best run counts.
+The peer runs in a process of its own and is stopped after `TAMIS_BENCH_SECONDS` (20): its time is
+then that limit, and the ratio an upper bound. Both are CPU seconds, without reading the data.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def cpu_seconds(work: Callable[[], Any], enough: float = ENOUGH) -> float:
-    """The least CPU time of a run; those that take milliseconds are run many times."""
+    """The shortest CPU time of a run; runs that take milliseconds are repeated."""
     best, spent = float("inf"), 0.0
     while best == float("inf") or spent < enough:
         start = time.process_time()
@@ -69,12 +69,12 @@ def _line(name: str, k: int, limit: float) -> Ratio:
     values = differing_pairs(support, ones, len(y), int(positive.sum()))
     ours = cpu_seconds(lambda: largest_itemsets(X, k, MOST, values))
     theirs, ended = _peer(name, k, limit)
-    peer = "pyfim fpgrowth" + (", ended" if ended else "")
+    peer = "pyfim fpgrowth" + (", stopped" if ended else "")
     return Ratio(f"{name}, k = {k}", peer, ours, theirs, 1.0)
 
 
 def _peer(name: str, k: int, limit: float) -> tuple[float, bool]:
-    """CPU seconds of the peer, or the limit and true where it took longer."""
+    """CPU seconds of the peer, or the limit and true if it took longer."""
     command = [sys.executable, "-c", PEER, name, str(k)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

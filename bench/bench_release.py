@@ -1,6 +1,6 @@
-"""The whole job by the clock: the demo, cold and warm, and a release of Adult with its defaults.
+"""The whole job in wall time: the demo, cold and warm, and a release of Adult with defaults.
 
-There is no peer that does this job, so each run stands beside the time it may take.
+No peer does this job, so each run is compared with the time it may take.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DEMO, ADULT = 60.0, 600.0
 
 
 def run(*args: str, cache: str | None = None) -> float:
-    """The wall time of one command; an empty `cache` makes numba compile everything anew."""
+    """The wall time of one command; an empty `cache` makes numba recompile everything."""
     env = dict(os.environ) | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
     begin = time.perf_counter()
     subprocess.run(
@@ -37,14 +37,14 @@ def demo(folder: Path) -> list[Ratio]:
     warm = run("demo", "--out", str(folder / "warm"), cache=cache)
     return [
         Ratio("demo, nothing compiled yet", "a minute", cold, DEMO, 1),
-        Ratio("demo, once more", "a minute", warm, DEMO, 1),
+        Ratio("demo, second run", "a minute", warm, DEMO, 1),
     ]
 
 
 def adult(folder: Path) -> list[Ratio]:
     files = [DATA / f"adult_{part}.csv.gz" for part in ("test", "train")]
     if not all(path.exists() for path in files):
-        print("the real datasets are not beside this checkout: no release of Adult")
+        print("the real datasets are not next to this checkout: no release of Adult")
         return []
     table = folder / "adult.csv"
     parts = [pl.read_csv(path, null_values="?", infer_schema_length=None) for path in files]

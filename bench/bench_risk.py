@@ -1,6 +1,6 @@
 """k-anonymity, l-diversity and t-closeness on a million rows and eight quasi-identifiers.
 
-pycanon takes minutes; `python -m bench.bench_risk ROWS` gives it, and us beside it, fewer rows.
+pycanon takes minutes; `python -m bench.bench_risk ROWS` gives both fewer rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SENSITIVE = "s_disease_text"
 
 
 def people(rows: int) -> pl.DataFrame:
-    """Eight quasi-identifiers, six of them text, in some 50,000 classes; four diseases."""
+    """Eight quasi-identifiers, six of them text, in about 50,000 classes; four diseases."""
     rng = np.random.default_rng(0)
     columns = {
         f"q_{name}_text": np.array([f"{name} {i}" for i in range(values)])[
@@ -51,7 +51,7 @@ def pycanon_seconds(frame: pl.DataFrame) -> dict[str, float]:
 
 
 def against_pandas(frame: pl.DataFrame) -> list[Ratio]:
-    """The second line pays for turning the pandas frame into a polars one as well."""
+    """The second line includes converting the pandas frame to polars."""
     quasi = [c for c in frame.columns if c != SENSITIVE]
     pandas = frame.to_pandas()
     theirs = seconds(lambda: pandas.groupby(quasi).size(), repeat=7)

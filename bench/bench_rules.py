@@ -50,7 +50,7 @@ def main() -> None:
     _show_one_tree(values, labels, names, frame)
     for limit in (LIMIT, LIMIT // 8):
         peak = _peak(rules, frame.head(100_000), limit)
-        print(f"peak beside the table: {peak / 2**20:.0f} of {limit / 2**20:.0f} MiB allowed")
+        print(f"peak besides the table: {peak / 2**20:.0f} of {limit / 2**20:.0f} MiB allowed")
 
 
 def _table() -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +61,7 @@ def _table() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _forest(values: np.ndarray, labels: np.ndarray) -> RandomForestClassifier:
-    """About 35 leaves a tree, as the paper's settings give."""
+    """About 35 leaves per tree, as with the paper's settings."""
     few = slice(0, 10_000)
     trees = RandomForestClassifier(
         RULES // 24, min_samples_leaf=0.02, max_depth=12, max_features=None, random_state=0
@@ -70,7 +70,7 @@ def _forest(values: np.ndarray, labels: np.ndarray) -> RandomForestClassifier:
 
 
 def _by_apply(trees: list[Any], values: np.ndarray, labels: np.ndarray) -> None:
-    """The same matrix by way of leaf numbers, tree by tree to spare memory."""
+    """The same matrix via leaf numbers, tree by tree to save memory."""
     for tree in trees:
         leaves = tree.apply(values)
         np.bincount(leaves * 2 + labels, minlength=2 * tree.tree_.node_count)

@@ -1,7 +1,7 @@
-"""Which utility predicts best at the same k? Chosen by training labels, judged on held-out rows.
+"""Which utility predicts best at the same k? Chosen by training labels, evaluated on held-out rows.
 
 Feasibility is over all rows, since all are released; only the labels of the training folds are
-looked at by the choice and by the model.
+used by the choice and by the model.
 """
 
 from __future__ import annotations

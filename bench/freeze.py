@@ -1,14 +1,14 @@
-"""What tamis makes, frozen: record it before a refactoring, compare after each step.
+"""A record of what tamis produces: make it before a refactoring, compare after each step.
 
 ::
 
     uv run python -m bench.freeze record FILE
     uv run python -m bench.freeze compare FILE
 
-For a made table and, where the real datasets lie beside the checkout, for samples of six of them,
+For a generated table and, if the real datasets are next to the checkout, samples of six of them,
 as csv and as parquet: the SHA-256 of every file of a release, and the JSON of every command. What
-is drawn with differential privacy has no seed, so only its structure is kept. A record holds for
-one machine and one set of versions. Names may be given behind FILE, to look at some tables only.
+is drawn with differential privacy has no seed, so only its structure is kept. A record is valid for
+one machine and one set of versions. Names after FILE restrict it to some tables.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ REAL = {
 
 
 def samples() -> Iterator[tuple[str, Sample]]:
-    """The made table, then the real ones that can be found."""
+    """The generated table, then the real ones that can be found."""
     made = patients(ROWS)
     roles = {"quasi": made.quasi, "identifier": made.roles.identifiers}
     yield "patients", Sample(made.frame, made.target or "", made.sensitive or "", roles)
     for name, (target, sensitive, options) in REAL.items():
         path = DATA / f"{name}.csv.gz"
         if not path.exists():
-            print(f"{path.name} is not beside this checkout", file=sys.stderr)
+            print(f"{path.name} is not next to this checkout", file=sys.stderr)
             continue
         whole = pl.read_csv(path, null_values="?", infer_schema_length=None)
         some = whole.sample(min(ROWS, whole.height), seed=0)
@@ -123,7 +123,7 @@ def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], boo
 
 
 def record(only: list[str]) -> dict[str, Any]:
-    """All that is frozen, by table and format."""
+    """Everything that is recorded, by table and format."""
     found = {}
     for name, sample in samples():
         for kind in FORMATS if not only or name in only else ():
@@ -172,7 +172,7 @@ def publish(sample: Sample, kind: Format) -> str:
 
 
 def run(args: list[str]) -> dict[str, Any]:
-    """The exit code of a command, its JSON and, where it failed, what it said."""
+    """The exit code of a command, its JSON and, if it failed, its message."""
     out, err = io.StringIO(), io.StringIO()
     code: Any = 0
     with redirect_stdout(out), redirect_stderr(err):

@@ -1,4 +1,4 @@
-"""Real labelled 0/1 tables for the benches; the data lies beside the checkout."""
+"""Real labelled 0/1 tables for the benches; the data is next to the checkout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def adult():
 
 
 def sms():
-    """Words that two messages or more have."""
+    """Words that occur in at least two messages."""
     frame = pl.read_csv(DATA / "sms_spam.csv.gz")
     X = CountVectorizer(binary=True, min_df=2, dtype=np.uint8).fit_transform(frame["text"])
     return sparse.csr_array(X), (frame["label"] == "spam").to_numpy()

@@ -1,4 +1,4 @@
-"""Made sparse 0/1 tables of any size, for growth that real sets do not reach."""
+"""Generated sparse 0/1 tables of any size, larger than the real ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from scipy import sparse
 
 
 def uniform(rows: int, columns: int, ones: int, seed: int = 0):
-    """About `ones` columns in each row, every column alike; labels of two classes."""
+    """About `ones` columns in each row, all columns equally likely; labels of two classes."""
     rng = np.random.default_rng(seed)
     return _table(rng, rows, columns, ones, lambda size: rng.integers(0, columns, size))
 
 
 def skewed(rows: int, columns: int, ones: int, seed: int = 0):
-    """As click streams: column j is had in proportion to 1 / (j + 1)."""
+    """Like click streams: column j occurs in proportion to 1 / (j + 1)."""
     rng = np.random.default_rng(seed)
 
     def draw(size):
@@ -23,7 +23,8 @@ def skewed(rows: int, columns: int, ones: int, seed: int = 0):
 
 
 def repeated(rows: int, columns: int, ones: int, times: int, seed: int = 0):
-    """As `uniform`, but each row comes several times, so that any columns are safe up to there."""
+    """Like `uniform`, but each row occurs several times, so that all columns are safe up to "
+    "that k."""
     X, _ = uniform(rows // times, columns, ones, seed)
     labels = np.random.default_rng(seed + 1).random(X.shape[0] * times) < 0.4
     return X[np.repeat(np.arange(X.shape[0]), times)], labels

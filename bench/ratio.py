@@ -20,7 +20,7 @@ class Ratio:
     ours: float
     theirs: float
     aim: float
-    """The largest ratio ours / theirs that we are content with."""
+    """The largest acceptable ratio ours / theirs."""
 
     @property
     def value(self) -> float:
@@ -32,7 +32,7 @@ class Ratio:
 
 
 def seconds(work: Callable[[], Any], repeat: int = 3) -> float:
-    """The least wall time of a few runs: the one least disturbed by the machine."""
+    """The shortest wall time of a few runs: the least disturbed one."""
     best = float("inf")
     for _ in range(repeat):
         start = time.perf_counter()

@@ -1,6 +1,6 @@
 """The real 0/1 tables that benches share: a CSR matrix and a label of 0 and 1.
 
-Transactions carry no label; here each other row is of the first class.
+Transactions have no label; here every other row is of the first class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The papers' tables and figures beside what tamis gives on the same data.
+"""The papers' tables and figures next to what tamis gives on the same data.
 
 ::
 
@@ -11,13 +11,13 @@ Each paper is a module here with ``run(data, store, quick) -> Paper``, named in
     ``data.path("pima.csv.gz")`` and ``data.digest("pima.csv.gz")``.
 ``Store``
     ``store.piece("jafer/pima-c45", settings, work)`` gives what ``work()`` returned (anything
-    JSON can hold) and keeps it; asked again with the same settings, also in a later run, it
-    does not work again. Put seeds and ``data.digest(...)`` into the settings.
+    JSON can hold) and keeps it; called again with the same settings, even in a later run, it
+    does not repeat the work. Put seeds and ``data.digest(...)`` into the settings.
 ``Cell``
-    One printed value beside ours: ``Cell("Table 4", row, column, printed="74.875", ours=74.8752,
+    One printed value next to ours: ``Cell("Table 4", row, column, printed="74.875", ours=74.8752,
     tolerance=0.5, reason="...")``. Its verdict is `equal` (to the printed digit), `within`
-    (the tolerance) or `differs`, and then the best-known reason stands beside it. A `Cell` of
-    words, a subset of features for one, is equal or differs; `features(...)` puts these in order.
+    (the tolerance) or `differs`, and then the best-known reason is given. A `Cell` of
+    words, such as a subset of features, is equal or differs; `features(...)` puts these in order.
 ``Grid``, ``Figure``, ``Section``, ``Paper``
     A table of ours that the paper does not have, an SVG from `experiments.charts` or
     `tamis.charts`, a part of a page, and a whole page. Cells of one section are shown as one

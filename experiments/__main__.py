@@ -25,11 +25,11 @@ PAPERS = ("jafer", "zhang", "fletcher")
 @click.argument("which", type=click.Choice([*PAPERS, "all"]), default="all")
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="Real datasets.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Pages and results.")
-@click.option("--quick", is_flag=True, help="A small part of it, in seconds.")
+@click.option("--quick", is_flag=True, help="Only a small part, in seconds.")
 def main(which: str, data: Path, out: Path, quick: bool) -> None:
-    """Remake the papers' tables and figures and lay them beside the print.
+    """Reproduce the papers' tables and figures and compare them with the printed ones.
 
-    Finished pieces are kept in OUT/pieces: a second run goes on from there.
+    Finished pieces are kept in OUT/pieces: a second run continues from there.
     """
     console = Console(stderr=True)
     names = PAPERS if which == "all" else (which,)
@@ -51,7 +51,7 @@ def _made(name: str, data: Data, out: Path, quick: bool, console: Console) -> Pa
 
 
 class _Teller:
-    """Says what is being worked on, and how long it took."""
+    """Shows what is being worked on, and how long it took."""
 
     def __init__(self, console: Console, status: Status) -> None:
         self._console, self._status, self._kept = console, status, 0

@@ -1,4 +1,4 @@
-"""One printed value of a paper beside ours, and how they agree."""
+"""One printed value of a paper next to ours, and whether they agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_REASON = "not known"
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*|[-+]?\.\d+")
 _SLACK = 1e-9
-"""What binary fractions may add to a rounding."""
+"""The error that binary fractions may add to rounding."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Cell:
     printed : str
         As printed: the number of decimals says how exact it is.
     ours : float, int, str or None
-        In the unit of the print; `None` where we have no value.
+        In the unit of the print; `None` if we have no value.
     tolerance : float
-        What difference from the printed number is still called agreement.
+        The largest difference from the printed number that still counts as agreement.
     truncates : bool
-        Whether the paper cuts digits off here instead of rounding.
+        Whether the paper truncates here instead of rounding.
     reason : str
         Why ours differs, as far as it is known.
 
@@ -72,7 +72,7 @@ class Cell:
 
     @property
     def shown(self) -> str:
-        """Our value with the decimals of the print, and one more where it does not agree."""
+        """Our value with the decimals of the print, and one more if it does not agree."""
         if self.ours is None:
             return "none"
         if isinstance(self.ours, str):
@@ -86,7 +86,7 @@ class Cell:
 
     @property
     def why(self) -> str:
-        """The reason, where there is something to explain."""
+        """The reason, if there is something to explain."""
         return "" if self.verdict == "equal" else self.reason or NO_REASON
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def number(printed: str) -> float:
     """
     found = _NUMBER.search(printed.replace("\N{MINUS SIGN}", "-"))
     if found is None:
-        raise ValueError(f"no number in {printed!r}; give ours as words too")
+        raise ValueError(f"no number in {printed!r}; pass ours as words too")
     return float(found.group().replace(",", ""))
 
 

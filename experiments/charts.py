@@ -23,14 +23,14 @@ class Panel:
     ----------
     title : str
     x : sequence of numbers or of words
-        Words stand at equal distances, turned under the axis.
+        Words are evenly spaced, rotated under the axis.
     series : mapping of name to values
         A missing value leaves a gap.
     x_title, y_title : str
     low, high : float, optional
         The range of the values; by default what fits them.
     log : bool
-        Whether the numbers of `x` stand by their logarithms.
+        Whether `x` is on a logarithmic scale.
     """
 
     title: str
@@ -190,7 +190,7 @@ def _colour(i: int) -> str:
 
 
 def _foot(panel: Panel) -> float:
-    """The room under the axis: turned words, or numbers, and the title."""
+    """The space under the axis: rotated words, or numbers, and the title."""
     turned: Iterable[int] = (len(shortened(word, 34)) for word in panel.words)
     words = max(turned, default=0) * _LETTER * 0.77 + 24 if panel.words else 30
     return words + (22 if panel.x_title else 4)

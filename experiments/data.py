@@ -23,14 +23,16 @@ class Data:
 
     @property
     def dealer(self) -> Dealer:
-        """Who deals rows to folds."""
+        """What assigns rows to folds."""
         return Dealer.beside(self.folder)
 
     def path(self, name: str) -> Path:
         """A dataset by file name."""
         path = self.folder / name
         if not path.is_file():
-            raise InputError(f"no file {name} in the folder of --data; name the one that holds it")
+            raise InputError(
+                f"no file {name} in the folder of --data; name the folder that contains it"
+            )
         return path
 
     def digest(self, *names: str) -> str:

@@ -1,7 +1,7 @@
-"""The folds of an experiment: Weka's own where they can be had, otherwise ours.
+"""The folds of an experiment: Weka's own if available, otherwise ours.
 
-The papers used Weka, whose deal of folds for a seed decides the last digits of what they print.
-It can be had from a record of such a deal, or from the program itself (Debian's package `weka`),
+The papers used Weka, whose assignment of folds for a seed decides the last printed digits.
+It comes from a record of such folds, or from the program itself (Debian's package `weka`),
 which prints for each row of a cross-validation in which fold it was tested.
 """
 
@@ -33,12 +33,12 @@ _TESTED = re.compile(r"^\s*(\d+)\s.*\((\d+)\)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Dealer:
-    """Deals the rows of a table to folds.
+    """Assigns the rows of a table to folds.
 
     Parameters
     ----------
     record : Path, optional
-        A file of `dataset`, `row` and `fold`, as Weka dealt them for the class of each dataset.
+        A file of `dataset`, `row` and `fold`, as Weka assigned them for the class of each dataset.
     program : str, optional
         The command `weka`.
     """
@@ -101,8 +101,9 @@ def _by_weka(program: str, codes: NDArray[np.intp]) -> NDArray[np.int64]:
     lines = [(int(place), int(row)) for place, row in _TESTED.findall(done.stdout)]
     if len(lines) != len(codes):
         raise CannotMeet(
-            f"{program} dealt {len(lines)} of {len(codes)} rows to folds; see that it runs, or "
-            "take it off the path to use folds of our own"
+            f"{program} assigned {len(lines)} of {len(codes)} rows to folds; check that it runs, "
+            "or "
+            "remove it from the path to use our own folds"
         )
     found = np.empty(len(codes), dtype=np.int64)
     fold = -1

@@ -39,7 +39,7 @@ def page(paper: Paper, quick: bool = False) -> str:
 
 
 def index(papers: Sequence[Paper], quick: bool = False) -> str:
-    """What there is, and how much agrees."""
+    """The papers, and how much agrees."""
     return _template("index.html").render(
         quick=quick,
         papers=[{"paper": paper, "counts": _counts(paper)} for paper in papers],

@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Paper:
-    """All that was made of one paper.
+    """Everything reproduced from one paper.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Paper:
     title : str
         Authors, year and title.
     lead : str
-        What to take home, in a sentence or two.
+        The main finding, in a sentence or two.
     sections : sequence of Section
     """
 

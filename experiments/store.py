@@ -1,4 +1,4 @@
-"""Pieces of work that are done once: a second run goes on where the first one ended."""
+"""Pieces of work that are done once: a second run continues where the first one ended."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ class Store:
 
     def _path(self, name: str, settings: Mapping[str, Any]) -> Path:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"a piece is named by small letters, digits and -._/, got {name!r}")
+            raise ValueError(
+                f"a piece must be named by lower-case letters, digits and -._/, got {name!r}"
+            )
         named = json.dumps([name, __version__, settings], sort_keys=True, allow_nan=False)
         return self._folder / f"{name}-{sha256(named.encode()).hexdigest()[:12]}.json"
 

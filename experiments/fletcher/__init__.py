@@ -14,14 +14,14 @@ TITLE = (
     "enough"
 )
 LEAD = (
-    "The measures rise with noise as printed. Within a dataset the three rule measures go together "
-    "almost perfectly, and clearly with the accuracy of models; pooled over datasets, as printed, "
+    "The measures rise with noise as printed. Within a dataset the three rule measures correlate "
+    "almost perfectly, and clearly with model accuracy; pooled over datasets, as printed, "
     "both look weaker than they are."
 )
 
 
 def run(data: Data, store: Store, quick: bool) -> Paper:
-    """All that the paper prints; `quick` takes two small datasets and one draw."""
+    """Everything the paper prints; `quick` takes two small datasets and one draw."""
     if quick:
         few, effort = ("Banknotes", "Credit"), Effort(1, 1, (0.0, 0.1, 0.2, 0.3))
         sections = [

@@ -17,9 +17,9 @@ from tamis.perturb.noise import UniformNoise
 
 SEED = 0
 FOLD = 0.9
-"""The tree of the paper saw nine of ten folds, so that its supports are of so many rows."""
+"""The tree of the paper saw nine of ten folds, so its supports count that many rows."""
 
-_ANOTHER_FOLD = "The paper's tree saw one of ten folds' nine tenths, which one is not said"
+_ANOTHER_FOLD = "The paper's tree saw nine of ten folds; it does not say which"
 _READ = "Read off the text (over 8000, only 3000, roughly 4000), not a printed digit"
 
 
@@ -27,8 +27,8 @@ def section(data: Data, store: Store, draws: int) -> Section:
     settings = {"data": data.digest(file_of("Adult")), "draws": draws, "seed": SEED}
     changes = store.piece("fletcher/adult-rules", settings, lambda: _changes(data, draws))
     text = (
-        "The printed rules, two signs of which are turned round, on all 30,162 complete rows; "
-        "supports are nine tenths of ours, for the paper's tree saw nine of ten folds."
+        "The printed rules, with two inequality signs corrected, on all 30,162 complete rows; "
+        "supports are nine tenths of ours, since the paper's tree saw nine of ten folds."
     )
     return Section("Four rules of Adult", text, _cells(changes), [_figure(changes)])
 
@@ -94,7 +94,7 @@ def _figure(changes: list[dict[str, Any]]) -> Figure:
     words = "Support and label distance of four rules from 0 to 30 percent uniform noise."
     svg = line_chart("Figure 3", words, panels, columns=4, height=190)
     note = (
-        "psi2 grows by rows that it was not about, and its prediction flips; psi3 loses most of "
+        "psi2 gains rows that it was not about, and its prediction flips; psi3 loses most of "
         "its rows but keeps its labels."
     )
     return Figure("Figure 3", svg, note)

@@ -28,7 +28,7 @@ _TREES = (
     "Other trees, and fewer releases than the paper's hundred: it does not say which columns it "
     "kept, how CART coded discrete ones, nor which eight of its nine datasets it pooled"
 )
-_POSITIVE = "The paper does not say which label its F-measure is about; here it is the rarer one"
+_POSITIVE = "The paper does not say which label its F-measure is for; here it is the rarer one"
 
 
 def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> Section:
@@ -41,9 +41,9 @@ def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> S
         grids.append(_grid(noise, curves))
     text = (
         f"The {len(names)} datasets with two labels, each measure as its difference from no noise. "
-        f"Folds looked at: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
-        "Rule Accuracy here is the share of released rows that the rules predict rightly, as the "
-        "signs of the print show. The printed p-values count every level of every dataset as an "
+        f"Folds used: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
+        "Rule Accuracy here is the share of released rows that the rules predict correctly, as the "
+        "printed signs show. The printed p-values count every level of every dataset as an "
         "observation of its own."
     )
     return Section("Correlations of the measures", text, cells, (), grids)
@@ -81,7 +81,7 @@ def _grid(noise: str, curves: Mapping[str, Curve]) -> Grid:
         rows.append((a, b, pooled["r"], pooled["p_value"], within["r"], within["p_value"]))
     head = ("a", "b", "r pooled", "p by dataset", "r within datasets", "p over datasets")
     note = (
-        "Pooling hides agreement: within a dataset the measures go together more closely than over "
-        "all. The p-values here take the datasets as the observations."
+        "Pooling hides agreement: within a dataset the measures agree more closely than over "
+        "all. The p-values here treat the datasets as the observations."
     )
     return Grid(f"{noise}, pooled and within datasets", head, rows, note)

@@ -1,4 +1,4 @@
-"""Figure 5: Banknotes drawn anew under differential privacy."""
+"""Figure 5: synthetic Banknotes under differential privacy."""
 
 from __future__ import annotations
 
@@ -51,13 +51,15 @@ def section(data: Data, store: Store, draws: int) -> Section:
     svg = line_chart("Figure 5", "Four measures over the privacy budget.", [panel], height=300)
     text = (
         f"Boxes found and counted under noise, {draws} tables for each budget, bounds as public "
-        "knowledge. The text names no numbers but budgets at which a curve is seen to fall, and "
-        "where that is depends on the eye: nothing here is counted as agreeing or not. "
+        "knowledge. The text gives no numbers, only budgets at which a curve visibly falls, and "
+        "where that is, is a matter of judgement: nothing here is counted as agreeing or not. "
         "The noise comes from a source that cannot be seeded, so another run differs a little."
     )
     note = (
-        "Rule Accuracy is the share of drawn rows that the original rules predict rightly. The "
-        "paper has it near 1 down to a budget of 0.08; here rows drawn evenly in wide boxes break "
+        "Rule Accuracy is the share of synthetic rows that the original rules predict correctly. "
+        "The "
+        "paper has it near 1 down to a budget of 0.08; here rows drawn uniformly in wide boxes "
+        "break "
         "rules at any budget."
     )
     figure = Figure("Figure 5", svg, note)

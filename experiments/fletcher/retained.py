@@ -17,9 +17,10 @@ from tamis.evaluate.curve import Curve
 _NAMES = {"rsd": "RSD", "rld": "RLD", "wrong_released": "Rule Accuracy error"}
 _ROWS = "The public file has 19,020 rows"
 _KINDS = (
-    "The paper does not say which columns it kept or took as discrete; here numbers are continuous"
+    "The paper does not say which columns it kept or treated as discrete; here numbers are "
+    "continuous"
 )
-_SHARE = "Printed cut off, or rounded from the share of one fold"
+_SHARE = "Printed truncated, or rounded from the share of one fold"
 _COLUMNS = "Two columns that give the label away are left out here"
 _TREES = "The paper does not say how its CART codes discrete columns, nor all columns it kept"
 
@@ -35,8 +36,8 @@ def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> S
             cells.append(Cell("Section 7", row, "", text, ours, tolerance=3, reason=_TREES))
     text = (
         "CART with leaves of at least 2 % of the rows and depth 12. "
-        f"Folds looked at: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
-        "All three measures rise with the noise, as in the paper, each at its own pace."
+        f"Folds used: {effort.folds} of 10; releases of each fold and level: {effort.draws}. "
+        "All three measures rise with noise, as in the paper, each at its own pace."
     )
     curves = {name: found_[0] for name, found_ in found.items()}
     return Section("Seventeen datasets under uniform noise", text, cells, [_figure(curves)])

@@ -1,4 +1,4 @@
-"""The seventeen datasets of Table 5, read as near to the paper as it can be told."""
+"""The seventeen datasets of Table 5, read as close to the paper as can be determined."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def file_of(name: str) -> str:
 
 
 def table_of(data: Data, name: str) -> Table:
-    """A dataset without rows that miss a value and without constant columns."""
+    """A dataset without rows with missing values and without constant columns."""
     source = SOURCES[name]
     frame = pl.read_csv(data.path(file_of(name)), null_values=["?"], infer_schema_length=None)
     constant = [c for c in frame.columns if frame[c].n_unique() == 1]

@@ -12,17 +12,17 @@ TITLE = (
     "in automatic feature selection"
 )
 LEAD = {
-    True: "On the folds that Weka deals, the tables of the running example come out to the printed "
-    "digit, and most choices on Adult. Diabetes and Liver Patients do not come out.",
-    False: "On the folds that Weka dealt, the tables of the running example that have one target "
-    "come out to the printed digit. The rest rests on folds of our own: install Weka (Debian's "
-    "package of that name) to have its deal for the other tables too.",
+    True: "On Weka's folds, the tables of the running example are reproduced to the printed "
+    "digit, and so are most choices on Adult. Diabetes and Liver Patients are not reproduced.",
+    False: "On Weka's folds, the tables of the running example that have one target "
+    "are reproduced to the printed digit. The rest uses our own folds: install Weka (Debian's "
+    "package of that name) to get its folds for the other tables too.",
 }
 """By whether Weka is there to deal folds."""
 
 
 def run(data: Data, store: Store, quick: bool) -> Paper:
-    """All that the paper prints; `quick` keeps to the Pima table."""
+    """Everything the paper prints; `quick` keeps to the Pima table."""
     sections = pima.sections(data, store)
     if not quick:
         sections += larger.sections(data, store)

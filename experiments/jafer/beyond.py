@@ -24,8 +24,8 @@ Row = tuple[str, str, int, float, float, str]
 def section(data: Data, store: Store, seeds: int, quick: bool) -> Section:
     """All subsets for naive Bayes, and how often a seed changes the choice."""
     text = (
-        "For naive Bayes any subset costs a few additions, so all of them can be looked at. And "
-        "one deal of ten folds is noisy: the same search on other seeds chooses otherwise."
+        "For naive Bayes any subset costs a few additions, so all of them can be scored. And "
+        "one draw of ten folds is noisy: the same search with other seeds chooses differently."
     )
     grids = [_every_subset(data, store, quick), _steadiness(data, store, seeds, quick)]
     return Section("Beyond the paper", text, (), (), grids)
@@ -49,7 +49,8 @@ def _every_subset(data: Data, store: Store, quick: bool) -> Grid:
         ("table", "search", "candidates", "breach increase", "performance", "features"),
         rows,
         "Of the candidates whose performance is not significantly below the baseline, the one "
-        "with the least breach increase. The paper's walk sees a few dozen subsets, the other all.",
+        "with the smallest breach increase. The paper's walk sees a few dozen subsets, the other "
+        "all.",
     )
 
 
@@ -81,11 +82,11 @@ def _steadiness(data: Data, store: Store, seeds: int, quick: bool) -> Grid:
             )
         )
     return Grid(
-        "Pima, C4.5, pregnancies hidden: the same search on other seeds",
-        ("folds", "seeds", "rankings", "choices", "share of the commonest", "the commonest"),
+        "Pima, C4.5, pregnancies hidden: the same search with other seeds",
+        ("folds", "seeds", "rankings", "choices", "share of the most common", "the most common"),
         rows,
         "How many different performance rankings, and how many different choices by equal "
-        "weights, the seeds give. More folds make the choice steadier.",
+        "weights, the seeds give. More folds make the choice more stable.",
     )
 
 

@@ -20,7 +20,7 @@ ADULT_FILES = ("adult_test.csv.gz", "adult_train.csv.gz")
 DIABETES_FILE, LIVER_FILE = "diabetes130.csv.gz", "ilpd.csv.gz"
 NOT_FEATURES = ("encounter_id", "patient_nbr", "weight", "payer_code", "medical_specialty")
 EVERY = 5
-"""C4.5 sees each fifth row of Diabetes: all of them would take an hour."""
+"""C4.5 sees every fifth row of Diabetes: all of them would take an hour."""
 
 _FIVE = tuple(weights for weights, _, _ in printed.TABLE_7)
 _THREE: tuple[Weights, ...] = ((0.8, 0.1, 0.1), (0.6, 0.15, 0.25), (0.25, 0.5, 0.25))
@@ -37,7 +37,7 @@ _DIABETES = (
     "The paper does not say which columns and rows it kept (it drops rows with missing values, yet "
     "counts all 101,766), and the walk depends on every one of them"
 )
-_FEW = f"{_DIABETES}; C4.5 here sees each fifth row"
+_FEW = f"{_DIABETES}; here C4.5 sees every fifth row"
 _LIVER = (
     "Not reproduced with Weka either: a few of 579 rows decide each step, and what AG, SAlA and "
     "AAP stand for is a guess"
@@ -126,7 +126,7 @@ def _diabetes(data: Data, store: Store) -> Section:
     ]
     text = (
         "Identifiers and the three columns that are mostly missing are left out, other missing "
-        "values stay missing. Naive Bayes sees all 101,766 rows, C4.5 each fifth one."
+        "values stay missing. Naive Bayes sees all 101,766 rows, C4.5 every fifth one."
     )
     figures = [first.drawn(_THREE), second.drawn(_THREE)]
     return Section("Diabetes, C4.5 and naive Bayes", text, cells, figures)
@@ -141,6 +141,6 @@ def _liver(data: Data, store: Store) -> Section:
     second = _Figure("Figure 16", bayes, printed.LIVER, _LIVER)
     cells = [first.cell(*named) for named in printed.FIGURE_15]
     cells += [second.cell(*named) for named in printed.FIGURE_16]
-    text = "The 579 complete rows. AG is read as the age, as in Adult; it could be the ratio A/G."
+    text = "The 579 complete rows. AG is read as age, as in Adult; it could be the ratio A/G."
     figures = [first.drawn(_THREE), second.drawn(_THREE)]
     return Section("Liver Patients, C4.5 and naive Bayes", text, cells, figures)

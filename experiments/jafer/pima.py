@@ -23,8 +23,8 @@ CUT = 6.5
 """Where supervised discretisation cuts the number of pregnancies in two."""
 
 _BREACH = (
-    "The print repeats the value of row H; without mass the tree that guesses pregnancies is the "
-    "bare majority, in Weka too"
+    "The paper repeats the value of row H; without mass the tree that guesses pregnancies is the "
+    "majority guess, in Weka too"
 )
 _IDEAL = (
     "The paper counts H as no worse than the baseline; its own 73.57 is below 73.70, so H lies in "
@@ -64,8 +64,8 @@ def _hidden(task: Task, store: Store) -> Section:
     for place, rows in (("Table 1", printed.TABLE_1), ("Table 2", printed.TABLE_2)):
         cells += [cell for row in rows for cell in _hidden_row(place, row, found)]
     text = (
-        "The recipient learns diabetes, the attacker guesses whether someone was pregnant more "
-        "than six times. Ten folds are dealt for each of the two columns; the print cuts digits "
+        "The recipient predicts diabetes, the attacker guesses whether someone was pregnant more "
+        "than six times. Ten folds are drawn for each of the two columns; the paper cuts digits "
         "off."
     )
     figure = region_picture(
@@ -74,7 +74,7 @@ def _hidden(task: Task, store: Store) -> Section:
     drawn = Figure(
         "Figure 6",
         figure.svg(),
-        "The line is the breach of an attacker who knows the distribution only.",
+        "The line is the breach of an attacker who knows only the distribution.",
     )
     cells += _figure_6(found)
     return explained(Section("Pima, C4.5, pregnancies hidden", text, cells, [drawn]), found)
@@ -157,8 +157,8 @@ def _trees(found: Found) -> Section:
             cells += _ranked_row(place, row, found, judged)
     cells += _chosen("Figure 9", printed.FIGURE_9, found)
     text = (
-        "Target and sensitive column are one, so the breach is the performance on another scale. "
-        "The weights of the first column of Table 6 are .333, as the print must have used them: "
+        "The target is the sensitive column, so the breach is performance on another scale. "
+        "The weights of the first column of Table 6 are .333, as the paper must have used them: "
         "a third exactly gives the same order but another third decimal."
     )
     short = {name: name for name in found.performance_ranking}

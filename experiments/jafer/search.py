@@ -21,7 +21,7 @@ from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.search import exhaustive, walk
 from tamis.select.breach.trials import Trials
 
-OTHER_FOLDS = "Folds of our own: Weka, whose deal the print rests on, was not found"
+OTHER_FOLDS = "Our own folds: Weka, whose folds the paper used, was not found"
 WEIGHTS = ("performance", "privacy", "size")
 
 

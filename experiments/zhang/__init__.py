@@ -24,8 +24,9 @@ _TEXTS = {
     ENTITY: (
         "The paper's own matrix is not public, so these are other rows: real names and title words "
         "of the same source, 74 names of one person and 74 of several. Its numbers cannot be "
-        "remade on them, and agreement is chance; what can be compared is how the methods stand to "
-        "each other. The AUC beside the print is that of the paper's own score here, the entropy "
+        "reproduced on them, and agreement is chance; only how the methods compare with "
+        "each other is meaningful. The AUC next to the printed one is that of the paper's score, "
+        "the entropy "
         "of a name's topics."
     ),
     ADULT: (
@@ -46,15 +47,16 @@ _PROTOCOL = (
 _PRIVATE = (
     "Half of the budget chooses as many features as greedy HamDist keeps at k = 5 (at most 12), "
     "half adds noise to the counts of all cells. Ten draws; each releases the training rows of one "
-    "of five folds, a linear SVM (cost 0.1) learns from the release, and is judged on the rows "
-    "left out, as they are. The entities are judged as in the paper: by the entropy of topics, on "
+    "of five folds, a linear SVM (cost 0.1) learns from the release, and is tested on the rows "
+    "left out, as they are. The entities are scored as in the paper: by the entropy of topics, on "
     "the released rows and their released labels. The noise comes from the system and cannot be "
-    "seeded, so a new run gives somewhat other numbers. The paper gives two heights in numbers."
+    "seeded, so a new run gives slightly different numbers. The paper states two heights in "
+    "numbers."
 )
 
 
 def run(data: Data, store: Store, quick: bool) -> Paper:
-    """All tables of the paper; `quick`: the smallest one at k = 5."""
+    """All tables in the paper; `quick`: the smallest one at k = 5."""
     effort = QUICK if quick else Effort()
     found = {name: Workbench.of(name, data, effort, store).measured() for name in effort.tasks}
     return Paper(
@@ -71,17 +73,17 @@ def run(data: Data, store: Store, quick: bool) -> Paper:
 
 def _lead(found: Mapping[str, Found]) -> str:
     if EMAIL not in found:
-        return "The quick form shows the substitute rows only."
+        return "The quick version shows only the substitute rows."
     email = found[EMAIL]
     stop, skip = (email["nested"][m]["5"] for m in (HAMDIST, "HamDist, skip"))
     sizes = [len(email["selected"][m]["5"]["columns"]) for m in (HAMDIST, "HamDist, skip")]
     return (
         "On the e-mails, the one table that is public in the paper's form, all numbers of features "
-        "agree but those of Maximal; the AUCs of selections are higher here, with all features "
-        "too. To skip a feature that does not fit, instead of stopping there, keeps "
-        f"{sizes[1]} tokens in place "
+        "agree except those of Maximal; the AUCs of selections are higher here, with all features "
+        "too. Skipping a feature that does not fit, instead of stopping there, keeps "
+        f"{sizes[1]} tokens instead "
         f"of {sizes[0]} at k = 5 and predicts better: AUC {skip:.3f} against {stop:.3f} where the "
-        "held-out labels were not looked at."
+        "held-out labels were not used."
     )
 
 

@@ -36,7 +36,7 @@ def choices_grid(found: Found) -> Grid:
         head,
         rows,
         "AUC of a linear SVM over five folds. The paper's rows stop at the first feature that does "
-        "not fit. Honest: the features are chosen anew in each fold by the labels of its training "
+        "not fit. Honest: the features are chosen again in each fold by the labels of its training "
         "rows, while anonymity is kept over all rows.",
     )
 
@@ -58,7 +58,7 @@ def optimum_grid(found: Found, utility: str) -> Grid:
         f"{name}: the optimum against greedy",
         head,
         rows,
-        "The gap is what the proof leaves open. How far a search came that the clock stopped "
+        "The gap is what the proof leaves open. How far a search gets before the clock stops it "
         "depends on the machine; it may even be behind Maximal, which it does not start from. The "
         "largest utility need not predict best.",
     )
@@ -102,8 +102,9 @@ def topics_grid(found: Found) -> Grid:
         "AUC by the entropy of topics, and by a linear SVM",
         head,
         [*rows, flipped, full + [None] * (len(head) - 3)],
-        "Means over several topic models of 10 topics; the paper does not say how many it takes. "
-        "The entropy uses no label and depends on the seed of the topic model by some 0.05 to 0.1.",
+        "Means over several topic models of 10 topics; the paper does not say how many it uses. "
+        "The entropy uses no label and varies with the seed of the topic model by about 0.05 to "
+        "0.1.",
     )
 
 

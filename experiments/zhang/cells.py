@@ -1,4 +1,4 @@
-"""Each printed number of Tables 3 to 6 and of Figure 1 beside ours."""
+"""Each printed number of Tables 3 to 6 and of Figure 1 next to ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Laplace-DP and Exponential-DP of Zhang et al. (2017): choose under noise, count under noise.
 
 Half of the budget chooses the features, half counts them; a model learns from the noisy table and
-is judged on rows that were never in it.
+is tested on rows that were never in it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def private_aucs(
         train, test = folds[draw % len(folds)]
         columns, X, y = release(task, train, mechanism, epsilon, features, draw)
         if y.all() or not y.any():
-            found.append(0.5)  # a table of one class teaches nothing
+            found.append(0.5)  # nothing can be learnt from a table of one class
             continue
         found.append(ranked(X, y, task.X[test][:, columns], task.y[test], seed=draw, costs=(0.1,)))
     return found

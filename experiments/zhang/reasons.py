@@ -1,4 +1,4 @@
-"""Why ours differs from the print, as far as it is known."""
+"""Why ours differs from the paper, as far as is known."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from experiments.zhang.printed import ADULT, CM, EMAIL, ENTITY, MAXIMAL, RF
 
 SUBSTITUTE = (
     "Other rows: the paper's matrix was never published. The substitute has the same size and "
-    "classes, but title words in place of keywords and 13.8% ones in place of 9.7%, so that fewer "
-    "columns hide; that a number here agrees with the print is chance."
+    "classes, but title words instead of keywords and 13.8% ones instead of 9.7%, so that fewer "
+    "columns hide; any agreement with the printed numbers is chance."
 )
 ENCODING = (
     "Another encoding. The paper prints the cuts of age, and the values of marital status and "

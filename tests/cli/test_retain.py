@@ -63,7 +63,7 @@ def test_rules_as_json_with_shares(run, original):
 def test_retain_in_words(run, original, released):
     code, out, _ = run("retain", original, released, "--target", "ill")
     assert code == 0
-    assert "2 of 2 rules changed their prediction." in out
+    assert "2 of 2 rules changed prediction." in out
     assert "no 100.0%, now yes 100.0%" in out
     assert "RLD" in out
 
@@ -91,7 +91,7 @@ def test_a_column_not_released_loses_its_rules(run, original, tmp_path):
     released = _write(tmp_path / "z.csv", rows, "zip,ill")
     code, out, _ = run("retain", original, released, "--target", "ill")
     assert code == 0
-    assert "2 of 2 rules are lost with a column that was not released." in out
+    assert "2 of 2 rules lost because a column was not released." in out
     assert "Not released: age." in out
 
 

@@ -87,7 +87,7 @@ def test_all_three_measures_rise_with_uniform_noise(dataset):
     ("options", "said"),
     [
         ({"levels": []}, "at least one level"),
-        ({"draws": 0}, "draws is at least 1"),
+        ({"draws": 0}, "draws must be at least 1"),
         ({"figures": ["rdl"]}, "no figure 'rdl'"),
         ({"figures": ["rsd", "rsd"]}, "same name"),
     ],
@@ -172,5 +172,5 @@ def test_what_cannot_be_computed_is_missing():
 def test_wrong_curves_for_correlations_are_told():
     with pytest.raises(InputError, match="at least one dataset"):
         correlations({})
-    with pytest.raises(InputError, match="'e' has other measures"):
+    with pytest.raises(InputError, match="'e' has different measures"):
         correlations({"d": _curve(a=[1.0], b=[1.0]), "e": _curve(a=[1.0], c=[1.0])})

@@ -29,8 +29,8 @@ def test_every_rule_and_fate_is_told():
     picture = retention_picture(retention(RULES, ORIGINAL, RELEASED))
     texts = _texts(picture)
     assert texts[0] == (
-        "1 of 6 rules changed their prediction, 1 are lost with a column that was not released, "
-        "1 hold for no row any more"
+        "1 of 6 rules changed prediction, 1 lost because a column was not released, "
+        "1 no longer matched by any row"
     )
     assert [t.partition(":")[0] for t in texts if "->" in t] == ["r5", "r3", "r4", "r2", "r1", "r6"]
     assert "lost: no column job" in texts
@@ -44,7 +44,7 @@ def test_it_has_a_title_and_a_description_for_screen_readers():
     root = ElementTree.fromstring(svg)
     assert root.attrib["role"] == "img"
     title, description = root[0].text, root[1].text
-    assert title == "0 of 6 rules changed their prediction"
+    assert title == "0 of 6 rules changed prediction"
     assert description is not None
     assert "4 original rows" in description
 

@@ -109,7 +109,7 @@ def test_measures_for_a_scorecard():
         (TRAIN.drop("y"), TEST, {"target": "y"}, "release has no column 'y'"),
         (TRAIN, TEST.drop("a"), {"target": "y"}, "no column 'a'"),
         (TRAIN, TEST.clear(), {"target": "y"}, "test table needs rows"),
-        (TRAIN.select("y"), TEST, {"target": "y"}, "teaches nothing"),
+        (TRAIN.select("y"), TEST, {"target": "y"}, "nothing can be learnt"),
         (TRAIN, TEST, {"target": "y", "positive": "l9"}, "positive label"),
         (TRAIN, TEST, {"target": "y", "model": LinearSVC()}, "predict_proba"),
         (

@@ -293,10 +293,10 @@ def test_wrong_input_is_told(rules, released, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"reading": "last"}, "reading is 'pairs'"),
-        ({"weights": "none"}, "weights is 'equal'"),
-        ({"weights": [1]}, "2 rules, got 1 weights"),
-        ({"weights": [0, 0]}, "one of them above 0"),
+        ({"reading": "last"}, "reading must be 'pairs'"),
+        ({"weights": "none"}, "weights must be 'equal'"),
+        ({"weights": [1]}, "expected 2 weights, one per rule, got 1"),
+        ({"weights": [0, 0]}, "at least one above 0"),
         ({"least_support": -1}, "least_support"),
         ({"reading": "default", "default": "z"}, "default label"),
     ],

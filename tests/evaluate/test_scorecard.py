@@ -147,7 +147,7 @@ def test_a_sensitive_column_of_countless_texts_is_refused():
         {"a": [0, 1] * 150, "s": [f"s{i}" for i in range(300)], "y": ["u", "v"] * 150}
     )
     table = Table(frame, Roles(target="y", sensitive="s"))
-    with pytest.raises(InputError, match="different values, and at most 100"):
+    with pytest.raises(InputError, match="distinct values, but at most 100"):
         Court(table, HoldOut.drawn(frame["y"]), AdditiveNaiveBayes(), {})
 
 

@@ -83,8 +83,8 @@ def test_pages_escape_what_they_show_and_hold_the_print_and_ours():
     assert "<svg" in text
     assert "9.00<sup>2</sup>" in text
     assert "Tolerance: y 0.2" in text
-    assert "quick form" not in text
-    assert "quick form" in index([PAPER], quick=True)
+    assert "quick version" not in text
+    assert "quick version" in index([PAPER], quick=True)
 
 
 def test_results_are_readable_by_machines(tmp_path):

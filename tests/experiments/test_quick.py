@@ -34,7 +34,7 @@ def test_jafer_gives_the_running_example_to_the_printed_digit(dataset, tmp_path)
     assert all(cells[place]["why"] != "not known" for place in differ)
     page = (tmp_path / "jafer.html").read_text()
     assert "Figure 10" in page
-    assert "quick form" in page
+    assert "quick version" in page
 
     def modified():
         return {p: p.stat().st_mtime_ns for p in (tmp_path / "pieces").rglob("*.json")}

@@ -80,7 +80,9 @@ def test_rows_without_a_label_are_left_out_with_a_warning():
 
 
 def test_too_little_memory_is_an_error_that_says_how_much_is_needed():
-    with pytest.raises(InputError, match=r"needs at least \d+ bytes of memory, 10 were allowed"):
+    with pytest.raises(
+        InputError, match=r"needs at least \d+ bytes of memory, only 10 are allowed"
+    ):
         count(RuleSet.parse("a = 1 -> p"), pl.DataFrame({"a": [1], "y": [1]}), "y", memory=10)
 
 

@@ -148,7 +148,10 @@ def test_rules_without_an_id_are_named_by_position_and_never_as_another():
         ('{"rules": [{"conditions": [], "label": 1}]}', "label of a rule in JSON must be a string"),
         ('{"rules": [{"conditions": []}]}', "a label or a distribution"),
         ('{"rules": [{"conditions": [{"column": "a"}], "label": "1"}]}', "values or bounds"),
-        ('{"rules": [{"conditions": [{"column": "a", "is": 1}], "label": "1"}]}', "no 'is'"),
+        (
+            '{"rules": [{"conditions": [{"column": "a", "is": 1}], "label": "1"}]}',
+            "unknown entry 'is'",
+        ),
         (
             '{"rules": [{"conditions": [{"column": "a", "in": "b"}], "label": "1"}]}',
             "list of strings",

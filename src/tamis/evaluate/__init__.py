@@ -1,1 +1,1 @@
-"""What a release is worth: how well it separates, predicts and keeps the rules."""
+"""How useful a release is: how well it separates, predicts and keeps the rules."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
 from tamis.rules.count import MEMORY, Counts, Matrix, count, table_labels
@@ -38,7 +38,7 @@ class Comparison:
     predicted : array of int
         The position of the label that each rule predicts.
     weights : array of float
-        What each rule counts for in a mean; they add up to 1.
+        The weight of each rule in a mean; they add up to 1.
     """
 
     rules: RuleSet
@@ -98,7 +98,7 @@ def baseline(
 ) -> Baseline:
     """Check the rules against the original and count them there.
 
-    Where the original is a part of a table, `labels` are those of the whole.
+    If the original is part of a table, `labels` are those of the whole table.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def baseline(
 
 
 def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:
-    """The target as given, else of the table, else of the rules; they must not disagree."""
+    """The target as given, else of the table, else of the rules; they must not conflict."""
     of_table = original.roles.target if isinstance(original, Table) else None
     of_rules = None if rules is None else rules.target
     found = target or of_table or of_rules
@@ -137,7 +137,7 @@ def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:
 
 
 def frame_of(data: Any) -> pl.DataFrame:
-    """The polars frame of a `Table` or of any frame."""
+    """A `Table` or any frame as a polars frame."""
     return data.frame if isinstance(data, Table) else polars_frame(data)
 
 
@@ -155,7 +155,7 @@ def _predicted(
     if unknown:
         raise InputError(
             f"rule {listed(unknown)} predicts a label that column {target!r} of the original does "
-            f"not hold; after '->' a label stands exactly as in the table, without a comment"
+            f"not contain; after '->' write the label exactly as in the table, without a comment"
         )
     return np.array(found, dtype=np.int64)
 
@@ -167,14 +167,16 @@ def _likely(rule: Rule) -> list[str]:
 def _weights(weights: Weights, support: Matrix) -> NDArray[np.float64]:
     if isinstance(weights, str):
         if weights not in ("equal", "support"):
-            raise InputError(f"weights is 'equal', 'support' or a list, got {weights!r}")
+            raise InputError(f"weights must be 'equal', 'support' or a list, got {weights!r}")
         raw = np.ones(len(support)) if weights == "equal" else support.astype(np.float64)
     else:
         raw = np.asarray(weights, dtype=np.float64)
         if raw.shape != support.shape:
-            raise InputError(f"there are {len(support)} rules, got {raw.size} weights")
+            raise InputError(
+                f"expected {plural(len(support), 'weight')}, one per rule, got {raw.size}"
+            )
     if not np.isfinite(raw).all() or (raw < 0).any() or not raw.any():
-        raise InputError("weights must be numbers of at least 0, one of them above 0")
+        raise InputError("weights must be numbers of at least 0, with at least one above 0")
     shares: NDArray[np.float64] = raw / raw.sum()
     return shares
 

@@ -1,4 +1,4 @@
-"""Measures of a release over levels of noise or budget, and whether they agree."""
+"""Measures of a release over levels of noise or budget, and how they correlate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tamis.rules.ruleset import RuleSet
 
 @dataclass(frozen=True)
 class Measure:
-    """A function of (original, released) with a name and the direction that is better.
+    """A function of (original, released) with a name and the better direction.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Curve:
         )
 
     def means(self) -> pl.DataFrame:
-        """One row a level, one column a measure: the means over the draws."""
+        """One row per level, one column per measure: the means over the draws."""
         return self.summary().pivot("measure", index="level", values="mean")
 
 
@@ -81,14 +81,14 @@ def retention_curve(
     target: str | None = None,
     random_state: int = 0,
 ) -> Curve:
-    """Release a table at several levels and measure what each release keeps.
+    """Release a table at several levels and measure what each release retains.
 
     Parameters
     ----------
     rules : RuleSet
     original : Table or frame
     release : function (original, level, seed)
-        Gives the released table; called once a level and draw, each time with its own seed.
+        Returns the released table; called once per level and draw, each time with its own seed.
     levels : list
         Noise levels, budgets, or whatever `release` understands.
     draws : int
@@ -98,9 +98,9 @@ def retention_curve(
     measures : list of Measure, optional
         Further measures, such as those of `prediction_measures`.
     target : str, optional
-        The label column. `None`: that of the table, else of the rules.
+        The label column; by default that of the table, else of the rules.
     random_state : int
-        Decides all seeds; level and draw alone decide which one is used.
+        Determines all seeds; which one is used depends only on level and draw.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def _check(
     if not levels:
         raise InputError("a curve needs at least one level")
     if draws < 1:
-        raise InputError(f"draws is at least 1, got {draws}")
+        raise InputError(f"draws must be at least 1, got {draws}")
     unknown = [
         name
         for name in figures
@@ -177,11 +177,11 @@ def correlations(curves: Mapping[str, Curve]) -> pl.DataFrame:
     Returns
     -------
     polars frame
-        One row a pair of measures and scope, with columns `a`, `b`, `scope`, `r`, `p_value`,
+        One row per pair of measures and scope, with columns `a`, `b`, `scope`, `r`, `p_value`,
         `points`, `datasets`. The scope is the name of a dataset (over its levels; neighbouring
-        levels are taken as independent, so read its p-value with care), `"within"` (the mean of
+        levels are treated as independent, so read its p-value with care), `"within"` (the mean of
         these by Fisher's z, tested over datasets) or `"pooled"` (all points together, tested
-        with errors clustered by dataset). What cannot be computed is missing.
+        with errors clustered by dataset). Whatever cannot be computed is missing.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def correlations(curves: Mapping[str, Curve]) -> pl.DataFrame:
     measures = next(iter(tables.values())).columns
     for name, table in tables.items():
         if set(table.columns) != set(measures):
-            raise InputError(f"the curve of {name!r} has other measures than the first one")
+            raise InputError(f"the curve of {name!r} has different measures from the first one")
     rows = [row for a, b in combinations(measures, 2) for row in _pair(tables, a, b)]
     types = {
         "a": pl.String,
@@ -237,7 +237,7 @@ def _pearson(x: Floats, y: Floats) -> tuple[float | None, float | None]:
 
 
 def _within(single: list[float]) -> tuple[float | None, float | None]:
-    """The mean correlation by Fisher's z, and whether it differs from 0 over the datasets."""
+    """The mean correlation by Fisher's z, and the test that it is 0 over the datasets."""
     if not single:
         return None, None
     scores = np.arctanh(np.clip(single, -_NEARLY_ONE, _NEARLY_ONE))

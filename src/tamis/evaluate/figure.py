@@ -1,4 +1,4 @@
-"""A figure, and from where to where it may lie.
+"""A figure and its confidence interval.
 
 ::
 
@@ -7,8 +7,8 @@
     auc               DeLong's variance, on the logit scale, for two labels or more
     f_measure         the variance of its linear part, on the logit scale
 
-None has an interval without width, and none needs a random draw. Rows of one person are not
-independent: where people have several, `design_effect` tells how many rows count as one.
+No interval has zero width, and none needs a random draw. Rows of one person are not
+independent: if people have several, `design_effect` says how many rows count as one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tamis.learn.holdout import Said
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
 People = NDArray[np.int64]
-"""The number of the person that each row is about."""
+"""The number of the person each row is about."""
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its interval at the level 0.95, where one makes sense.
+    """A number with its 95 % confidence interval, if one makes sense.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def share(right: float, of: float) -> Figure:
 
 
 def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
-    """How often something is right, of rows that may be of the same people.
+    """The share of correct rows, where several rows may belong to the same person.
 
     >>> accuracy(np.array([True, True, False, False]))
     Figure(value=0.5, low=0.15..., high=0.84...)
@@ -73,13 +73,13 @@ def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
 def change(
     now: NDArray[np.bool_], before: NDArray[np.bool_], people: People | None = None
 ) -> Figure | None:
-    """How much more often one is right than the other on the same rows, as a fraction.
+    """How much more often one is correct than the other on the same rows, as a fraction.
 
-    `None` where the other is never right.
+    `None` if the other is never correct.
 
     Notes
     -----
-    The interval holds every ratio of the two shares that the score test does not reject. Nam and
+    The interval contains every ratio of the two shares that the score test does not reject. Nam and
     Blackwelder (2002), "Analysis of the ratio of marginal probabilities in a matched-pair
     setting", give the test and its constrained estimates in closed form.
 
@@ -110,9 +110,9 @@ def f_measure(said: Said, people: People | None = None) -> Figure:
         f = 2 * int((is_so & called).sum()) / total
         each.append(f)
         parts += (2.0 * (is_so & called) - f * (is_so.astype(float) + called)) / total
-        nearer = (f * total + _Z**2) / (total + 2 * _Z**2)  # Wilson's middle, of half as many rows
+        nearer = (f * total + _Z**2) / (total + 2 * _Z**2)  # Wilson's middle, for half the rows
         spare += nearer * (1 - nearer) * (2 / total) ** 2
-    # One more row of each label, of which nothing is known, keeps a rare label from seeming sure.
+    # One more row of each label, of unknown outcome, keeps a rare label from seeming certain.
     variance = _with_one_more(parts, spare, people) / len(labels) ** 2
     return _between(float(np.mean(each)), variance, _fewest(said.truth, people))
 
@@ -120,7 +120,7 @@ def f_measure(said: Said, people: People | None = None) -> Figure:
 def auc(said: Said, people: People | None = None) -> Figure | None:
     """The area under the ROC curve, the mean over the labels, each against the rest.
 
-    `None` where the model has no probabilities, or the held-out rows one label only.
+    `None` if the model has no probabilities, or the held-out rows have only one label.
 
     Notes
     -----
@@ -128,7 +128,7 @@ def auc(said: Said, people: People | None = None) -> Figure | None:
     each row's share in it (its structural component) comes from midranks. A row has a share in the
     area of every label; summed over the labels, these give the variance of their mean, with all
     covariances. One more row of each label, with the greatest variance that components can have,
-    keeps few rows from seeming sure.
+    keeps a few rows from seeming certain.
     """
     present, rows = np.unique(said.truth, return_counts=True)
     if said.surely is None or len(present) < 2:
@@ -149,9 +149,9 @@ def auc(said: Said, people: People | None = None) -> Figure | None:
 
 
 def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
-    """For each row the share of rows of the other side that it is on the right side of.
+    """For each row, the share of rows of the other class that it is ranked correctly against.
 
-    Ties count half. The mean over either side is the area under the ROC curve.
+    Ties count half. The mean over either class is the area under the ROC curve.
 
     >>> structural_components(np.array([0.9, 0.4, 0.4]), np.array([True, True, False])).tolist()
     [1.0, 0.5, 0.75]
@@ -165,12 +165,12 @@ def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
 
 
 def ratio_interval(both: float, first: float, second: float, rows: float) -> tuple[float, float]:
-    """From where to where the ratio of two shares of the same rows may lie.
+    """The confidence interval of the ratio of two shares of the same rows.
 
     Parameters
     ----------
     both, first, second : float
-        Rows where both are right, where only the first is, and where only the second is.
+        Rows where both are correct, where only the first is, and where only the second is.
     rows : float
 
     Examples
@@ -197,7 +197,7 @@ def ratio_interval(both: float, first: float, second: float, rows: float) -> tup
 
 
 def _ratio_score(both: float, first: float, second: float, rows: float, ratio: float) -> float:
-    """How many standard errors the rows are away from a ratio, if that is the true one."""
+    """How many standard errors the rows are from a ratio, if that is the true one."""
     apart = (both + first) - ratio * (both + second)
     if apart == 0:
         return 0.0
@@ -209,10 +209,10 @@ def _ratio_score(both: float, first: float, second: float, rows: float, ratio: f
 def _most_likely(
     both: float, first: float, second: float, rows: float, ratio: float
 ) -> tuple[float, float]:
-    """The most likely chances that only one of two is right where their ratio is given.
+    """The maximum likelihood probabilities that only one of two is correct, given their ratio.
 
-    The chance that neither is right is not bound by the ratio, so it is as observed; the chance
-    that only the first is right is the larger root of a quadratic equation.
+    The ratio does not constrain the probability that neither is correct, so it is as observed; that
+    of only the first being correct is the larger root of a quadratic equation.
     """
     any_right = both + first + second
     some = any_right / rows
@@ -226,20 +226,20 @@ def _most_likely(
 
 
 def design_effect(parts: NDArray[Any], people: People | None) -> float:
-    """How many rows count as one, where people have several rows that are alike.
+    """How many rows count as one, if people have several similar rows.
 
     Parameters
     ----------
     parts : array of float
-        What each row adds to a figure, above or below its mean.
+        What each row contributes to a figure, relative to its mean.
     people : array of int, optional
-        Whose row each is; `None`: every row is another person's.
+        The person each row belongs to; by default every row is a different person's.
 
     Returns
     -------
     float
-        The variance of the sum of the parts when people are drawn, by that when rows are; at
-        least 1. Where no part differs from the mean, rows of a person count as wholly alike.
+        The variance of the sum of the parts when people are drawn, divided by that for rows; at
+        least 1. If no part differs from the mean, rows of a person count as identical.
 
     Examples
     --------
@@ -268,13 +268,14 @@ def _with_one_more(parts: Numbers, spare: float, people: People | None) -> float
 
 
 def _fewest(truth: NDArray[Any], people: People | None) -> int:
-    """People of the rarest label."""
+    """The number of people with the rarest label."""
     who = np.arange(len(truth)) if people is None else people
     return min(len(np.unique(who[truth == label])) for label in np.unique(truth))
 
 
 def _between(value: float, variance: float, fewest: int) -> Figure:
-    """The interval on the logit scale; at 0 and 1, that of a share of the rarest label's people."""
+    """The interval on the logit scale; at 0 and 1, that of a share of people of the rarest "
+    "label."""
     if not 1e-9 < value < 1 - 1e-9:
         end = share(round(value) * fewest, fewest)
         return Figure(value, end.low, end.high)

@@ -1,4 +1,4 @@
-"""A picture of what became of each rule: its support before and after, and its labels' shift."""
+"""A picture of what happened to each rule: its support before and after, and its label shift."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tamis.evaluate.rule_changes import RuleChange
 _WIDTH, _TOP, _LINE, _FOOT = 1160, 128, 38, 24
 _TEXT, _SUPPORT, _SHIFT = 24, (580, 840), (890, 1110)
 _LETTERS = 78
-"""Letters of a rule that fit on one of its two lines, left of the supports."""
+"""The number of letters that fit on each of the two lines of a rule."""
 
 
 def retention_picture(kept: Retention, most: int = 40) -> Picture:
-    """One line a rule, the worst first, at most `most` of them.
+    """One line per rule, the worst first, at most `most` of them.
 
-    On the left the support before (ring) and after (dot) as shares of all rows, on the right
-    the distance of the labels as a bar with a tick where chance alone would end.
+    On the left, the support before (ring) and after (dot) as shares of all rows; on the right,
+    the distance of the labels as a bar with a tick where chance alone would put it.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def retention_picture(kept: Retention, most: int = 40) -> Picture:
     True
     """
     if most < 1:
-        raise InputError(f"a picture shows at least one rule, got {most}")
+        raise InputError(f"a picture must show at least one rule, got {most}")
     shown = kept.rules[:most]
     foot = _TOP + _LINE * len(shown)
     headline = kept.headline()
@@ -59,7 +59,8 @@ def _subtitle(kept: Retention, shown: int) -> str:
 def _description(kept: Retention, shown: int) -> str:
     worst = kept.rules[0]
     return (
-        f"{_subtitle(kept, shown)}. For each rule the share of rows that meet it before and after, "
+        f"{_subtitle(kept, shown)}. For each rule, the share of rows that match it before and "
+        "after, "
         f"and the distance of its labels from 0 to 1. The worst is {worst.text}: "
         f"{worst.support_before:,} rows before, {worst.support_after:,} after."
     )
@@ -74,7 +75,7 @@ def _heads(picture: Picture) -> None:
     picture.text(_SUPPORT[0] + 200, 92, "after", size=12, fill=SOFT)
     picture.heading(_SHIFT[0], 92, "shift of labels", size=13)
     picture.line(_SHIFT[0] + 116, 82, _SHIFT[0] + 116, 94, stroke=INK, stroke_width=2)
-    picture.text(_SHIFT[0] + 124, 92, "what chance gives", size=12, fill=SOFT)
+    picture.text(_SHIFT[0] + 124, 92, "expected by chance", size=12, fill=SOFT)
 
 
 def _rule(picture: Picture, change: RuleChange, y: float, support: Scale, shift: Scale) -> None:
@@ -120,7 +121,7 @@ def _shift(picture: Picture, change: RuleChange, y: float, shift: Scale) -> None
         picture.line(chance, y - 9, chance, y + 9, stroke=INK, stroke_width=2)
     if change.flipped:
         words = f"{change.majority_before} → {change.majority_after}"
-        # Beside the bar where there is room, else on it.
+        # Beside the bar if there is room, else on it.
         room = end < (shift.start + shift.stop) / 2
         picture.text(
             end + 6 if room else start + 6,

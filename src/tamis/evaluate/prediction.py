@@ -1,4 +1,4 @@
-"""How well a model learnt from the release predicts original rows that nobody trained on."""
+"""How well a model trained on the release predicts original rows that it was not trained on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FIGURES = ("accuracy", "auc", "f_measure")
 class Scores:
     """How well one model predicts the held-out rows.
 
-    `auc` is the mean over the labels, each against the rest; `None` where the held-out rows
-    have one label only. `f_measure` is `None` unless a positive label was named.
+    `auc` is the mean over the labels, each against the rest; `None` if the held-out rows
+    have only one label. `f_measure` is `None` unless a positive label was named.
     """
 
     accuracy: float
@@ -37,12 +37,12 @@ class Scores:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A model trained on the original beside one trained on the release, on the same rows."""
+    """A model trained on the original and one trained on the release, tested on the same rows."""
 
     original: Scores
     released: Scores
     majority: float
-    """The accuracy of always saying the commonest label of the original."""
+    """The accuracy of always predicting the most common label of the original."""
     rows: int
     positive: str | None
 
@@ -61,22 +61,22 @@ def prediction(
     positive: str | None = None,
     random_state: int = 0,
 ) -> Prediction:
-    """Train on the original and on the release, test both on held-out original rows.
+    """Train on the original and on the release, and test both on held-out original rows.
 
     Parameters
     ----------
     original, released : Table or frame
-        Each model uses all features of its own table; identifiers and a sensitive column of
-        the original `Table` are none.
+        Each model uses all features of its own table; identifiers and the sensitive column of
+        an original `Table` are not features.
     test : Table or frame
-        Original rows that were in neither; an error where they are the rows of one of them.
+        Original rows that were in neither; an error if they are the rows of one of them.
     target : str, optional
-        The label column. `None`: that of the original table.
+        The label column; by default that of the original table.
     model : scikit-learn classifier, optional
-        `None`: a CART tree by the paper's settings. Nominal columns are coded as indicators;
-        missing numbers become medians where the model cannot take them.
+        By default a CART tree with the paper's settings. Nominal columns are one-hot encoded;
+        missing numbers become medians if the model cannot handle them.
     positive : str, optional
-        The label that the F-measure is about.
+        The label that the F-measure is computed for.
     random_state : int
         For the default model.
 
@@ -101,7 +101,7 @@ def prediction(
     refuse_other_types(columns, frames["original"], held_out, "the test table")
     truth = texts(held_out[target]).to_numpy()
     if positive is not None and positive not in set(texts(frames["original"][target])):
-        raise InputError(f"the positive label is none that column {target!r} holds")
+        raise InputError(f"column {target!r} does not contain the positive label")
     scores = [
         _scores(_predicted(frame, held_out, target, original, model, random_state), positive)
         for frame in frames.values()
@@ -112,7 +112,7 @@ def prediction(
 
 
 def prediction_measures(test: Any, **options: Any) -> tuple[Measure, ...]:
-    """Accuracy, AUC and, with a positive label, F-measure of a model of the release.
+    """Accuracy, AUC and, with a positive label, F-measure of a model trained on the release.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _check(name: str, frame: pl.DataFrame, target: str) -> None:
 
 
 def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> None:
-    """Testing on the rows of the training measures memory, not learning."""
+    """Refuse to test on training rows: that measures memory, not learning."""
     if set(frame.columns) != set(test.columns):
         return
     test = only(test, frame.columns)
@@ -160,7 +160,7 @@ def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> Non
     try:
         old, held = _numbered(frame).unique(), _numbered(test)
         new = held.join(old, on=old.columns, how="anti", nulls_equal=True).height
-    except pl.exceptions.PolarsError:  # other types, so other rows
+    except pl.exceptions.PolarsError:  # different types, so different rows
         return
     if new == 0:
         warnings.warn(
@@ -172,7 +172,7 @@ def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> Non
 
 
 def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
-    """Columns named by number, for a name may be a pattern to polars."""
+    """Columns named by number, since a name may be a pattern to polars."""
     return pl.DataFrame([s.alias(str(i)) for i, s in enumerate(frame)])
 
 
@@ -192,7 +192,9 @@ def _predicted(
     columns = [c for c in train.columns if c != target and c in known]
     coded = OneHot.of(train, columns)
     if not coded.features:
-        raise InputError("a table without features teaches nothing; release at least one column")
+        raise InputError(
+            "nothing can be learnt from a table without features; release at least one column"
+        )
     fitted = _model(model, random_state)
     fitted.fit(coded.matrix(train), texts(train[target]).to_numpy())
     said, surely = answers(fitted, coded.matrix(test))

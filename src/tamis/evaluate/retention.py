@@ -27,19 +27,19 @@ from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 
 OwnMeasure = Callable[[NDArray[Any], NDArray[Any]], float]
-"""A data holder's own measure: a function of the two matrices, rules x labels."""
+"""A custom measure: a function of the two matrices, rules x labels."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """What a release keeps of a set of rules. All distances are 0 where nothing changed.
+    """How much of a set of rules a release keeps. All distances are 0 if nothing changed.
 
     Attributes
     ----------
     rules : tuple of RuleChange
-        What became of each rule, the worst first.
+        What happened to each rule, the worst first.
     rule_accuracy : float
-        How far apart the rules are right in the two tables: `right_original` and
+        The difference in how often the rules are right in the two tables, `right_original` and
         `right_released`; `wrong_released` is one minus the latter.
     rsd, total_variation : float
         The mean change of the support of a rule, and half the sum of the changes.
@@ -48,12 +48,12 @@ class Retention:
     re : float or None
         The mean relative change of support.
     coverage_original, coverage : float
-        The share of rows that meet some rule, in the original and in the release.
+        The share of rows that match some rule, in the original and in the release.
     lost, emptied, flipped : int
-        Rules that name a column the release does not have, that no row meets any more, and
-        whose commonest label is another one now.
+        Rules that name a column the release does not have, that no row matches any more, and
+        whose most common label has changed.
     own : dict of name to float
-        The measures that the data holder brought.
+        The custom measures.
     """
 
     target: str
@@ -101,12 +101,12 @@ class Retention:
     def headline(self) -> str:
         """What happened to the rules, in one sentence.
 
-        Lost and emptied rules are named beside those that changed, for they predict nothing.
+        Lost and emptied rules are named besides those that changed, since they predict nothing.
         """
         fates = [
-            (self.flipped, "changed their prediction"),
-            (self.lost, "are lost with a column that was not released"),
-            (self.emptied, "hold for no row any more"),
+            (self.flipped, "changed prediction"),
+            (self.lost, "lost because a column was not released"),
+            (self.emptied, "no longer matched by any row"),
         ]
         (most, what), *others = [fate for fate in fates if fate[0]] or fates[:1]
         told = [f"{most:,} of {len(self.rules):,} rules {what}"]
@@ -137,7 +137,7 @@ def retention(
     measures: Mapping[str, OwnMeasure] | None = None,
     memory: int = MEMORY,
 ) -> Retention:
-    """Measure how the rules of the original hold in a release.
+    """Measure how well the rules of the original hold in a release.
 
     Parameters
     ----------
@@ -145,21 +145,21 @@ def retention(
         Rules found in the original, or written by hand.
     original, released : Table or frame
         A column of a rule that the original lacks is an error; one that the release lacks
-        makes the rule lost. A missing cell meets no condition.
+        makes the rule lost. A missing cell matches no condition.
     target : str, optional
-        The label column. `None`: that of the table, else of the rules.
+        The label column; by default that of the table, else of the rules.
     reading : {"pairs", "first", "default"}
-        How rules that overlap or leave rows out are read for the share of right predictions:
-        over all matches; each row by its first rule, rows without one being wrong; or these
-        predicted to have the label `default` (`None`: the commonest of the original).
+        How rules that overlap or miss rows are read for the share of correct predictions:
+        over all matches; each row by its first rule, rows without one counting as wrong; or these
+        predicted to have the label `default` (`None`: the most common of the original).
     weights : {"equal", "support"} or list of float
-        What each rule counts for in the means.
+        The weight of each rule in the means.
     least_support : int
         Rules with fewer rows in the original are left out of RLD, and of RLD only.
     measures : mapping of name to function, optional
-        Own measures, each a function of the two matrices of counts, rules x labels.
+        Custom measures, each a function of the two matrices of counts, rules x labels.
     memory : int
-        Bytes to stay below while counting.
+        The most bytes to use while counting.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def measured(
     least_support: int = LEAST_SUPPORT,
     measures: Mapping[str, OwnMeasure] | None = None,
 ) -> Retention:
-    """The retention of one release, the original being counted already."""
+    """The retention of one release, when the original has already been counted."""
     comparison = base.compare(released)
     fallback = _position(comparison, default)
     before, after = right_shares(comparison, reading, fallback)
@@ -226,22 +226,22 @@ def measured(
 
 def _check_reading(reading: str, least_support: int) -> None:
     if reading not in ("pairs", "first", "default"):
-        raise InputError(f"reading is 'pairs', 'first' or 'default', got {reading!r}")
+        raise InputError(f"reading must be 'pairs', 'first' or 'default', got {reading!r}")
     if least_support < 0:
-        raise InputError(f"least_support is a number of rows of at least 0, got {least_support}")
+        raise InputError(f"least_support must be at least 0 rows, got {least_support}")
 
 
 def _position(comparison: Comparison, label: str | None) -> int | None:
     if label is None:
         return None
     if label not in comparison.before.labels:
-        raise InputError("the default label is none that the target of the original holds")
+        raise InputError("the target of the original does not contain the default label")
     return comparison.before.labels.index(label)
 
 
 def _own(comparison: Comparison, measures: Mapping[str, OwnMeasure]) -> dict[str, float]:
     matrices = (comparison.before.by_label, comparison.after.by_label)
-    # Copies, so that a measure of the user cannot spoil the next one.
+    # Copies, so that a user's measure cannot affect the next one.
     return {name: float(f(*(m.copy() for m in matrices))) for name, f in measures.items()}
 
 

@@ -1,4 +1,4 @@
-"""What became of each rule, in single numbers, the worst first."""
+"""What happened to each rule, in numbers, the worst first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tamis.rules.grammar import rule_text
 Reading = Literal["pairs", "first", "default"]
 
 LEAST_SUPPORT = 5
-"""Rows of the original below which the shares of labels of a rule say nothing."""
+"""The fewest rows of the original for which the label shares of a rule mean anything."""
 
 Shares = NDArray[np.float64]
 
@@ -28,13 +28,13 @@ def right_share(
     reading: Reading = "pairs",
     default: int = 0,
 ) -> float:
-    """How often the rules are right in a table; 0 where they match nothing.
+    """How often the rules are right in a table; 0 if they match nothing.
 
     Parameters
     ----------
     reading : {"pairs", "first", "default"}
-        `"pairs"`: over all pairs of a row and a rule that it meets, which does not depend on
-        the order of the rules. `"first"`: each row by its first rule, a row that meets none is
+        `"pairs"`: over all pairs of a row and a rule that it matches, which does not depend on
+        the order of the rules. `"first"`: each row by its first rule; a row that matches none is
         wrong. `"default"`: the same, but such a row is predicted to have the label `default`.
 
     Notes
@@ -58,7 +58,7 @@ def right_shares(
 ) -> tuple[float, float]:
     """How often the rules are right in the original and in the release.
 
-    `default` is the position of the label for rows without a rule; `None`: the commonest label
+    `default` is the position of the label for rows without a rule; `None`: the most common label
     of the original.
 
     Notes
@@ -74,13 +74,13 @@ def right_shares(
 
 
 def support_shares(counts: Counts) -> Shares:
-    """The share of rows that meet each rule."""
+    """The share of rows that match each rule."""
     shares: Shares = counts.support / max(counts.rows, 1)
     return shares
 
 
 def rsd(comparison: Comparison) -> float:
-    """Rule Support Distance: the mean change of the share of rows that meet a rule.
+    """Rule Support Distance: the mean change in the share of rows that match a rule.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def rsd(comparison: Comparison) -> float:
 
 
 def total_variation(comparison: Comparison) -> float:
-    """Half the sum of the changes of support; on the leaves of a tree at most 1.
+    """Half the sum of the changes in support; on the leaves of a tree at most 1.
 
     RSD of a tree cannot exceed 2 / rules, however bad the release; this can reach 1.
     """
@@ -99,9 +99,9 @@ def total_variation(comparison: Comparison) -> float:
 
 
 def label_distances(comparison: Comparison) -> Shares:
-    """The chi-squared distance of the shares of labels of each rule; NaN without rows before.
+    """The chi-squared distance of the label shares of each rule; NaN if it had no rows before.
 
-    A rule that is lost, or that no row of the release meets, is at distance 1.
+    A rule that is lost, or that no row of the release matches, is at distance 1.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def label_distances(comparison: Comparison) -> Shares:
 
 
 def label_shares(by_label: NDArray[np.int64]) -> Shares:
-    """The shares of the labels among the rows of each rule; NaN where there is no row."""
+    """The shares of the labels among the rows of each rule; NaN if there are no rows."""
     support = by_label.sum(axis=1, keepdims=True)
     nowhere = np.full(by_label.shape, np.nan)
     shares: Shares = np.divide(by_label, support, out=nowhere, where=support > 0)
@@ -125,11 +125,11 @@ def label_shares(by_label: NDArray[np.int64]) -> Shares:
 
 
 def noise_floors(comparison: Comparison) -> Shares:
-    """The distance that chance alone gives a rule with so few rows left; NaN without rows.
+    """The distance expected by chance for a rule with so few rows left; NaN without rows.
 
     Notes
     -----
-    (labels - 1) / (4 rows of the release that meet the rule), at most 1.
+    (labels - 1) / (4 rows of the release that match the rule), at most 1.
     """
     support = comparison.after.support
     extra = len(comparison.after.labels) - 1
@@ -141,7 +141,7 @@ def noise_floors(comparison: Comparison) -> Shares:
 def rld(comparison: Comparison, least_support: int = LEAST_SUPPORT) -> float:
     """Rule Label Distance: the mean distance of the labels over rules with enough rows before.
 
-    NaN where no rule has `least_support` rows in the original.
+    NaN if no rule has `least_support` rows in the original.
 
     Notes
     -----
@@ -156,9 +156,9 @@ def rld_floor(comparison: Comparison, least_support: int = LEAST_SUPPORT) -> flo
 
 
 def relative_error(comparison: Comparison) -> float:
-    """RE: the mean of the change of support as a share of the support before.
+    """RE: the mean change in support as a share of the support before.
 
-    Taken over rules that have rows in the original; NaN where none has.
+    Taken over rules that have rows in the original; NaN if none has.
     """
     before, after = comparison.before.support, comparison.after.support
     errors = np.divide(
@@ -191,20 +191,20 @@ class RuleChange:
     predicts : str
         The label that the rule itself states.
     fate : {"kept", "emptied", "lost"}
-        Emptied: rows met it before and none does now. Lost: it names a column of
+        Emptied: rows matched it before and none does now. Lost: it names a column of
         `missing_columns`, which the release does not have.
     support_before, support_after : int
-        Rows that meet it.
+        Rows that match it.
     share_before, share_after : float
         The same as shares of all rows.
     labels_before, labels_after : dict of label to share
-        Empty where no row meets it.
+        Empty if no row matches it.
     distance, floor : float or None
-        The chi-squared distance between the two, and what chance alone would give.
+        The chi-squared distance between the two, and the distance expected by chance.
     majority_before, majority_after : str or None
-        The commonest label; of equally common ones, after, the one from before.
+        The most common label; after, a tie keeps the label from before.
     flipped : bool
-        Whether the commonest label is another one now.
+        Whether the most common label has changed.
     """
 
     id: str
@@ -229,7 +229,7 @@ class RuleChange:
 
     @property
     def damage(self) -> tuple[float, ...]:
-        """Sorts rules by how bad it is: lost, emptied, flipped, then by labels and support."""
+        """Sorts rules by damage: lost, emptied, flipped, then by labels and support."""
         moved = abs(self.share_before - self.share_after)
         fates = (self.fate == "lost", self.fate == "emptied", self.flipped)
         return (*fates, self.distance or 0.0, moved)

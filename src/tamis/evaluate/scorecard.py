@@ -1,7 +1,7 @@
 """The scorecard: releases x measures, on rows that no search has seen.
 
-Every measure is taken twice: on the rows that the choice is made by, and on those that figures
-are reported from, which have chosen nothing.
+Every measure is taken twice: on the rows that the choice is based on, and on those that figures
+are reported from, which no choice is based on.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tamis.evaluate.trial import Court, Heard, Trial
 from tamis.release import Release
 
 Tell = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)
 class ScoredBy:
     """A measure of a release on one part of the rows: name, better direction, function.
 
-    The function gives `None` where the measure does not apply.
+    The function returns `None` if the measure does not apply.
     """
 
     name: str
@@ -39,7 +39,7 @@ def _pbi(heard: Heard) -> Figure | None:
     now, before = heard.attacked[trial.strongest], heard.everything[court.strongest]
     found = change(now.right, before.right, heard.people)
     if found is not None and trial.guesses is court.guesses_from_everything:
-        return Figure(0.0)  # the baseline beside itself: there is nothing to be unsure of
+        return Figure(0.0)  # the baseline against itself is certain
     return found
 
 
@@ -56,7 +56,7 @@ def _people(count: int | None) -> Figure | None:
 
 
 def _epsilon(heard: Heard) -> Figure | None:
-    """What rows that were drawn anew have cost; rows as they are have no such bound."""
+    """The privacy budget spent on synthetic rows; real rows have no such bound."""
     budget = heard.trial.release.recipe.public.get("budget")
     return None if budget is None else Figure(float(budget["epsilon"]))
 
@@ -85,9 +85,9 @@ class Row:
     ----------
     trial : Trial
     figures : dict of measure to Figure
-        On the rows that report: what is printed and published.
+        On the reporting rows: what is printed and published.
     for_choice : dict of measure to Figure
-        On the rows that choose: what limits, ranks and the choice go by, and nothing else.
+        On the choosing rows: used for limits, ranks and the choice, and nothing else.
     """
 
     trial: Trial
@@ -104,7 +104,7 @@ class Row:
         return None if figure is None else figure.value
 
     def value_for_choice(self, measure: str) -> float | None:
-        """The number that the choice goes by."""
+        """The number that the choice is based on."""
         figure = self.for_choice[measure]
         return None if figure is None else figure.value
 
@@ -129,9 +129,9 @@ class Scorecard:
     Attributes
     ----------
     baseline : Row
-        Everything is released.
+        Releases everything.
     floor : Row
-        Nothing is: the majority guess.
+        Releases nothing: the majority guess.
     candidates : tuple of Row
         What was proposed.
     measures : tuple of ScoredBy
@@ -144,7 +144,7 @@ class Scorecard:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The baseline, then what was proposed; the floor is no release."""
+        """The baseline, then what was proposed; the floor is not a release."""
         return (self.baseline, *self.candidates)
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def scorecard(
     releases : iterable of Release
     measures : tuple of ScoredBy
     tell : callable, optional
-        Told of the progress.
+        Called with the progress.
 
     Returns
     -------

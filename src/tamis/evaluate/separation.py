@@ -23,7 +23,7 @@ def hamdist(X: Any, y: Any, features: Sequence[int] | None = None) -> float:
     X : 0/1 array, sparse array or frame
     y : labels of two classes
     features : sequence of int, optional
-        The columns to look at. `None`: all.
+        The columns to use; by default all.
 
     Notes
     -----
@@ -44,7 +44,7 @@ def hamdist(X: Any, y: Any, features: Sequence[int] | None = None) -> float:
 
 
 def distcnt(X: Any, y: Any, features: Sequence[int] | None = None) -> float:
-    """The share of pairs of rows of opposite classes that differ in some feature.
+    """The share of pairs of rows of opposite classes that differ in at least one feature.
 
     Parameters are those of `hamdist`.
 

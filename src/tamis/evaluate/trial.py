@@ -1,7 +1,7 @@
-"""A release on trial: models learn from it, attackers use it, on rows that no search has seen.
+"""Evaluate a release: models learn from it, attackers use it, on rows that no search has seen.
 
-Models learn once and are asked once about all rows held out. What they say of one part of these
-rows chooses among releases, what they say of the other is reported: see `Heard`.
+Models are trained once and predict all held-out rows once. Their predictions for one part of
+these rows choose among releases, those for the other part are reported: see `Heard`.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from tamis.rules.ruleset import RuleSet
 from tamis.table import Table
 
 Part = Literal["choosing", "reporting"]
-"""Of the rows held out, see `HoldOut`."""
+"""The share of rows held out, see `HoldOut`."""
 MOST_VALUES = 100
-"""Values of a sensitive column up to which it is a class that can be guessed."""
+"""The most values of a sensitive column for which it can be guessed as a class."""
 
 
 @dataclass(frozen=True, eq=False)
 class Court:
-    """What all releases of a table are judged by, computed once.
+    """What all releases of a table are evaluated with, computed once.
 
     Parameters
     ----------
     original : Table
     split : HoldOut
     classifier : scikit-learn classifier
-        What a recipient would learn.
+        The model a recipient would train.
     attackers : mapping of name to scikit-learn classifier
-        What an attacker would learn to guess the sensitive column with.
+        The models an attacker would train to guess the sensitive column.
     random_state : int
         For rules and intervals.
     """
@@ -62,7 +62,7 @@ class Court:
     def __post_init__(self) -> None:
         if (values := len(np.unique(self.secrets))) > MOST_VALUES:
             raise InputError(
-                f"the sensitive column {self.sensitive!r} has {values} different values, and at "
+                f"the sensitive column {self.sensitive!r} has {values:,} distinct values, but at "
                 f"most {MOST_VALUES} can be guessed as classes; group its values first"
             )
 
@@ -77,13 +77,13 @@ class Court:
 
     @cached_property
     def secrets(self) -> NDArray[Any]:
-        """The sensitive value of every row; of many numbers the interval it lies in."""
+        """The sensitive value of every row; its interval if the column has many numbers."""
         cut = self.cut
         return self.labels if cut is None else cut.codes(self.original.frame[self.sensitive])
 
     @cached_property
     def cut(self) -> Cut | None:
-        """How the sensitive column became classes; `None` where it is the target."""
+        """How the sensitive column became classes; `None` if it is the target."""
         if self.sensitive == self.original.target:
             return None
         seen, people = self.split.seen, self.original.people
@@ -93,7 +93,7 @@ class Court:
 
     @cached_property
     def rules(self) -> RuleSet | None:
-        """What a tree learns from the rows seen; none where no column gives any."""
+        """The rules a tree learns from the seen rows; none if no column gives any."""
         seen = Table(self.original.frame[self.split.seen], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
@@ -105,7 +105,7 @@ class Court:
         return {part: self._counted_in(part) for part in ("choosing", "reporting")}
 
     def counted_rules(self, part: Part) -> Baseline | None:
-        """The same rules, counted in a part of the rows held out, which may lack a label."""
+        """The same rules, counted in a part of the held-out rows, which may lack a label."""
         return self._counted_rules[part]
 
     def _counted_in(self, part: Part) -> Baseline | None:
@@ -120,17 +120,17 @@ class Court:
         return self.split.choosing if part == "choosing" else self.split.reporting
 
     def places(self, part: Part) -> RowNumbers:
-        """Where the rows of a part are among all rows held out."""
+        """The positions of the rows of a part among all held-out rows."""
         return np.searchsorted(self.split.held, self.rows(part))
 
     @cached_property
     def guesses_from_everything(self) -> dict[str, Said]:
-        """What attackers say of all rows held out who get all features."""
+        """The predictions for all held-out rows by attackers who get all features."""
         return self.attacked(self.original.only(self.original.features))
 
     @cached_property
     def strongest(self) -> str:
-        """The attacker with all features that is right most often on the rows that choose."""
+        """The attacker with all features that is right most often on the choosing rows."""
         return _strongest(self.guesses_from_everything, self.places("choosing"))
 
     @cached_property
@@ -161,18 +161,18 @@ class Court:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One release before the court; each finding is made when it is first asked for."""
+    """One release under evaluation; each result is computed when first needed."""
 
     court: Court
     release: Release
 
     @cached_property
     def met(self) -> pl.DataFrame:
-        """What models learn from, and what they are asked about, in the rows of the table.
+        """What models are trained on, and what they predict, in the rows of the table.
 
-        They learn from the release. Where its columns are those of the original, or of the
-        release before it was altered, with other values, they are asked about people as they
-        are. Rows that were drawn anew are nobody's, so here people are as they are throughout.
+        They are trained on the release. If its columns are those of the original, or of the
+        release before it was altered, with other values, they are tested on people as they
+        are. Synthetic rows describe no real person, so here people are as they are throughout.
         """
         table, unaltered = self.release.table, self.release.unaltered or self.court.original
         if self.release.is_drawn:
@@ -190,7 +190,7 @@ class Trial:
 
     @cached_property
     def predictions(self) -> Said:
-        """What a model says of the target of all rows held out that learnt from the release."""
+        """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.court.classifier)
         split = self.court.split
@@ -198,10 +198,10 @@ class Trial:
         return told(self.court.classifier, met, self.court.labels, split.seen, split.held)
 
     def _learnt_from(self, drawn: Table, model: Any) -> Said:
-        """What a model says of the target of held-out people that learnt from drawn rows."""
+        """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
         true, held = self.release.unaltered or self.court.original, self.court.split.held
         rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
-        # As declared, like the drawn ones: 1 and not 1.0.
+        # As declared, like the synthetic ones: 1 and not 1.0.
         truth = column_labels(true, drawn.target)[held]
         labels = np.concatenate([column_labels(drawn, drawn.target), truth])
         places = np.arange(len(labels))
@@ -215,11 +215,11 @@ class Trial:
 
     @cached_property
     def guesses(self) -> dict[str, Said]:
-        """What each attacker says of the sensitive column of all rows held out.
+        """The predictions of the sensitive column by each attacker, for all held-out rows.
 
-        Of drawn rows an attacker learns it where it is the target. Where it is another column,
+        From synthetic rows an attacker learns it if it is the target. If it is another column,
         which the rows do not have, the attackers are given the released columns of some people
-        as they are: more than any drawn rows can tell.
+        as they are: more than any synthetic rows can reveal.
         """
         original, drawn = self.court.original, self.release.rehearsal
         if drawn is not None and self.court.sensitive == original.target:
@@ -231,24 +231,24 @@ class Trial:
 
     @cached_property
     def strongest(self) -> str:
-        """The attacker that is right most often on the rows that choose; of equals the first."""
+        """The attacker that is right most often on the choosing rows; the first of equals."""
         return _strongest(self.guesses, self.court.places("choosing"))
 
     @cached_property
     def choosing(self) -> Heard:
-        """What the choice may know."""
+        """What the choice may use."""
         return Heard(self, "choosing")
 
     @cached_property
     def reporting(self) -> Heard:
-        """What is reported; the choice does not know it."""
+        """What is reported; the choice does not use it."""
         return Heard(self, "reporting")
 
     @cached_property
     def k_anonymity(self) -> int | None:
-        """People in the smallest group of equals; all of them where nothing known is released.
+        """The people in the smallest group of equals; everyone if nothing known is released.
 
-        None where rows were drawn anew: they are no people.
+        `None` for synthetic rows: they are not people.
         """
         if self.release.is_drawn:
             return None
@@ -267,36 +267,36 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What was said of one part of the held-out rows."""
+    """The predictions for one part of the held-out rows."""
 
     trial: Trial
     part: Part
 
     @cached_property
     def taught(self) -> Said:
-        """What a model says of the target that learnt from the release."""
+        """The predictions of the target by a model trained on the release."""
         return self.trial.predictions.of(self._places)
 
     @cached_property
     def attacked(self) -> dict[str, Said]:
-        """What each attacker says of the sensitive column who has the release."""
+        """The predictions of the sensitive column by each attacker who has the release."""
         return {name: said.of(self._places) for name, said in self.trial.guesses.items()}
 
     @cached_property
     def everything(self) -> dict[str, Said]:
-        """What each attacker says of it who has all features."""
+        """The predictions by each attacker who has all features."""
         every = self.trial.court.guesses_from_everything.items()
         return {name: said.of(self._places) for name, said in every}
 
     @cached_property
     def people(self) -> NDArray[np.int64] | None:
-        """Whose row each is; `None` where each is another person's."""
+        """The person each row belongs to; `None` if each is a different person's."""
         people = self.trial.court.original.people
         return None if people is None else people[self.trial.court.rows(self.part)]
 
     @cached_property
     def retention(self) -> Retention | None:
-        """What the release keeps of the rules of these rows."""
+        """How much of the rules of these rows the release keeps."""
         court, drawn = self.trial.court, self.trial.release.rehearsal
         before = court.counted_rules(self.part)
         if before is None:
@@ -312,5 +312,5 @@ class Heard:
 
 
 def _strongest(attacks: Mapping[str, Said], places: RowNumbers) -> str:
-    """The attacker that is right most often on some rows; of equals the first."""
+    """The attacker that is right most often on some rows; the first of equals."""
     return max(attacks, key=lambda name: int(attacks[name].right[places].sum()))

@@ -25,7 +25,7 @@ from tamis.rank.factors import (
 Ranks = NDArray[np.int64]
 
 SIZES = ("size", "features", "num")
-"""Names of a factor that is taken for the number of features."""
+"""Factor names that are taken for the number of features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +61,19 @@ class Evaluation:
 def evaluation(
     scores: Any, factors: Factors, weights: Weights = None, *, ties: str | None = None
 ) -> Evaluation:
-    """Rank candidates in each factor and add the ranks up by weight.
+    """Rank candidates on each factor and add up the weighted ranks.
 
     Parameters
     ----------
     scores : frame, or mapping of str to numbers
-        One row a candidate; the columns are the factors.
-    factors : mapping of str to {"max", "min"}, or texts such as "accuracy:max"
+        One row per candidate; the columns are the factors.
+    factors : mapping of str to {"max", "min"}, or strings such as "accuracy:max"
         What counts, and which way is better.
-    weights : mapping, text such as "accuracy=2,pbi=1", or None
-        Ratios are divided by their sum, with a warning. `None`: all the same.
+    weights : mapping, string such as "accuracy=2,pbi=1", or None
+        Ratios are divided by their sum, with a warning; equal by default.
     ties : str, optional
-        A column whose smallest value wins among equal sums; by default the factor named `size`,
-        `features` or `num`. What is still equal keeps the order of the table.
+        A column whose smallest value breaks ties; by default the factor named `size`,
+        `features` or `num`. Remaining ties keep the order of the table.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def evaluation(
     -----
     Jafer, Matwin and Sokolova (2017), equation 4: E(S) = w1 prf + w2 prv + w3 num. The rank of a
     candidate is one more than the number of candidates strictly worse than it, so ties share the
-    lower rank. Sums that differ by rounding only are equal.
+    lower rank. Sums that differ only by rounding are equal.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def ranked(values: Values, direction: Direction) -> Ranks:
 
 
 def weighted(columns: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Values:
-    """The weighted sum of some columns, added in their order to the last digit."""
+    """The weighted sum of some columns, always added in the same order."""
     parts = [weights[name] * np.asarray(column, dtype=float) for name, column in columns.items()]
     return reduce(np.add, parts)  # numpy's own sum may add in pairs
 
@@ -131,14 +131,14 @@ def ordered(total: Values, sizes: Values) -> tuple[int, ...]:
 def pareto_front(scores: Any, factors: Factors) -> NDArray[np.bool_]:
     """Which candidates are not dominated.
 
-    A candidate is dominated where another is at least as good in every factor and better in one;
+    A candidate is dominated if another is at least as good in every factor and better in one;
     equal candidates do not dominate each other.
 
     Parameters
     ----------
     scores : frame, or mapping of str to numbers
-        One row a candidate.
-    factors : mapping of str to {"max", "min"}, or texts such as "accuracy:max"
+        One row per candidate.
+    factors : mapping of str to {"max", "min"}, or strings such as "accuracy:max"
 
     Returns
     -------
@@ -156,9 +156,9 @@ def pareto_front(scores: Any, factors: Factors) -> NDArray[np.bool_]:
 
 
 def front(good: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows that no other row is at least as large as everywhere and larger somewhere."""
+    """Rows to which no other row is at least equal everywhere and greater somewhere."""
     points, of_row = np.unique(good, axis=0, return_inverse=True)
-    # In this order whatever dominates a point comes before it.
+    # In this order, whatever dominates a point comes before it.
     waiting = np.argsort(-points.sum(axis=1), kind="stable")
     kept = np.zeros(len(points), dtype=bool)
     while len(waiting):

@@ -22,11 +22,11 @@ WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
 ROUNDING = 1e-9
 """Numbers that differ by no more than this share of the largest are equal."""
 NEAR_ONE = 0.005
-"""Weights whose sum is within this of one, as .333 three times, are used as they are."""
+"""Weights whose sum is this close to one, such as three times .333, are used as they are."""
 
 
 def read_factors(factors: Factors) -> dict[str, Direction]:
-    """Factors and their directions, from a mapping or from texts.
+    """Factors and their directions, from a mapping or from strings.
 
     >>> read_factors(["accuracy:max", "pbi:min"])
     {'accuracy': 'max', 'pbi': 'min'}
@@ -40,19 +40,19 @@ def read_factors(factors: Factors) -> dict[str, Direction]:
     for name, direction in factors.items():
         if not name or direction not in ("max", "min"):
             raise InputError(
-                f"a factor is NAME:max or NAME:min, got {name!r} with direction {direction!r}"
+                f"a factor must be NAME:max or NAME:min, got {name!r} with direction {direction!r}"
             )
         found[name] = "max" if direction == "max" else "min"
     if not found:
-        raise InputError("name at least one factor, as in accuracy:max")
+        raise InputError("name at least one factor, such as accuracy:max")
     return found
 
 
 def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
-    """The weight of each factor; factors that are not named count nothing.
+    """The weight of each factor; factors that are not named have weight 0.
 
-    Weights may be ratios: where they do not sum to one they are divided by their sum, with a
-    warning. `None`: all the same.
+    Weights may be ratios: if they do not sum to one, they are divided by their sum, with a
+    warning. `None` means equal weights.
 
     >>> read_weights("performance=.5,privacy=.5", ["performance", "privacy", "size"])
     {'performance': 0.5, 'privacy': 0.5, 'size': 0.0}
@@ -66,13 +66,13 @@ def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
     wrong = [n for n, w in given.items() if not (math.isfinite(w) and w >= 0)]
     total = sum(given.values())
     if wrong or not total > 0:
-        raise InputError("weights are numbers of 0 or more, at least one of them above 0")
+        raise InputError("weights must be numbers of at least 0, with at least one above 0")
     if abs(total - 1) <= NEAR_ONE:
         return {name: float(given.get(name, 0.0)) for name in names}
     shares = {name: given.get(name, 0.0) / total for name in names}
     words = ", ".join(f"{name} {share:.3g}" for name, share in shares.items())
     warnings.warn(
-        f"the weights sum to {total:g}, not to 1, and were divided by that: {words}",
+        f"the weights sum to {total:g}, not 1, and were divided by that: {words}",
         TamisWarning,
         stacklevel=2,
     )
@@ -87,7 +87,7 @@ def _parsed(text: str) -> dict[str, float]:
             found[name.strip()] = float(number)
         except ValueError:
             raise InputError(
-                f"weights are written as performance=.5,privacy=.25, got {part.strip()!r}"
+                f"weights must be written like performance=.5,privacy=.25, got {part.strip()!r}"
             ) from None
     return found
 
@@ -98,11 +98,16 @@ def read_scores(scores: Any, names: Iterable[str]) -> dict[str, Values]:
     found = {}
     for name in names:
         if name not in columns:
-            raise InputError(f"no scores named {name!r}; there are {listed(map(str, columns))}")
+            raise InputError(
+                f"there are no scores named {name!r}; the scores are {listed(map(str, columns))}"
+            )
         found[name] = _numbers(columns[name], name)
     lengths = {len(values) for values in found.values()}
     if len(lengths) != 1 or 0 in lengths:
-        raise InputError("every factor needs a score for each of the same one or more candidates")
+        raise InputError(
+            "every factor needs one score for each candidate, and there must be at least one "
+            "candidate"
+        )
     return found
 
 
@@ -112,7 +117,7 @@ def _numbers(column: Any, name: str) -> Values:
     except (TypeError, ValueError):
         raise InputError(f"the scores of {name!r} are not all numbers") from None
     if values.ndim != 1 or not np.isfinite(values).all():
-        raise InputError(f"the scores of {name!r} need one finite number for each candidate")
+        raise InputError(f"the scores of {name!r} must have one finite number for each candidate")
     return values
 
 
@@ -132,5 +137,5 @@ def levels(values: Sequence[float] | Values) -> NDArray[np.int64]:
 
 
 def goodness(values: Values, direction: Direction) -> NDArray[np.int64]:
-    """Levels turned so that more is better."""
+    """Levels oriented so that more is better."""
     return levels(values if direction == "max" else -values)

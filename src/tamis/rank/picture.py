@@ -20,20 +20,20 @@ _COLOURS = (*COLOURS[:7], SOFT)
 
 
 def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) -> Picture:
-    """Each winner's part of the triangle, exact to the line, and the given weights as a ring.
+    """Each winner's part of the triangle, with exact borders, and the given weights as a ring.
 
     Parameters
     ----------
     found : Evaluation
         With three factors.
     moves : Sensitivity
-        Of the same evaluation.
+        For the same evaluation.
     names : sequence of str
-        Of the candidates.
+        The names of the candidates.
     """
     factors = list(found.factors)
     if len(factors) != 3:
-        raise InputError(f"the triangle of weights needs three factors, got {len(factors)}")
+        raise InputError(f"the weight triangle needs three factors, got {len(factors)}")
     picture = Picture(
         _WIDTH,
         _HEIGHT,
@@ -56,7 +56,7 @@ def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) 
 
 
 def winning_part(ranks: NDArray[np.float64], who: int) -> list[Corners]:
-    """The corners, in weights, of the part of the triangle where no sum exceeds a candidate's.
+    """The corners, as weights, of the part of the triangle where no sum exceeds a candidate's.
 
     >>> ranks = np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]])
     >>> [corner.tolist() for corner in winning_part(ranks, 0)]
@@ -81,7 +81,7 @@ def _cut_off(corners: list[Corners], ahead: NDArray[np.float64]) -> list[Corners
 
 
 def _place(weights: Corners) -> tuple[float, float]:
-    """Weights on the canvas: the first factor at the top, then left and right below."""
+    """Weights on the canvas: the first factor at the top, then bottom left and bottom right."""
     x = _LEFT + _SIDE * (weights[0] / 2 + weights[2])
     return float(x), float(_BOTTOM - (_BOTTOM - _TOP) * weights[0])
 

@@ -1,4 +1,4 @@
-"""How far a choice depends on the weights, and on the seed."""
+"""How much a choice depends on the weights, and on the seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tamis.rank.evaluation import Evaluation
 from tamis.rank.factors import ROUNDING, Values
 
 MOST_POINTS = 5_000
-"""About how many weightings the map looks at."""
+"""About how many weightings the map tries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class Sensitivity:
     winner : int
         The winner under the given weights.
     margin : float
-        The least weight that must move from some factors to others before another candidate is as
-        good, in [0, 1]; infinite where no weights can make another one better.
+        The smallest weight that must move between factors before another candidate is as
+        good, in [0, 1]; infinite if no weights make another one better.
     rival : int or None
         The candidate that catches up first.
     weights : array of shape (points, factors)
@@ -49,13 +49,13 @@ class Sensitivity:
 
 
 def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
-    """Try all weights, and find how far the given ones are from a change of winner.
+    """Try all weights, and find how far the given ones are from changing the winner.
 
     Parameters
     ----------
     found : Evaluation
     sizes : array, optional
-        Decides ties, as in `evaluation`: the smallest wins.
+        Breaks ties, as in `evaluation`: the smallest wins.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
 
 
 def weight_grid(factors: int, most: int = MOST_POINTS) -> Values:
-    """Weights spread evenly over all that sum to one, none of them zero.
+    """Weights spread evenly over all weights that sum to one, none of them zero.
 
     >>> weight_grid(2, most=2).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
@@ -108,7 +108,7 @@ def weight_grid(factors: int, most: int = MOST_POINTS) -> Values:
 
 
 def _winners(totals: Values, sizes: Values) -> NDArray[np.int64]:
-    """The candidate of the largest sum in each row; among equals the smallest, then the first."""
+    """The candidate with the largest sum in each row; of equals, the smallest, then the first."""
     top = totals.max(axis=1, keepdims=True)
     ahead = totals >= top - ROUNDING * np.abs(top)
     smallest_first = np.argsort(sizes, kind="stable")
@@ -117,7 +117,7 @@ def _winners(totals: Values, sizes: Values) -> NDArray[np.int64]:
 
 
 def _margins(ranks: Values, weights: Values, winner: int) -> Values:
-    """For each candidate the least weight to move before it is as good as the winner."""
+    """For each candidate, the smallest weight to move before it is as good as the winner."""
     found = np.full(len(ranks), np.inf)
     for other in range(len(ranks)):
         if other != winner:
@@ -126,7 +126,7 @@ def _margins(ranks: Values, weights: Values, winner: int) -> Values:
 
 
 def _to_catch_up(gain: Values, weights: Values) -> float:
-    """Move weight to the factor that favours the rival most, first from where it loses most."""
+    """Move weight to the factor that most favours the rival, first from where it loses most."""
     best = float(gain.max())
     if best <= 0:
         return np.inf
@@ -147,7 +147,7 @@ Subset = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Steadiness:
-    """One set of features over many runs: the shares of runs that found it, and that chose it."""
+    """One set of features over many runs: the share of runs that found it, and that chose it."""
 
     features: Subset
     found: float
@@ -155,7 +155,7 @@ class Steadiness:
 
 
 def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Steadiness]:
-    """Count over runs how often each set of features is found and wins.
+    """Count how often, over many runs, each set of features is found and wins.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scores that keep magnitudes, where ranks throw them away."""
+"""Scores that keep magnitudes, which ranks throw away."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tamis.rank.factors import (
 
 
 def min_max(scores: Any, factors: Factors, weights: Weights = None) -> Values:
-    """The weighted sum of values brought to [0, 1], the best of each factor being 1.
+    """The weighted sum of values scaled to [0, 1], where the best of each factor is 1.
 
-    A factor in which all candidates are equal gives 1 to each.
+    A factor on which all candidates are equal gives 1 to each.
 
     Parameters
     ----------
     scores : frame, or mapping of str to numbers
-    factors : mapping of str to {"max", "min"}, or texts such as "accuracy:max"
-    weights : mapping, text or None
+    factors : mapping of str to {"max", "min"}, or strings such as "accuracy:max"
+    weights : mapping, string or None
         As in `evaluation`.
 
     Returns
@@ -48,24 +48,24 @@ def min_max(scores: Any, factors: Factors, weights: Weights = None) -> Values:
 
 
 def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
-    """How near each candidate is to the best of all factors, against the worst of all: TOPSIS.
+    """How close each candidate is to the best on all factors, relative to the worst: TOPSIS.
 
     Parameters
     ----------
     scores : frame, or mapping of str to numbers
-    factors : mapping of str to {"max", "min"}, or texts such as "accuracy:max"
-    weights : mapping, text or None
+    factors : mapping of str to {"max", "min"}, or strings such as "accuracy:max"
+    weights : mapping, string or None
         As in `evaluation`.
 
     Returns
     -------
     array of float
-        In [0, 1]; 1 where a candidate is the best in every factor that counts.
+        In [0, 1]; 1 if a candidate is the best on every factor that counts.
 
     Notes
     -----
     Hwang and Yoon (1981): columns are divided by their Euclidean length and weighted; the score is
-    the distance to the worst by the sum of the distances to the worst and to the best.
+    the distance to the worst divided by the sum of the distances to the worst and the best.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _share(values: Values, direction: Direction) -> Values:
 
 
 def _unit(values: Values) -> Values:
-    """Divided by their length; values equal but for rounding become the same."""
+    """Values divided by their length; those equal up to rounding become identical."""
     steady = values if levels(values).any() else np.full(len(values), values[0])
     length = float(np.linalg.norm(steady))
     return steady / length if length else steady

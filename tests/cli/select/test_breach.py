@@ -67,7 +67,7 @@ def test_the_choice_in_words_and_notes(run, clinic):
     assert "rows that the search never saw" in out
     assert "over seeds" in out
     assert "walk search" in out
-    assert "target and sensitive column are the same" in err
+    assert "the target is also the sensitive column" in err
     assert "read 240 rows" in err
 
 
@@ -105,7 +105,7 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
         (["--k", "3"], 2, "No such option '--k'"),
         (["--search", "greedy"], 2, "'auto', 'walk', 'exhaustive'"),
         (["--alpha", "low"], 2, "--alpha takes"),
-        (["--alpha", "-0.99", "--quiet"], 1, "the least that was found"),
+        (["--alpha", "-0.99", "--quiet"], 1, "the smallest found"),
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
         (["--attackers", "magic"], 2, "unknown classifier 'magic'"),
         (["--weights", "speed=1"], 2, "no factor 'speed'"),
@@ -128,4 +128,4 @@ def test_a_column_must_be_left_to_choose_from(run, tmp_path):
     pl.DataFrame({"ill": ["y", "n"] * 20, "smokes": ["y", "y", "n", "n"] * 10}).write_csv(path)
     result = run("select", "breach", path, "--target", "ill", "--sensitive", "smokes")
     assert result.code == 2
-    assert "no column beside the target and the sensitive one" in result.err
+    assert "no columns to choose from besides the target and the sensitive one" in result.err

@@ -1,4 +1,4 @@
-"""The columns that predict the target as well as all do and tell less of the sensitive one."""
+"""Columns that predict the target as well as all do and reveal less of the sensitive one."""
 
 from tamis.select.breach.selector import REPEATS, SEARCHES, BreachSelector, judge
 

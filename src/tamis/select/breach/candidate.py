@@ -1,4 +1,4 @@
-"""What is known of one set of features that may be released."""
+"""What is known about one set of features that may be released."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Candidate:
     performance : float
         Mean score of predicting the target over the folds, with its 95 % interval.
     p_value : float
-        Of the test that its performance is that of the baseline.
+        For the test that its performance equals that of the baseline.
     pbi : float
         Privacy breach increase, with its 95 % interval; below 0 is safer than releasing all.
     attacker : str
         The strongest attacker.
     region : {"I", "II", "III", "IV"} or None
-        Where it lies against the baseline, which has no region itself; see `region`.
+        Where it lies relative to the baseline, which itself has no region; see `region`.
     origin : tuple of str
-        Which list or search found it.
+        The list or search that found it.
     allowed : bool
         Whether `pbi` is within the threshold.
     ranks : mapping of str to int
-        In performance, privacy and size among all candidates; 1 is the worst.
+        Ranks in performance, privacy and size among all candidates; 1 is the worst.
     score : float
         The weighted sum of the ranks.
     """
@@ -58,7 +58,7 @@ class Candidate:
         return len(self.features)
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain record with the stable names of the command line."""
+        """A plain record with the stable field names of the command line."""
         return {
             "features": list(self.features),
             "size": self.size,
@@ -77,7 +77,7 @@ class Candidate:
 
 
 def region(gain: float, pbi: float) -> Region:
-    """Where a set of features lies against the baseline (Figure 2).
+    """Where a set of features lies relative to the baseline (Figure 2).
 
     I: worse and more exposed. II: better, more exposed. III: worse, safer. IV: at least as good
     and no more exposed.
@@ -85,7 +85,7 @@ def region(gain: float, pbi: float) -> Region:
     Parameters
     ----------
     gain : float
-        Its performance less that of the baseline.
+        Its performance minus that of the baseline.
     pbi : float
 
     Examples

@@ -1,4 +1,4 @@
-"""Rows that the search never sees, and what the choice is worth on them."""
+"""Rows that the search never sees, and how good the choice is on them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from tamis.select.breach.selector import BreachSelector
 from tamis.table import Table
 
 SHARE = 0.25
-"""Of the rows that are kept aside by default."""
+"""The share of rows held out by default."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The choice and the baseline, learnt on the searched rows and tested on the others.
+    """The choice and the baseline, trained on the searched rows and tested on the others.
 
     Attributes
     ----------
     rows : int
-        How many rows were kept aside.
+        How many rows were held out.
     performance, baseline_performance : float
     pbi, floor : float
-        Breach increase of the chosen features, and of one who knows the distribution only.
+        Breach increase of the chosen features, and of guessing from the distribution alone.
     attacker : str
-        The strongest in the search; none is picked by the rows kept aside.
+        The strongest in the search; the held-out rows are not used to pick it.
     """
 
     rows: int
@@ -51,16 +51,16 @@ class HeldOut:
 def fit_held_out(
     selector: BreachSelector, table: Table, share: float = SHARE, random_state: int = 0
 ) -> tuple[BreachSelector, HeldOut]:
-    """Search on a part of the rows and measure the choice on the rest.
+    """Search on some of the rows and measure the choice on the rest.
 
     Parameters
     ----------
     selector : BreachSelector
-        Not fitted itself; a copy is.
+        Not fitted itself; a copy is fitted.
     table : Table
-        With a target; its features are searched, its sensitive column is what must stay hidden.
+        With a target; its features are searched, its sensitive column must stay hidden.
     share : float, default 0.25
-        Of the rows of each class of the target that are kept aside; of a person all or none.
+        The share of rows of each target class to hold out; all rows of a person or none.
     random_state : int
         Draws those rows.
 
@@ -93,16 +93,16 @@ def fit_held_out(
 
 
 def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Features, target and sensitive column of a table; `None` where that is the target."""
+    """The features, target and sensitive column of a table; `None` if the latter is the target."""
     if not table.features:
         raise InputError(
-            "there is no column beside the target and the sensitive one to choose from"
+            "there are no columns to choose from besides the target and the sensitive one"
         )
     refuse_fractions(table.frame[table.target])
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
     features = table.only(table.features)
-    # Categories of the whole table, so that the rows kept aside hold none that is unknown.
+    # Categories of the whole table, so that the held-out rows have no unknown ones.
     return (
         Coding.of(features).declare(features),
         table.frame[table.target],
@@ -132,7 +132,7 @@ def _measured(
         guessed = Task(coded, fitted.cut_.codes(sensitive_series(hidden)))
     own = {type(fitted.estimator).__name__: fitted.estimator}
     attackers = own if fitted.attackers is None else named_attackers(fitted.attackers)
-    # Who attacks was settled by the search: the rows kept aside pick nobody.
+    # The search has settled the attacker: the held-out rows do not pick one.
     now, before = (
         SubsetScores(guessed, attackers[who], **settings)
         for who in (fitted.best_.attacker, fitted.baseline_.attacker)
@@ -140,8 +140,8 @@ def _measured(
     everything = before.of(features.columns).mean
     if not everything:
         raise InputError(
-            "no sensitive value of the rows kept aside is guessed from all features, so that there "
-            "is nothing to compare with; keep more rows aside, or none"
+            "no sensitive value of the held-out rows is guessed from all features, so there "
+            "is nothing to compare with; hold out more rows, or none"
         )
     return HeldOut(
         len(held),

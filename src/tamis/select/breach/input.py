@@ -46,7 +46,7 @@ class Opened:
 
 
 def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Opened:
-    """Check what was given to a selector and code it."""
+    """Check the input of a selector and code it."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None")
     frame = _features(selector, X)
@@ -54,12 +54,12 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
     try:
         check_classification_targets(labels)
     except ValueError as error:
-        raise InputError(f"the target must be classes: {error}") from None
+        raise InputError(f"the target must consist of classes: {error}") from None
     check_consistent_length(frame, labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
-            f"cross-validation needs two or more classes of the target, got {len(classes)} class"
+            f"cross-validation needs at least two classes of the target, got {len(classes)} class"
         )
     hidden, cut = None, None
     if sensitive is not None:
@@ -83,7 +83,7 @@ def sensitive_series(sensitive: Any) -> pl.Series:
     else:
         values = np.asarray(sensitive)
         if values.ndim != 1:
-            raise InputError(f"sensitive is one value a row, got shape {values.shape}")
+            raise InputError(f"sensitive must have one value per row, got shape {values.shape}")
         column = pl.Series("sensitive", values.tolist(), strict=False)
     column = bare(column)
     return column.fill_nan(None) if column.dtype.is_float() else column
@@ -95,12 +95,12 @@ def _same(column: pl.Series, labels: Labels) -> bool:
 
 
 def _warn_of_copies(frame: pl.DataFrame, sensitive: pl.Series) -> None:
-    """Say so where the sensitive column is itself among the features."""
+    """Warn if the sensitive column is itself among the features."""
     hidden = sensitive.cast(pl.String)
     copies = [c.name for c in frame if c.cast(pl.String).equals(hidden, null_equal=True)]
     if copies:
         warnings.warn(
-            f"feature {listed(copies)} is the sensitive column itself, value by value: whoever "
+            f"feature {listed(copies)} is identical to the sensitive column: whoever "
             "gets it need not guess; leave it out of the features",
             TamisWarning,
             stacklevel=4,
@@ -112,7 +112,9 @@ def _features(selector: Any, X: Any) -> pl.DataFrame:
         frame, declared = frame_of(X)
         validate_data(selector, frame, reset=True, skip_check_array=True)
         if 0 in frame.shape:
-            raise InputError(f"a table with rows and features is needed, got {frame.shape}")
+            raise InputError(
+                f"the table needs at least one row and one feature, got shape {frame.shape}"
+            )
         return Coding.of(frame, declared=declared).declare(frame)
     kind = np.asarray(X).dtype.kind if not hasattr(X, "tocsr") else "f"
     array = validate_data(

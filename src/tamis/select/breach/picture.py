@@ -30,7 +30,7 @@ _WORDS = {
     "IV": "IV: no worse, no more exposed",
 }
 _SAME = 3.0
-"""Points nearer than this on the canvas are drawn as one, with their number beside it."""
+"""Points closer than this on the canvas are drawn as one, with their number beside it."""
 
 
 def region_picture(
@@ -41,7 +41,7 @@ def region_picture(
     alpha: float | None = None,
     sensitive: str = "the sensitive column",
 ) -> Picture:
-    """Every candidate by performance and breach increase; the baseline is where the axes cross.
+    """Every candidate by performance and breach increase; the axes cross at the baseline.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def region_picture(
     best : Candidate
         The chosen one, drawn last and ringed.
     floor, alpha : float, optional
-        Lines at the breach of one who knows the distribution only, and at the threshold.
+        Lines at the breach of guessing from the distribution alone, and at the threshold.
     sensitive : str
         The name of what is guessed.
     """
@@ -131,7 +131,7 @@ def _line(axes: Axes, up: Scale, at: float | None, words: str, colour: str) -> N
 def _points(
     picture: Picture, candidates: Sequence[Candidate], best: Candidate, across: Scale, up: Scale
 ) -> None:
-    """Coincident points as one; the chosen one last and ringed, so that nothing hides it."""
+    """Draw coincident points as one; the chosen one last and ringed, so that nothing hides it."""
     places: list[tuple[float, float, list[Candidate]]] = []
     for candidate in candidates:
         x, y = across(candidate.performance), up(candidate.pbi)

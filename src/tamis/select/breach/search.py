@@ -1,10 +1,10 @@
-"""Ways to look for sets of features that teach and do not tell.
+"""Searches for sets of features that predict the target but do not reveal the sensitive column.
 
 ::
 
-    walk         the paper: along both rankings, removing one feature after another
+    walk         as in the paper: along both rankings, removing one feature after another
     exhaustive   all subsets; the exact front
-    forward      from nothing, adding the feature that E(S) likes best
+    forward      from nothing, adding the feature with the best E(S)
     backward     from everything, removing likewise
 """
 
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
 from tamis.rank.evaluation import front, ordered, ranked, weighted
 from tamis.rank.factors import Direction, goodness, levels
@@ -26,9 +27,9 @@ FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size":
 
 
 def walk(trials: Trials) -> list[Candidate]:
-    """Remove features along each ranking, from its last to its first, while nothing is lost.
+    """Remove features along each ranking, from last to first, as long as nothing is lost.
 
-    A removal is kept where performance is not significantly below the baseline and, if there is a
+    A removal is kept if performance is not significantly below the baseline and, if there is a
     limit, the breach is within it; else the feature is put back and the next one tried. At least
     one feature stays.
 
@@ -53,9 +54,9 @@ def walk(trials: Trials) -> list[Candidate]:
 
 
 def exhaustive(trials: Trials) -> list[Candidate]:
-    """Look at all subsets; the candidates are those that nothing beats.
+    """Score all subsets; the candidates are those that no other beats.
 
-    Of the subsets that meet the constraints, those are kept that no other one equals or beats in
+    Of the subsets that meet the constraints, it keeps those that no other equals or beats in
     performance, breach and size at once.
     """
     trials.tell(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
@@ -73,11 +74,11 @@ def exhaustive(trials: Trials) -> list[Candidate]:
 
 
 def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
-    """Remove the feature whose removal E(S) likes best, while the weighted vote is for it."""
+    """Remove the feature whose removal has the best E(S), while the weighted vote favours it."""
     state = trials.features
     found: dict[Subset, list[str]] = {}
     while len(state) > 1:
-        trials.tell(f"backward: {len(state)} features left")
+        trials.tell(f"backward: {plural(len(state), 'feature')} left")
         trials.scores.drop_ones(state)
         removals = [tuple(n for n in state if n != gone) for gone in state]
         moves = [left for left in removals if trials.keeps(left)]
@@ -90,15 +91,15 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
 
 
 def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
-    """Add the feature whose addition E(S) likes best, while the weighted vote is for it.
+    """Add the feature whose addition has the best E(S), while the weighted vote favours it.
 
-    Until the constraints are met, what raises performance most is added: smaller sets are no
-    candidates, so E(S) has nothing to choose from yet but among equals.
+    Until the constraints are met, the feature that raises performance most is added: smaller sets
+    are not candidates, so E(S) only breaks ties.
     """
     state: Subset = ()
     found: dict[Subset, list[str]] = {}
     while len(state) < len(trials.features):
-        trials.tell(f"forward: {len(state)} features chosen")
+        trials.tell(f"forward: {plural(len(state), 'feature')} chosen")
         trials.scores.add_ones(state)
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]
@@ -115,7 +116,7 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
 
 
 def _most_taught(trials: Trials, moves: list[Subset]) -> list[Subset]:
-    """The moves of the highest performance."""
+    """The moves with the highest performance."""
     performance = levels([found.mean for found in trials.scores.many(moves)])
     return [move for move, level in zip(moves, performance) if level == performance.max()]
 
@@ -127,7 +128,7 @@ def _best_move(
     weights: Mapping[str, float],
     must: bool = False,
 ) -> Subset | None:
-    """The move of largest E(S) among all; `None` where the vote against the state is not for it."""
+    """The move with the largest E(S); `None` if the vote against the current state rejects it."""
     if not moves:
         return None
     columns = _factors(trials, [*moves, state] if state else moves)
@@ -142,7 +143,7 @@ def _best_move(
 def _vote(
     columns: Mapping[str, NDArray[np.float64]], one: int, other: int, weights: Mapping[str, float]
 ) -> float:
-    """The weights of the factors in which one is better, less those in which it is worse.
+    """The weights of the factors in which one is better, minus those in which it is worse.
 
     For two sets this is the difference of their E(S), each ranked against the other alone.
     """

@@ -1,4 +1,4 @@
-"""`BreachSelector`: features that teach the target and do not tell the sensitive column."""
+"""`BreachSelector`: features that predict the target and do not reveal the sensitive column."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tamis.select.breach.warnings import warn
 SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
 FOLDS, REPEATS = 10, 5
 CHEAP = 1_000_000_000
-"""Additions up to which `auto` looks at every subset: some seconds."""
+"""The most additions for which `auto` scores every subset: a few seconds."""
 
 
 class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,27 +46,27 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Of `performance`, `privacy` and `size` in the choice, as ``"performance=2,privacy=1"``;
         by default 0.5, 0.25 and 0.25.
     alpha : float, "distp" or None
-        The largest privacy breach increase that may be chosen. `"distp"`: that of one who knows
-        the distribution of the sensitive column only.
+        The largest privacy breach increase that may be chosen. `"distp"`: that of an attacker who
+        knows only the distribution of the sensitive column.
     alpha_in_search : bool
-        Whether the search, too, keeps to `alpha`; by default only the choice does.
+        Whether the search respects `alpha` too; by default only the choice does.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, optional
         By default ten stratified folds. Differences are tested by the paired t-test, and by the
-        corrected one where folds overlap.
+        corrected one if folds overlap.
     repeats : int, optional
-        How often folds are dealt, where `cv` is a number or not given: five times by default,
-        once where `cv` is a number.
+        How often folds are drawn, if `cv` is a number or not given: five times by default,
+        once if `cv` is a number.
     search : {"auto", "walk", "exhaustive", "forward", "backward"}
-        See `tamis.select.breach.search`. `"auto"`: exhaustive where naive Bayes makes that cheap,
+        See `tamis.select.breach.search`. `"auto"`: exhaustive if naive Bayes makes that cheap,
         else walk.
     preset : {"paper"} or None
         `"paper"`: what is not set is as in the paper: ten folds once, walk, equal weights.
     attackers : names, classifiers or mapping, optional
         Who guesses the sensitive column; the strongest counts. By default the estimator itself.
     scoring : str or scorer
-        Of performance; the attacker's is always accuracy.
+        For performance; attackers are always scored by accuracy.
     level : float
-        Below it a difference is significant.
+        The p-value below which a difference is significant.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
         How a sensitive column of many numbers becomes classes; see `tamis.risk.cut`.
     encode : {"auto", "onehot", "ordinal", "none"}
@@ -75,8 +75,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int
         Draws the folds and seeds the classifiers.
     progress : bool or callable
-        `True`: show a bar while subsets are fitted, on a terminal. A callable is told in a few
-        words what is being looked at.
+        `True`: show a bar while subsets are fitted, on a terminal. A callable is passed a few
+        words that say what is being done.
 
     Attributes
     ----------
@@ -85,17 +85,17 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     baseline_, best_ : Candidate
         All features, and the chosen ones.
     order_ : tuple of Candidate
-        From the best to the worst by score.
+        From best to worst by score.
     performance_ranking_ : tuple of str
         Features by what performance loses without them, most first.
     privacy_ranking_ : tuple of str
         Features by what the attacker loses without them, least first.
     floor_ : float
-        The breach increase of one who knows the distribution only (DistP).
+        The breach increase of an attacker who knows only the distribution (DistP).
     alpha_ : float or None
         The threshold as a number.
     search_ : str
-        The search that was made.
+        The search that was used.
     cut_ : Cut or None
         How the sensitive column was cut.
     evaluation_ : Evaluation
@@ -107,9 +107,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Jafer, Matwin and Sokolova (2017), "A multi-dimensional privacy-aware evaluation function in
-    automatic feature selection". The selector looks at all the rows it is given: what it reports
-    is optimistic for the chosen set. `tamis.select.breach.held_out.fit_held_out` keeps some rows
-    aside.
+    automatic feature selection". The selector uses all the rows it is given: what it reports
+    is optimistic for the chosen set. `tamis.select.breach.held_out.fit_held_out` holds out some
+    rows.
 
     Examples
     --------
@@ -171,9 +171,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of class labels
             The target.
         sensitive : array, optional
-            What must stay hard to guess; by default the target. It is no feature.
+            What must stay hard to guess; by default the target. It is not a feature.
         groups : array, optional
-            The person of each row, where people have several: no fold parts them.
+            The person of each row, if people have several; no fold splits them.
         """
         self.searched(X, y, sensitive, groups)
         return self
@@ -225,7 +225,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         dealt = self.cv is None or isinstance(self.cv, int | np.integer)
         if not dealt:
             if self.repeats is not None:
-                raise InputError("repeats goes with a number of folds; these folds are given")
+                raise InputError(
+                    "repeats needs cv to be a number of folds, but these folds are predefined"
+                )
             return Folds.of(self.cv, y, self.random_state, groups)
         once = self.cv is not None or self.preset == "paper"
         return Folds.stratified(
@@ -276,8 +278,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             least = min(candidate.pbi for candidate in found)
             harder = "" if self.search_ == "exhaustive" else ", or try search='exhaustive'"
             raise CannotMeet(
-                f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the least "
-                f"that was found is {least:.4f}. Raise alpha{harder}"
+                f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the "
+                "smallest "
+                f"found is {least:.4f}. Raise alpha{harder}"
             )
         self.best_ = allowed[0]
 
@@ -288,13 +291,13 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         if self.search not in SEARCHES:
-            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
         if self.preset not in (None, "paper"):
-            raise InputError(f'preset is "paper" or None, got {self.preset!r}')
+            raise InputError(f'preset must be "paper" or None, got {self.preset!r}')
         if isinstance(self.alpha, str) and self.alpha != "distp":
-            raise InputError(f'alpha is a number, "distp" or None, got {self.alpha!r}')
+            raise InputError(f'alpha must be a number, "distp" or None, got {self.alpha!r}')
         if not 0 < self.level < 1:
-            raise InputError(f"level is a share between 0 and 1, got {self.level!r}")
+            raise InputError(f"level must be between 0 and 1, got {self.level!r}")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -320,7 +323,7 @@ def judge(candidates: list[Candidate], weights: Weights) -> Evaluation:
 
 
 def _silent(_: str) -> None:
-    """Nobody asked."""
+    """Ignore progress messages."""
 
 
 def _name(estimator: Any) -> str:
@@ -328,7 +331,7 @@ def _name(estimator: Any) -> str:
 
 
 def _shares(weights: Weights) -> Mapping[str, float]:
-    """The weights as used, for a search that votes; what there is to warn of is said once."""
+    """The weights as used, for a search that votes; warnings are issued only once, elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return read_weights(weights, FACTORS)

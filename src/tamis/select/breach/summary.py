@@ -1,6 +1,6 @@
 """A fitted breach selection as a plain record: what `--json` prints and a report reads.
 
-And the same search on folds drawn anew: does the same choice come out?
+Also repeats the search on other folds: does it make the same choice?
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tamis.select.breach.search import FACTORS
 from tamis.select.breach.selector import BreachSelector
 
 _MAP = 10
-"""Winners over all weights that are listed."""
+"""How many winners over all weights are listed."""
 
 
 def weight_sensitivity(fitted: BreachSelector) -> Sensitivity:
-    """Which allowed candidate wins under which weights; among equals the fewest features.
+    """Which allowed candidate wins under which weights; of equals, the one with fewest features.
 
     Candidates are numbered as in `candidates_`.
     """
@@ -65,7 +65,7 @@ def breach_summary(
     Returns
     -------
     dict
-        Of numbers, texts, lists and dicts only.
+        Contains only numbers, strings, lists and dicts.
     """
     candidates = fitted.candidates_
     scores = {
@@ -129,7 +129,7 @@ def breach_stability(
     Parameters
     ----------
     selector : BreachSelector
-        With `cv` a number or `None`, so that a seed draws other folds.
+        With `cv` a number or `None`, so that each seed draws different folds.
     X, y, sensitive, groups
         As for `BreachSelector.fit`.
     seeds : iterable of int, default 0 to 9
@@ -157,6 +157,6 @@ def _run(
     selector: BreachSelector, X: Any, y: Any, sensitive: Any, groups: Any, seed: int
 ) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit of the user's own seed has said it all
+        warnings.simplefilter("ignore")  # the fit with the user's own seed has already warned
         fitted = clone(selector).set_params(random_state=seed).fit(X, y, sensitive, groups)
     return [candidate.features for candidate in fitted.candidates_], fitted.best_.features

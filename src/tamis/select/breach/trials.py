@@ -1,4 +1,4 @@
-"""Performance and breach of any set of features, each asked for once."""
+"""Performance and breach of any set of features, each computed once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.errors import plural
 from tamis.learn.cv import Folds, fold_interval, fold_p_value
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.rank.factors import levels
@@ -25,19 +26,19 @@ class Trials:
     Parameters
     ----------
     scores : SubsetScores
-        Of the target.
+        For the target.
     attack : Attack
-        On the sensitive column.
+        For the sensitive column.
     level : float
-        Below it, a difference in performance is significant.
+        The p-value below which a difference in performance is significant.
     limit : float or None
         The largest breach that the search may keep.
     by_count : bool
         Whether performance is accuracy, so that whole numbers decide ties.
     same : bool
-        Whether target and sensitive column are one, guessed by one classifier.
+        Whether the target is also the sensitive column, guessed by the same classifier.
     tell : callable
-        Called with a few words now and then: what is being looked at.
+        Called with a short progress message now and then.
     """
 
     scores: SubsetScores
@@ -62,7 +63,7 @@ class Trials:
         return self.scores.of(self.features)
 
     def p_value(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> float:
-        """Of the test that some fold scores are those of the baseline."""
+        """The p-value of the test that some fold scores equal those of the baseline."""
         return fold_p_value(fold_scores, self.all.scores, self.folds)
 
     def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
@@ -76,7 +77,7 @@ class Trials:
         return self.limit is None or pbi <= self.limit + ROUNDING
 
     def keeps(self, features: Iterable[str]) -> bool:
-        """Does a set of features meet both constraints? The breach is asked for only if needed."""
+        """Whether a set of features meets both constraints; the breach only if needed."""
         named = tuple(features)
         if not self.worthy(self.scores.of(named).scores):
             return False
@@ -106,7 +107,7 @@ class Trials:
     @cached_property
     def performance_ranking(self) -> tuple[str, ...]:
         """Features by what performance loses without them, most first (PerfR)."""
-        self.tell(f"ranking {len(self.features)} features by performance")
+        self.tell(f"ranking {plural(len(self.features), 'feature')} by performance")
         without = self.scores.drop_ones()
         if self.by_count:
             left = np.array([without[name].pooled for name in self.features])
@@ -118,11 +119,11 @@ class Trials:
     def privacy_ranking(self) -> tuple[str, ...]:
         """Features by what the attacker loses without them, least first (PrivR).
 
-        Where target and sensitive column are one it is the reverse of the other list, ties too.
+        If the target is the sensitive column, it is the reverse of the other list, including ties.
         """
         if self.same:
             return self.performance_ranking[::-1]
-        self.tell(f"ranking {len(self.features)} features by privacy")
+        self.tell(f"ranking {plural(len(self.features), 'feature')} by privacy")
         without = self.attack.without_each()
         left = np.array([without[name].pooled for name in self.features])
         return self._ordered(-left)

@@ -1,4 +1,4 @@
-"""What a user must know to read a breach selection rightly."""
+"""What a user must know to read a breach selection correctly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tamis.select.breach.trials import Trials
 
 
 def warn(selector: Any, trials: Trials, opened: Opened) -> None:
-    """Say all that applies to a fitted selector."""
+    """Issue all warnings that apply to a fitted selector."""
     if trials.same:
         _say(_one_column(selector.evaluation_.weights))
     warn_of_floor(trials.attack.floor)
@@ -31,7 +31,7 @@ def warn(selector: Any, trials: Trials, opened: Opened) -> None:
 
 
 def within_noise(trials: Trials, first: Candidate, second: Candidate) -> str:
-    """What to say where the winner and the next differ in nothing that the folds can tell."""
+    """The warning if the folds cannot distinguish the winner from the next best."""
     scores = trials.scores.many([first.features, second.features])
     guesses = [trials.attack.strongest(c.features) for c in (first, second)]
     teach = fold_p_value(scores[0].scores, scores[1].scores, trials.folds)
@@ -39,18 +39,18 @@ def within_noise(trials: Trials, first: Candidate, second: Candidate) -> str:
     if min(teach, tell) < trials.level:
         return ""
     return (
-        "the chosen features and the next best differ neither in performance nor in breach beyond "
+        "the chosen features and the next best differ in neither performance nor breach beyond "
         f"what other folds would change (p {teach:.2f} and {tell:.2f}); look at both"
     )
 
 
 def _one_column(weights: dict[str, float]) -> str:
     words = (
-        "target and sensitive column are the same: the breach increase is performance on another "
+        "the target is also the sensitive column: the breach increase is performance on another "
         "scale, and what is gained in one is lost in the other"
     )
     if np.isclose(weights["performance"], weights["privacy"]):
-        words += "; with equal weights of both the choice depends on the number of features alone"
+        words += "; if both weigh the same, the choice depends only on the number of features"
     return words
 
 

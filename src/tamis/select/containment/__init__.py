@@ -1,4 +1,4 @@
-"""The 0/1 columns that teach most while everything a row has is had by at least k rows."""
+"""0/1 columns that predict best while at least k rows have everything that any row has."""
 
 from tamis.select.containment.selector import ContainmentSelector
 

@@ -1,6 +1,6 @@
 """Kernels: what one more 0/1 column adds to an additive model, judged on held-out rows.
 
-The model is a score per row, whose logistic function is the chance of the true class. A column
+The model is a score per row, whose logistic function is the probability of the true class. A column
 moves the scores of the rows that have it; only those are touched.
 """
 
@@ -23,7 +23,7 @@ def loss(score: float, label: bool) -> float:
 def best_weight(
     rows: Any, score: Any, label: Any, train: Any, ridge: float, weight: float
 ) -> float:
-    """The weight of a column by Newton's method on training rows, from `weight` in the score."""
+    """The weight of a column by Newton's method on training rows, starting from `weight`."""
     moved = 0.0
     for _ in range(8):
         slope, bend = -ridge * (weight + moved), ridge
@@ -51,7 +51,7 @@ def loss_saved(rows: Any, score: Any, label: Any, held: Any, moved: float) -> fl
 
 @njit(cache=True)
 def savings(columns: Any, score: Any, label: Any, train: Any, held: Any, ridge: float) -> Any:
-    """For each column the held-out loss that it would save at its best weight."""
+    """For each column, the held-out loss that it would save at its best weight."""
     saved = np.zeros(columns.begin.size)
     for i in range(columns.begin.size):
         rows = columns.rows[columns.begin[i] : columns.end[i]]
@@ -64,7 +64,7 @@ def savings(columns: Any, score: Any, label: Any, train: Any, held: Any, ridge: 
 def sweep(
     columns: Any, chosen: Any, weight: Any, score: Any, label: Any, train: Any, ridge: float
 ) -> None:
-    """Refit the intercept and the chosen weights once round, in place."""
+    """Refit the intercept and each chosen weight once, in place."""
     everyone = np.arange(score.size)
     moved = best_weight(everyone, score, label, train, 1e-9, 0.0)
     for r in everyone:

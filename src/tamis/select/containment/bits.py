@@ -1,4 +1,4 @@
-"""Bits of a word, counted and found by one instruction of the processor each, for kernels."""
+"""Count and find the bits of a word with one processor instruction each, for kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _ones(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def _lowest(typing_context: Any, word: Any) -> Any:
-    """The place of the lowest bit set in a word that is not zero."""
+    """The position of the lowest bit set in a nonzero word."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], context.get_constant(types.boolean, True))
@@ -33,6 +33,6 @@ def _lowest(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-# Numba supplies the first argument of an intrinsic, which its type does not tell.
+# Numba supplies the first argument of an intrinsic, which its type does not show.
 ones: Any = _ones
 lowest: Any = _lowest

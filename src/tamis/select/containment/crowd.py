@@ -1,7 +1,7 @@
-"""k people from searches that count rows, where a person may have several.
+"""k people from searches that count rows, when a person may have several.
 
-A search asked for more rows than k gives crowds of more people; once any k - 1 people have fewer
-rows together than are asked for, no crowd can have fewer than k people.
+Asking a search for more rows than k gives crowds of more people; once any k - 1 people have fewer
+rows together than requested, no crowd can have fewer than k people.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tamis.binary.matrix import sparse_rows
-from tamis.errors import CannotMeet
+from tamis.errors import CannotMeet, plural
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, Ints, people_in, people_of
 from tamis.select.containment.projection import Privacy
@@ -22,11 +22,11 @@ from tamis.select.containment.selection import Selection
 Found = TypeVar("Found")
 
 GROWTH = 1.25
-"""How many times more rows are asked for next, at least."""
+"""The smallest factor by which the number of rows is raised next."""
 
 
 def enough_rows(k: int, people: Ints) -> int:
-    """The rows among which there are k people, whoever's they are.
+    """The number of rows that always belong to at least k people.
 
     >>> enough_rows(3, np.array([0, 0, 0, 1, 1, 2]))
     6
@@ -34,7 +34,7 @@ def enough_rows(k: int, people: Ints) -> int:
     rows = np.sort(np.bincount(people))[::-1]
     if k > len(rows):
         raise CannotMeet(
-            f"k = {k} cannot be met by {len(rows)} people, who have {len(people)} rows; choose k "
+            f"k = {k} cannot be met by {len(rows)} people with {len(people)} rows; choose k "
             f"of at most {len(rows)}"
         )
     return int(rows[: k - 1].sum()) + 1
@@ -49,9 +49,9 @@ def keeping(
     ----------
     k : int
     people : array of int
-        The number of the person that each row is about, from 0 without gaps.
+        The number of the person each row is about, from 0 without gaps.
     search : callable
-        Takes a number of rows, and finds something in which every crowd has so many.
+        Takes a number of rows, and finds something in which every crowd has that many.
     reached : callable
         Counts the people of the smallest crowd.
     """
@@ -62,7 +62,9 @@ def keeping(
         if crowd >= k:
             return found
         if rows >= most:
-            raise CannotMeet(f"the smallest crowd has {crowd} people, below k = {k}")
+            raise CannotMeet(
+                f"the smallest group has {plural(crowd, 'person', 'people')}, below k = {k}"
+            )
         rows = min(most, int(np.ceil(rows * max(GROWTH, k / crowd))))
 
 
@@ -82,7 +84,7 @@ def selected(
         As in `keeping`.
     k : int
     search : callable
-        Takes a number of rows, and chooses columns that keep it.
+        Takes a number of rows, and chooses columns that keep that anonymity.
     privacy : {"containment", "equality"}
     """
     bounds: list[float | None] = []
@@ -98,12 +100,12 @@ def selected(
         replace(step, anonymity=crowd_of(table, chosen[: i + 1], people, privacy))
         for i, step in enumerate(found.steps)
     )
-    # Sets that keep k people keep k rows, so the first search bounds them too.
+    # Sets that keep k people also keep k rows, so the first search bounds them too.
     return replace(found, bound=bounds[0], steps=steps)
 
 
 def crowd_of(table: Any, features: Any, people: Ints, privacy: Privacy = "containment") -> int:
-    """The fewest people who have, in these columns, what a row has, or who equal it.
+    """The fewest people who have, in these columns, everything a row has, or who equal it.
 
     >>> rows = np.array([[1, 1], [1, 0], [1, 1]])
     >>> who = np.array([0, 1, 0])

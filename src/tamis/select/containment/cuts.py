@@ -1,8 +1,8 @@
 """Kernels: sets of columns that must not be chosen together, found where a point needs them.
 
-A set of columns that some rows hold, but fewer than k, is *light*: no feasible set holds it. A
-cut says of a group of columns that at most `most` of them can be chosen, since each `most + 1` of
-them hold a light set. It starts from a light set and grows by columns that keep this true.
+A set of columns that some rows have, but fewer than k, is *light*: no feasible set contains it. A
+cut says of a group of columns that at most `most` of them can be chosen, since any `most + 1` of
+them contain a light set. It starts from a light set and grows by columns that keep this true.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GROWTH = 10
 
 @njit(cache=True)
 def support_of(rows: Any, columns: Any, size: int) -> Any:
-    """Rows that hold the first `size` of some columns."""
+    """The rows that have the first `size` of some columns."""
     total = np.int64(0)
     for w in range(rows.shape[1]):
         word = ALL
@@ -39,14 +39,14 @@ def is_light(rows: Any, columns: Any, size: int, k: int) -> bool:
 
 @njit(cache=True)
 def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any) -> int:
-    """Light sets whose columns lack less than `room` to 1 in sum, to `found`; their number.
+    """Write light sets whose columns together lack less than `room` to 1 to `found`; their number.
 
-    Depth-first over the columns from the least lack up. Each row of `found` ends with -1.
+    Depth-first over the columns, least lack first. Each row of `found` ends with -1.
     """
-    # At most all but one column of a light set can be chosen, so shares break this where what its
-    # columns lack to 1 sums up to less than 1. Lacks ascend in `order`: where one is too much, all
-    # that follow are. What no row holds is not light and never will be, and a light set need not
-    # be extended: the cut of the smaller set is the stronger one.
+    # At most all but one column of a light set can be chosen, so shares violate this if what its
+    # columns lack to 1 sums to less than 1. Lacks ascend in `order`: if one is too big, so are the
+    # rest. A set that no row has is not light and never will be, and a light set need not
+    # be extended: the cut of the smaller set is stronger.
     depth, words = found.shape[1] - 1, rows.shape[1]
     held = np.empty((depth + 1, words), dtype=np.uint64)
     for w in range(words):
@@ -82,9 +82,9 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
 
 @njit(cache=True)
 def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
-    """Take out of a light set what it can do without; what is left comes first.
+    """Remove columns from a light set while it stays light; what is left comes first.
 
-    Fewer columns are held by more rows, so what is left is held by some row, as the whole was.
+    More rows have fewer columns, so some row has what is left, as it had the whole.
     """
     place = 0
     while place < size:
@@ -102,7 +102,7 @@ def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
 
 @njit(cache=True)
 def grow(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
-    """Add columns to a light set so that as many of the group as before still hold one."""
+    """Add columns to a light set so that as many of the group as before still contain one."""
     most = size - 1
     first = size
     for column in order:
@@ -119,10 +119,10 @@ def grow(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
 
 @njit(cache=True)
 def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bool:
-    """Whether `most` of a group and one more column hold a light set, whichever they are."""
-    # A choice with a column that makes a light pair with the new one is barred by that pair, so
+    """Whether any `most` of a group plus one more column contain a light set."""
+    # A choice with a column that forms a light pair with the new one is barred by that pair, so
     # only choices among the others, the free ones, are tried: none where these are too few.
-    # Beyond some number of choices the answer is no: the cut may be weaker, but is never wrong.
+    # Beyond a certain number of choices the answer is no: the cut may be weaker, but never wrong.
     pair = np.empty(2, dtype=np.int64)
     pair[0] = column
     free = np.empty(size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The best of all feasible sets, or the best found in a given time and how good any could be."""
+"""The best of all feasible sets, or the best found in a given time with an upper bound."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tamis.select.containment.selection import Selection
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-7
-"""What linear programs leave open, as a share of the bound."""
+"""The tolerance of linear programs, as a share of the bound."""
 WARM_UP = 100
-"""Rounds of local search before the first program."""
+"""Rounds of local search before the first linear program."""
 SMALL = 20
-"""Up to this k the largest itemsets are found in a moment, and one of them is a good start."""
+"""Up to this k the largest itemsets are found quickly, and one of them is a good start."""
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
 MANY = 1500
-"""Cuts at which those that do not matter now are forgotten."""
+"""The number of cuts at which those that are not binding are dropped."""
 
 
 def exact(
     X: Any, y: Any, k: int, *, utility: str = "hamdist", time_limit: float | None = None
 ) -> Selection:
-    """Choose the set of largest utility among all that keep the anonymity at k.
+    """Choose the set with the largest utility among all that keep the anonymity at k.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def exact(
         The anonymity to keep.
     utility : {"hamdist", "distcnt"}
     time_limit : float, optional
-        Seconds after which the best set found is given, with the bound reached by then; `None`:
-        until the optimum is proven. What a stopped search gives depends on the machine.
+        Seconds after which the best set found is returned with its bound; by default it runs
+        until the optimum is proven. The result of a stopped search depends on the machine.
 
     Returns
     -------
     Selection
-        With `bound`, which no feasible set passes; it equals the utility where the optimum is
-        proven (but for the seventh digit, which linear programs leave open).
+        With `bound`, which no feasible set exceeds; it equals the utility if the optimum is
+        proven (up to the seventh digit, the precision of linear programs).
 
     Notes
     -----
-    Branch and cut. A set is feasible if and only if it holds no set of columns that some rows
-    hold but fewer than k (Zhang et al. 2017, Lemma 2); these give the cuts of `Relaxation`. The
+    Branch and cut. A set is feasible if and only if it contains no set of columns that some rows
+    have, but fewer than k (Zhang et al. 2017, Lemma 2); these give the cuts of `Relaxation`. The
     shares of every linear program, filled up greedily, are tried as a set.
 
     Examples
@@ -66,7 +66,7 @@ def exact(
     ((1, 2), 0.0)
     """
     if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")
+        raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
     filler = Filler(X, y, k, utility)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     best = improved(filler, WARM_UP, end)
@@ -82,7 +82,7 @@ def exact(
 
 @dataclass(order=True)
 class _Node:
-    """Feasible sets that hold some columns and lack others; the largest bound comes first."""
+    """Feasible sets with some columns and without others; the largest bound comes first."""
 
     minus_bound: float
     number: int
@@ -102,7 +102,7 @@ class _BranchAndCut:
         return self.best.value / self.relaxation.filler.unit
 
     def run(self) -> float:
-        """Search until nothing better is left or the time is over; the bound reached."""
+        """Search until nothing better is left or the time is up; returns the bound reached."""
         while self.open:
             bound = -self.open[0].minus_bound
             if not self._promises(bound):
@@ -116,9 +116,9 @@ class _BranchAndCut:
         return bound > self.utility + TOLERANCE * max(1.0, bound)
 
     def _look(self, node: _Node) -> None:
-        """Bound a node's sets; split it where some may be better than the best."""
+        """Bound a node's sets; split it if some may be better than the best."""
         bound, shares = self._bounded(node)
-        # Cuts are forgotten at times, so a program may be looser than the one of the node's parent,
+        # Cuts are dropped at times, so a program may be looser than that of the node's parent,
         # whose bound holds for the node too.
         bound = min(bound, -node.minus_bound)
         if shares is None or not self._promises(bound):
@@ -127,7 +127,7 @@ class _BranchAndCut:
             self.relaxation.keep_tight(shares)
         open_part = np.minimum(shares, 1 - shares)
         if open_part.max() < TOLERANCE:
-            # A feasible set would have been tried and be the best now, and its bound its utility.
+            # A feasible set would have been tried and be the best now, its bound its utility.
             # So this one is not feasible, or its ceiling was added last: solve once more.
             self.relaxation.forbid(shares)
             self._push(bound, node.low, node.high)
@@ -139,7 +139,7 @@ class _BranchAndCut:
             self._push(bound, low, high)
 
     def _bounded(self, node: _Node) -> tuple[float, Floats | None]:
-        """Solve and cut in turn, while it helps."""
+        """Alternate solving and cutting, while it helps."""
         bounds = list[float]()
         for _ in range(ROUNDS if self.made else ROUNDS_AT_ROOT):
             bound, shares = self.relaxation.solve(node.low, node.high)
@@ -154,7 +154,7 @@ class _BranchAndCut:
         return bound, shares
 
     def _try(self, shares: Floats) -> None:
-        """Fill up the columns of the largest shares; keep the set if it is the best."""
+        """Fill up the columns with the largest shares; keep the set if it is the best."""
         likely = np.argsort(-shares, kind="stable")
         likely = likely[shares[likely] > 0.2]
         filled = self.relaxation.filler.fill(self.relaxation.first[likely])

@@ -1,4 +1,4 @@
-"""Fill a set of features up until nothing more fits: how every search but greedy ends."""
+"""Fill up a set of features until nothing more fits, as every search but greedy ends."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Places = NDArray[np.int64]
 
 
 class Filled(NamedTuple):
-    """A feasible set, by places among the candidates, and the pairs that it tells apart."""
+    """A feasible set, by positions among the candidates, and the pairs it distinguishes."""
 
     places: Places
     value: int
     anonymity: int
 
     def in_order(self) -> Filled:
-        """The same set, the best candidates first, however it was found."""
+        """The same set with the best candidates first, however it was found."""
         return self._replace(places=np.sort(self.places))
 
 
 class Filler:
-    """Fills sets of the useful columns of a table; a column is known by its place among these.
+    """Fills sets of the useful columns of a table; columns are numbered among these.
 
-    The candidates are the columns that alone are feasible and worth something, best first, the
+    The candidates are the columns that are feasible alone and have some utility, best first, the
     lowest column first among equals.
 
     Parameters
@@ -55,7 +55,9 @@ class Filler:
         positive = two_classes(y, table.shape[0])
         check_k(k, table.shape[0])
         if utility not in ("hamdist", "distcnt"):
-            raise InputError(f"utility is 'hamdist' or 'distcnt' for this search, got {utility!r}")
+            raise InputError(
+                f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
+            )
         from tamis.binary.columns import take
         from tamis.select.containment.source import Source
 
@@ -75,7 +77,7 @@ class Filler:
         return self._source.weight
 
     def places(self, features: Any) -> Places:
-        """The places of columns of the table; those that are no candidates are left out."""
+        """The positions of columns of the table; those that are not candidates are left out."""
         place = {int(c): i for i, c in enumerate(self.candidates)}
         return np.array([place[f] for f in features if f in place], dtype=np.int64)
 
@@ -100,13 +102,13 @@ class Filler:
         return Filled(taken, self._parted(g), int(g.state[2]))
 
     def offered(self, turn: Places) -> Filled:
-        """The set that some candidates make, offered in turn; those that do not fit are out."""
+        """The set formed by some candidates, offered in turn; those that do not fit are out."""
         g, taken = self._offered(turn)
         value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
         return Filled(taken, value, int(g.state[2]))
 
     def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
-        """Pairs that a set tells apart, feasible or not, and what each candidate would add."""
+        """The pairs a set distinguishes, feasible or not, and what each candidate would add."""
         from tamis.select.containment.kernels import gains
 
         if self.modular:
@@ -117,7 +119,7 @@ class Filler:
         return self._parted(g), gains(self.columns, g)
 
     def selection(self, filled: Filled, bound: float | None = None) -> Selection:
-        """The set with its path, as a search gives it back."""
+        """The set with its path, as a search returns it."""
         from tamis.select.containment import kernels
         from tamis.select.containment.kernels import widen
 
@@ -136,7 +138,7 @@ class Filler:
         return Selection(features, filled.anonymity, before, bound, tuple(steps))
 
     def _offered(self, turn: Places, k: int | None = None) -> tuple[Any, Places]:
-        """The patterns after offering candidates in turn, and those that fitted."""
+        """The patterns after offering candidates in turn, and the candidates that fitted."""
         from tamis.select.containment import kernels
         from tamis.select.containment.kernels import widen
 
@@ -158,7 +160,7 @@ class Filler:
         return whole._replace(begin=whole.begin[places], end=whole.end[places])
 
     def _parted(self, g: Any) -> int:
-        """Pairs of opposite classes that lie in different patterns."""
+        """The pairs of opposite classes that lie in different patterns."""
         from tamis.select.containment.kernels import HALF, LOW
 
         counts = g.counts[0, : int(g.state[0])]

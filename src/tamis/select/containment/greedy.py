@@ -49,7 +49,7 @@ def greedy(
     k : int
         The anonymity to keep.
     utility : str or callable
-        Of the set: the share of pairs of opposite classes told apart (`distcnt`), the share of
+        Of the set: the share of pairs of opposite classes distinguished (`distcnt`), the share of
         rows in the majority class of their group (`cm`; ties by `distcnt`), or the sum over the
         features of the Hamming distance (`hamdist`), of the difference between the classes'
         shares of ones (`difference`), or of the mutual information with the label
@@ -57,16 +57,16 @@ def greedy(
         it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm` and `auc` choose
         by the labels of two thirds of the rows and takes the one whose linear model ranks the
         other rows best; its utility is that AUC. A callable takes ``(X, y, features)`` and
-        gives a number, larger is better; `X` is then CSC and `y` truth values.
+        returns a number, where larger is better; `X` is then CSC and `y` boolean.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
-        At a feature that does not fit: go on with the next, or end there as the paper does.
+        At a feature that does not fit: go on with the next, or stop there as the paper does.
     drop_rare : bool
-        Leave out features of fewer than k ones beforehand. They never fit; with
-        ``on_violation="stop"`` the search would end at the first of them.
+        Leave out features with fewer than k ones beforehand. They never fit; with
+        ``on_violation="stop"`` the search would stop at the first of them.
     extend : bool
-        Where the search ends because nothing gains, go on with what still fits, in the order of
+        If the search ends because nothing gains, go on with what still fits, in the order of
         mutual information with the label.
     max_features : int, optional
         The most features to choose.
@@ -77,15 +77,15 @@ def greedy(
     random_state : int
         Draws the held-out rows of `likelihood` and `auc`.
     labelled : array of bool, optional
-        The rows whose labels may be looked at; the others count for the anonymity only. So a
-        choice can be judged honestly on rows that are released too.
+        The rows whose labels may be used; the others count only for the anonymity. So a
+        choice can be evaluated fairly on rows that are released too.
     groups : array of int, optional
-        The person of each row, where people have several: `likelihood`, `auc` and `best` then
+        The person of each row, if people have several: `likelihood`, `auc` and `best` then
         hold out all rows of a person or none.
 
     Notes
     -----
-    Algorithms 2 and 3 of Zhang et al. (2017), where ``until AC >= k`` must read ``AC < k``.
+    Algorithms 2 and 3 of Zhang et al. (2017), where ``until AC >= k`` should read ``AC < k``.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] |
     known = np.asarray(labelled)
     if known.dtype != np.bool_ or known.shape != positive.shape:
         raise InputError(
-            f"labelled has one truth value for each of the {len(positive)} rows, got "
+            f"labelled must have one boolean for each of the {len(positive)} rows, got "
             f"{known.dtype} of shape {known.shape}"
         )
     if len(np.unique(positive[known])) < 2:
@@ -184,9 +184,9 @@ def _check_choices(
     on_violation: Any, max_features: int | None, min_gain: float, model: Any
 ) -> None:
     if on_violation not in ("skip", "stop"):
-        raise InputError(f"on_violation is 'skip' or 'stop', got {on_violation!r}")
+        raise InputError(f"on_violation must be 'skip' or 'stop', got {on_violation!r}")
     if model not in ("linear", "bayes"):
-        raise InputError(f"model is 'linear' or 'bayes', got {model!r}")
+        raise InputError(f"model must be 'linear' or 'bayes', got {model!r}")
     if max_features is not None and max_features < 0:
         raise InputError(f"max_features must be at least 0, got {max_features}")
     if not min_gain >= 0:

@@ -1,4 +1,4 @@
-"""A local search between greedy and exact: drop some features, take one in, fill up again."""
+"""A local search between greedy and exact: drop some features, add one, fill up again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tamis.select.containment.fill import Filled, Filler, Places
 from tamis.select.containment.selection import Selection
 
 SHARE_DROPPED = 0.3
-"""At most, of the set."""
+"""The largest share of the set to drop."""
 NOISE = 0.3
-"""Of the order in which the rest is offered, as the deviation of the logarithm."""
+"""Noise in the order in which the rest is offered, as the standard deviation of the logarithm."""
 PATIENCE = 50
 """Rounds without a better set after which the search returns to the best."""
 
@@ -29,11 +29,11 @@ def improve(
     time_limit: float | None = None,
     random_state: int = 0,
 ) -> Selection:
-    """Better the greedy choice by local search; never worse than greedy.
+    """Improve the greedy choice by local search; never worse than greedy.
 
-    In each round a feature that is out, drawn by its worth, goes first and the set follows it, some
-    features dropped: what no longer fits beside the new one falls out by itself. Then the set is
-    filled up. The new set is gone on with unless it is worse.
+    In each round a feature not in the set, drawn by its worth, goes first and the set follows, some
+    features dropped: what no longer fits beside the new one drops out by itself. Then the set is
+    filled up. The search goes on from the new set unless it is worse.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def improve(
     iterations : int
         Rounds. The same number and `random_state` give the same set on every machine.
     time_limit : float, optional
-        Seconds after which to stop earlier.
+        Seconds after which to stop early.
     random_state : int
         Draws what is dropped and what goes first.
 
@@ -58,14 +58,14 @@ def improve(
     if iterations < 0:
         raise InputError(f"iterations must be at least 0, got {iterations}")
     if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time_limit is a number of seconds of at least 0, got {time_limit}")
+        raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
     filler = Filler(X, y, k, utility)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     return filler.selection(improved(filler, iterations, end, random_state).in_order())
 
 
 def improved(filler: Filler, iterations: int, end: float, random_state: int = 0) -> Filled:
-    """The best set after some rounds, or when the clock (monotonic) has come to `end`."""
+    """The best set after some rounds, or when the monotonic clock reaches `end`."""
     draw = np.random.default_rng(random_state)
     best = here = filler.fill()
     since = 0

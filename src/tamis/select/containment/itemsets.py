@@ -1,17 +1,17 @@
-"""Kernels: the largest maximal itemsets that k rows hold, by branch and bound.
+"""Kernels: the largest maximal itemsets that k rows contain, by branch and bound.
 
 The *core* is the part of a 0/1 table that large frequent itemsets can lie in. An itemset of `size`
-columns that k rows hold lies in rows of at least `size` ones and in columns of at least k ones, and
-the same is true again of the sub-table of these rows and columns. Besides, each of its rows shares
-`size` ones with k rows, itself among them. The *pool* has the best itemsets met so far: by size,
+columns that k rows have lies in rows of at least `size` ones and in columns of at least k ones, and
+the same is true again of the sub-table of these rows and columns. Moreover, each of its rows shares
+`size` ones with k rows, itself among them. The *pool* has the best itemsets found so far: by size,
 then value, then lowest columns.
 
-Two searches look around one item of the core after the other. A node is a set of items that are
+Two searches explore one item of the core after the other. A node is a set of items that are
 in, the items that may still join (open), those that may not (out, since the sets they belong to are
-found elsewhere), and the rows that hold all that is in and enough of the open ones.
+found elsewhere), and the rows that contain all items in and enough open ones.
 
 *By rows*, each row is a set of items: for few rows and large sets. The next item to branch on is
-one that the fullest row lacks, so that after a few branches k rows hold all that is open and the
+one that the fullest row lacks, so that after a few branches k rows contain all open items and the
 node is done. *By columns*, each item is a set of rows: for many rows and small sets. The next item
 is the one that fewest of the rows hold: it soon leads to an end, and without it the others are
 bounded better.
@@ -40,14 +40,14 @@ def overlap(one: Any, other: Any) -> Any:
 
 @njit(cache=True)
 def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -> Any:
-    """Members that `least` of some sets hold, as a set, to `out`.
+    """Write the members that at least `least` of some sets contain, as a set, to `out`.
 
-    The first `n` of `chosen` are the sets asked. Sixty-four counters go through each step at
+    The first `n` of `chosen` are the sets to count. Sixty-four counters go through each step at
     once, one bit of all of them in a plane; they start so that they overflow at `least`.
     """
     # A counter of `depth` bits that starts at 2**depth - least carries out of its top bit at the
     # member's `least`-th set. From then on the member is in `out` and is not counted any more, so
-    # that its counter cannot come round again.
+    # that its counter cannot wrap around.
     depth = 0
     while 1 << depth < least:
         depth += 1
@@ -68,7 +68,7 @@ def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -
 
 @njit(cache=True)
 def held_by_all(sets: Any, chosen: Any, n: Any, out: Any) -> Any:
-    """Members that each of some sets holds, to `out`."""
+    """Write the members that all of some sets contain to `out`."""
     for w in range(len(out)):
         out[w] = ALL
     for a in range(n):
@@ -119,9 +119,9 @@ def peel(
     local: Any,
     support: Any,
 ) -> Any:
-    """The rows that hold `need` of the items after a base that k of these rows hold.
+    """The rows that contain `need` of the items after a base that k of these rows contain.
 
-    These items are written to `local`, and how many rows hold each to `support`. Gives the rows,
+    These items are written to `local`, and how many rows have each to `support`. Returns the rows,
     which come first in the array, and the number of the items; `counts` is zero before and after.
     """
     if len(rows) < k:
@@ -163,7 +163,7 @@ def tally(starts: Any, items: Any, row: Any, base: Any, counts: Any, change: Any
 def holds_enough(
     starts: Any, items: Any, row: Any, base: Any, counts: Any, k: Any, need: Any
 ) -> Any:
-    """Whether a row holds `need` items after the base whose count is k."""
+    """Whether a row contains `need` items after the base whose count is k."""
     has = 0
     for a in range(starts[row + 1] - 1, starts[row] - 1, -1):
         if has >= need or items[a] <= base:
@@ -199,7 +199,7 @@ def ordered(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, pla
 
 @njit(cache=True)
 def rows_around(core: Any, base: Any, size: Any) -> Any:
-    """Rows that hold the base and at least `size - 1` items that are less rare."""
+    """The rows that contain the base and at least `size - 1` less rare items."""
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
     n = 0
     for row in core.rows_of[core.starts_of[base] : core.starts_of[base + 1]]:
@@ -215,13 +215,13 @@ def rows_around(core: Any, base: Any, size: Any) -> Any:
 def around(
     core: Any, base: Any, rows: Any, k: Any, size: Any, counts: Any, local: Any, support: Any
 ) -> Any:
-    """Peel some rows with the base to what itemsets of a size need whose rarest item it is."""
+    """Reduce rows with the base to what itemsets of a given size with it as rarest item need."""
     return peel(core.starts, core.items, rows, base, k, size - 1, counts, local, support)
 
 
 @njit(cache=True)
 def with_room(numbers: Any, size: Any) -> Any:
-    """The same numbers in an array of at least a size."""
+    """The same numbers in an array of at least a given size."""
     if size <= len(numbers):
         return numbers
     larger = np.empty(2 * size, dtype=np.int32)
@@ -231,7 +231,7 @@ def with_room(numbers: Any, size: Any) -> Any:
 
 
 def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:
-    """For each row a size that no itemset of support k within the row can pass.
+    """For each row, a size that no itemset of support k within the row can exceed.
 
     That is its number of ones, or, where all pairs of rows are cheap to count (few rows, many
     rare columns), the number of ones that it shares with k rows, itself among them.
@@ -256,11 +256,11 @@ class Pool(NamedTuple):
     marks: NDArray[np.bool_]
     """One for each column of the table, for comparing; false between uses."""
     state: NDArray[np.int64]
-    """How many itemsets there are, which of them is the worst, and the least size wanted."""
+    """How many itemsets there are, which of them is the worst, and the smallest size wanted."""
 
 
 def empty_pool(most: int, longest: int, values: NDArray[np.int64]) -> Pool:
-    """Room for `most` itemsets of at most `longest` columns."""
+    """Space for `most` itemsets of at most `longest` columns."""
     return Pool(
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -283,7 +283,7 @@ def ranked(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...]]:
 
 @njit(cache=True)
 def floor(pool: Any) -> Any:
-    """The least size that may still enter the pool."""
+    """The smallest size that may still enter the pool."""
     return pool.sizes[pool.state[1]] if pool.state[0] == len(pool.sizes) else pool.state[2]
 
 
@@ -311,7 +311,7 @@ def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
 
 @njit(cache=True)
 def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
-    """Above 0 if a set comes before the pool's itemset `i`, 0 if it is the same, or below."""
+    """Above 0 if a set comes before the pool's itemset `i`, 0 if it is the same, else below 0."""
     if size != pool.sizes[i]:
         return size - pool.sizes[i]
     if total != pool.totals[i]:
@@ -322,7 +322,7 @@ def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
 
 @njit(cache=True)
 def welcome(pool: Any, columns: Any, size: Any) -> Any:
-    """Whether a set would enter the pool, were it frequent and not there yet."""
+    """Whether a set would enter the pool if it were frequent and not yet there."""
     if pool.state[0] < len(pool.sizes):
         return True
     return better(pool, columns, size, total_value(pool, columns, size), pool.state[1]) > 0
@@ -381,7 +381,7 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
 def earlier_items(
     core: Any, base: Any, rows: Any, k: Any, counts: Any, local: Any, found: Any
 ) -> Any:
-    """Add to `local` the items rarer than the base that k rows hold; how many it has then.
+    """Add to `local` the items rarer than the base that k rows contain; its new size.
 
     `counts` is zero before and after.
     """
@@ -420,7 +420,7 @@ def cut_rows(core: Any, rows: Any, local: Any, place: Any) -> Any:
 
 @njit(cache=True)
 def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
-    """Depth-first: take an item in, look below, put it out, and go on without it.
+    """Depth-first: add an item, look below, remove it, and go on without it.
 
     The last of `column` is in from the start and has no place in the sets. The rows of all
     levels lie one after the other in `rows`, those of a level from `ends[level]`.
@@ -468,7 +468,7 @@ def move(node: Any, item: Any, part: Any) -> Any:
 
 @njit(cache=True)
 def first_outside(candidates: Any, row: Any) -> Any:
-    """The first candidate that the row does not hold."""
+    """The first candidate that the row does not contain."""
     for w in range(len(row)):
         word = candidates[w] & ~row[w]
         if word:
@@ -478,7 +478,7 @@ def first_outside(candidates: Any, row: Any) -> Any:
 
 @njit(cache=True)
 def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
-    """Write behind a level's rows those of them that hold the item; the end of these."""
+    """Write the rows of a level that contain the item after that level's rows; their end."""
     kept = end
     for a in range(start, end):
         if sets[rows[a], item >> 6] >> np.uint64(item & 63) & ONE:
@@ -491,16 +491,16 @@ def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
 def settle_rows(
     sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
-    """Take out of a node whatever cannot matter, until nothing changes.
+    """Remove from a node whatever cannot matter, until nothing changes.
 
-    The number of rows left (0 if there is nothing more to find below) and the row that holds
-    most open items, but not all.
+    Returns the number of rows left (0 if there is nothing more to find below) and the row with
+    the most open items, but not all.
 
     A set below has at most all that is in or open, so too few of these, or too few of them in a
-    row, can give none that the pool wants. If k rows hold all that is open, the whole is frequent
-    and nothing below is larger. If all rows hold an item that is out, every set below could take
-    that item in, so none is maximal. If all hold an open one, it is in: leaving it out gives
-    nothing maximal. Items that fewer than k rows hold cannot join.
+    row, can give none that the pool wants. If k rows contain all open items, the whole is frequent
+    and nothing below is larger. If all rows contain an item that is out, every set below could take
+    that item in, so none is maximal. If all contain an open one, it is in: leaving it out gives
+    nothing maximal. Items that fewer than k rows contain cannot join.
     """
     n = len(rows)
     held = planes[32]
@@ -531,7 +531,7 @@ def settle_rows(
 
 @njit(cache=True)
 def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any) -> Any:
-    """Keep the rows with enough open items: how many, how many hold all, the fullest other."""
+    """Keep the rows with enough open items: how many, how many contain all, the fullest other."""
     kept = full = 0
     most, pivot = -1, -1
     for a in range(n):
@@ -565,7 +565,7 @@ def whole_rows(node: Any, column: Any, found: Any) -> Any:
 def harvest_rows(
     sets: Any, node: Any, rows: Any, n: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
-    """Offer all that is in or open, which k rows hold, unless k of these hold another item too."""
+    """Offer all that is in or open, which k rows have, unless k of them have another item too."""
     size = whole_rows(node, column, found)
     if not welcome(pool, found, size):
         return
@@ -591,9 +591,9 @@ FULL, ENOUGH = 32, 33
 """Where, behind the counters of `held_by`, sets of rows are kept."""
 DONE = -2
 FAST = 1 << 16
-"""Words of a table of bits that the processor still reads quickly again and again."""
+"""The size in words up to which a table of bits stays in cache."""
 WORDS = 30
-"""How many words of bits are counted while one item of a list is."""
+"""How many words of bits are counted in the time of one list item."""
 
 
 @njit(cache=True)
@@ -676,7 +676,7 @@ def cut_columns(core: Any, base: Any, rows: Any, local: Any, place: Any) -> Any:
 def grow_columns(
     core: Any, base: Any, rows: Any, local: Any, bits: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
-    """Depth-first: take an item in, look below, put it out, and go on without it.
+    """Depth-first: add an item, look below, remove it, and go on without it.
 
     The open items of all levels lie one after the other, those of a level from `ends[level]`; of
     the items that are in, or out, the first `ins[level]` or `outs[level]` are so at a level.
@@ -731,7 +731,7 @@ def grow_columns(
 
 @njit(cache=True)
 def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
-    """Whether all rows hold one of the first `n` items that are out.
+    """Whether all rows contain one of the first `n` items that are out.
 
     Then every set below could take that item in, and none is maximal.
     """
@@ -748,11 +748,11 @@ def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
 def settle_columns(
     bits: Any, held: Any, opens: Any, inside: Any, ins: Any, least: Any, k: Any, planes: Any
 ) -> Any:
-    """Take out of a node whatever cannot matter, until nothing changes.
+    """Remove from a node whatever cannot matter, until nothing changes.
 
     How many open items are left (0 if sets of `least` items cannot be found below), how many items
-    are in, and the place of the open item that fewest rows hold. `DONE` in its place: all that is
-    in or open is frequent, and the rows that hold it are in `planes[FULL]`.
+    are in, and the position of the open item that fewest rows contain. `DONE` instead: all that is
+    in or open is frequent, and the rows that contain it are in `planes[FULL]`.
     """
     left = len(opens)
     full, enough = planes[FULL], planes[ENOUGH]
@@ -785,9 +785,9 @@ def narrow(members: Any, wanted: Any) -> Any:
 def sift(
     bits: Any, held: Any, total: Any, opens: Any, left: Any, inside: Any, ins: Any, k: Any
 ) -> Any:
-    """Keep the open items that k rows hold; those that all rows hold are in.
+    """Keep the open items that k rows contain; those that all rows contain are in.
 
-    How many are open and in, and the place of the open one that fewest rows hold.
+    Returns how many are open and in, and the position of the open one that fewest rows contain.
     """
     kept, pick, least = 0, -1, total
     for a in range(left):
@@ -821,7 +821,7 @@ def whole_columns(
 def harvest_columns(
     core: Any, rows: Any, holders: Any, found: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
-    """Offer columns that some rows hold, unless k of these hold another one too."""
+    """Offer columns that some rows contain, unless k of them contain another one too."""
     if not welcome(pool, found, len(found)):
         return
     frequent = 0

@@ -1,12 +1,12 @@
 """Kernels: rows grouped by their pattern on a growing set of columns, and greedy choices on them.
 
-Each row carries the number of its pattern, each pattern its columns as bits and its rows. One
+Each row has the number of its pattern, each pattern its columns as bits and its rows. One
 more column touches only the patterns of the rows that have it. A set of columns keeps its
-anonymity by containment where every *maximal* touched pattern is heavy enough: a pattern that
-lies inside another is held by all the rows of that other one too.
+anonymity by containment if every *maximal* touched pattern is heavy enough: a pattern that
+lies inside another is contained in all the rows of that other one too.
 
 Counts of rows and of rows of the true class share one word, so that a row is counted by one
-addition. Greedy offers columns in a fixed order, or picks the one of largest gain each time.
+addition. Greedy offers columns in a fixed order, or picks the one with the largest gain each time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Patterns(NamedTuple):
 
 
 def packed(weight: Any, ones: Any, hidden: Any = None) -> NDArray[np.int64]:
-    """What rows stand for, from numbers of rows: all, of the true class, without a label."""
+    """What rows stand for, from row counts: all, of the true class, without a label."""
     lines = [np.asarray(weight, np.int64) + (np.asarray(ones, np.int64) << HALF)]
     return np.stack(lines if hidden is None else [*lines, np.asarray(hidden, np.int64)])
 
@@ -80,7 +80,7 @@ def start(rows: int, row_counts: NDArray[np.int64] | None = None) -> Patterns:
 
 
 def widen(g: Patterns) -> Patterns:
-    """Room for more columns, where the bits of the masks are used up."""
+    """Make room for more columns, if the bits of the masks are used up."""
     if g.state[CHOSEN] < 64 * g.mask.shape[1]:
         return g
     used, words = int(g.state[PATTERNS]), g.mask.shape[1]
@@ -91,7 +91,7 @@ def widen(g: Patterns) -> Patterns:
 
 @njit(cache=True, error_model="numpy")
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
-    """Count the rows of a column by pattern; the number of patterns touched."""
+    """Count the rows of a column by pattern; returns the number of patterns touched."""
     # As a mask, -1 keeps a row's number and 0 turns every one into 0, the one count for all rows.
     n, each = 0, -1 if row_counts.shape[1] > 1 else 0
     # Each row counts at least 1 in the low half, so a pattern is touched where its hits are not 0.
@@ -99,7 +99,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
         for r in rows:
             hits[0, of_row[r]] += row_counts[0, r & each]
         for p in range(patterns):
-            # Written always and kept where touched: whether it is cannot be foretold.
+            # Always written, kept only if touched: the branch would be unpredictable.
             touched[n] = p
             n += hits[0, p] != 0
     else:
@@ -141,7 +141,7 @@ def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
-    """The least weight among the longest touched patterns, which are maximal for sure."""
+    """The smallest weight among the longest touched patterns, which are certainly maximal."""
     longest, least = -1, 0
     for i in range(n):
         p = touched[i]
@@ -153,7 +153,7 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """The least weight among the touched patterns and what would be left of them."""
+    """The smallest weight among the touched patterns and what would be left of them."""
     least = hits[0, touched[0]] & LOW
     for i in range(n):
         p = touched[i]
@@ -177,15 +177,15 @@ def anonymity_within(
     tree: Any,
     mask: Any,
 ) -> Any:
-    """The anonymity of the touched patterns, at most `limit`; any number below k where below k."""
+    """The anonymity of the touched patterns, at most `limit`; any number below k if below k."""
     if n == 0:
         return limit
     if equality:
         return min(limit, _lightest_part(n, counts, hits, touched))
     # A pattern that lies inside another touched one has that one's rows on its side as well, so
     # it is never the lightest: only maximal ones count, and each of those by its own rows alone.
-    # One that is not lighter than the least so far needs no look. Where a pattern above was found,
-    # it is remembered: its columns only become more. If the new column does not touch it, what
+    # One that is not lighter than the lightest so far can be skipped. If a pattern above was found,
+    # it is remembered: it only gains columns. If the new column does not touch it, what
     # lies above it lies above this one too.
     least = min(limit, _lightest_longest(n, hits, touched, tree))
     for i in range(n):
@@ -210,7 +210,7 @@ def anonymity_within(
 def _part(
     n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
 ) -> int:
-    """Give the gathered rows of each pattern one that has column `bit` too; the patterns now."""
+    """Move the gathered rows of each pattern to one with column `bit` too; the patterns now."""
     word, flag = bit // 64, np.uint64(1) << np.uint64(bit % 64)
     for i in range(n):
         p = touched[i]
@@ -237,7 +237,7 @@ def _part(
 
 @njit(cache=True, error_model="numpy")
 def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
-    """Add the column of these rows where anonymity stays at k or above."""
+    """Add the column of these rows if anonymity stays at k or above."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
     limit = state[ANONYMITY]
@@ -278,7 +278,7 @@ class Rule(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The choices so far, by their place in the queue."""
+    """The choices so far, by position in the queue."""
 
     item: NDArray[np.int32]
     gain: NDArray[np.int64]
@@ -297,7 +297,7 @@ class Queue(NamedTuple):
 
 
 def path(most: int, items: int) -> Path:
-    """Room for a path of choices."""
+    """Space for a path of choices."""
     room = min(most, items)
     return Path(np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int64))
 
@@ -311,7 +311,7 @@ def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
 
 @njit(cache=True, error_model="numpy")
 def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
-    """Offer columns `place` on; item numbers count from `first`. Where it stands, and why."""
+    """Offer columns from `place` on; item numbers count from `first`. Where it stopped, and why."""
     begin, end, rows = columns
     mask, state = g.mask, g.state
     for j in range(place, begin.size):
@@ -341,7 +341,7 @@ def _classes(counts: Any, p: int) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """Pairs of opposite classes, alike so far, that the gathered column tells apart."""
+    """The pairs of opposite classes, equal so far, that the gathered column distinguishes."""
     pairs = np.int64(0)
     for i in range(n):
         others, ones = _classes(hits, touched[i])
@@ -352,7 +352,7 @@ def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """Rows that leave the minority of their group when the gathered column splits it."""
+    """The rows that leave the minority of their group when the gathered column splits it."""
     rows = np.int64(0)
     for i in range(n):
         others, ones = _classes(hits, touched[i])
@@ -380,7 +380,7 @@ def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
-    """Take the first item out of a heap; `size` counts those left."""
+    """Pop the first item of a heap; `size` counts those left."""
     last = heap[size]
     i = 0
     while 2 * i + 1 < size:
@@ -396,11 +396,11 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _weigh(rows: Any, rule: Any, g: Any) -> Any:
-    """What a column would gain in pairs; -1 where it does not fit, and so never will."""
+    """What a column would gain in pairs; -1 if it does not fit, and so never will."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     k, pairs = rule.k, np.int64(-1)
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
-    # Where a column that does not fit stops the search, it must come to its turn.
+    # If a column that does not fit stops the search, it must wait its turn.
     fits = rule.stop
     if not fits:
         fits = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask) >= k
@@ -432,8 +432,8 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             item = heap[0]
             size -= 1
             _pop(size, heap, column, gain)
-            # All others are at most what the heap says of them, so an item that comes first with
-            # the gain that it has now is the best; among equal gains the lowest column is first.
+            # All others gain at most what the heap says, so an item that comes first with
+            # its current gain is the best; among equal gains the lowest column is first.
             known = stamp[item] == chosen
         places[HEAP] = size
         if gain[item] <= rule.least_gain:
@@ -456,7 +456,7 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
-    """The candidate by largest fall of the minority, then most pairs told apart, then column."""
+    """The candidate by largest fall of the minority, then most pairs distinguished, then column."""
     begin, end, rows = columns
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     k, best, most_rows, most_pairs = rule.k, -1, -1, -1

@@ -1,9 +1,9 @@
 """Kernels: columns that can no longer fit, found without looking at them one by one.
 
-The longest pattern that a column touches is maximal among those that it touches. So where only
+The longest pattern that a column touches is maximal among those that it touches. So if only
 1 to k - 1 of its rows have the column, the column does not fit, nor ever will. Rows are read from
-the longest pattern down, and each column is judged where it first appears: on a sparse table
-after a few looks at its row, most columns are gone.
+the longest pattern down, and each column is decided where it first appears: on a sparse table
+most columns are ruled out after a few of their rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tamis.select.containment.kernels import CHOSEN, LENGTH, LOW, PATTERNS, Patt
 
 UNSEEN = 2**31 - 1
 WORTH = 128
-"""Ones that are read to save the reading of one in a column that does not fit."""
+"""How many ones may be read to save reading one in a column that does not fit."""
 FEW = 2
-"""Chosen columns below which too little is ruled out to be worth a look at the table."""
+"""The fewest chosen columns for which enough is ruled out to be worth reading the table."""
 
 
 def knock_out(
@@ -42,7 +42,7 @@ def knock_out(
     place[falling] = ends - weight
     rows = np.empty(len(g.of_row), np.int32)
     _sort_rows(g.of_row, place, rows)
-    # A column whose rows all lie in the empty pattern has as many there as ever.
+    # A column whose rows all lie in the empty pattern has as many there as before.
     lengths = g.tree[falling, LENGTH]
     ends, lengths = ends[lengths > 0], lengths[lengths > 0]
     first = np.searchsorted(-lengths, -lengths)
@@ -54,7 +54,7 @@ def knock_out(
 
 @njit(cache=True, error_model="numpy")
 def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
-    """The rows of each pattern to its place."""
+    """Group the rows by pattern."""
     for r in range(of_row.size):
         p = of_row[r]
         rows[place[p]] = r
@@ -76,8 +76,8 @@ def _judge(
     """Count the rows of each column in the longest patterns that it touches.
 
     Pattern i ends at row ``ends[i]``; ``first[i]`` is the first pattern as long as it. In `last`
-    stands the pattern that a column was last counted in, -1 where a count ended below k. Rows are
-    read while the columns not yet seen have ones enough to be worth it.
+    is the pattern that a column was last counted in, -1 if a count ended below k. Rows are
+    read while the columns not yet seen have enough ones to be worth it.
     """
     begin, unread, unseen = 0, indices.size, 0
     for c in range(last.size):

@@ -14,9 +14,9 @@ from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection
 
 WIDE = 2
-"""Columns for each of k rows from which few rows decide what an itemset holds."""
+"""Columns per k rows at which few rows decide what an itemset contains."""
 SMALL = 5000
-"""Ones below which a look at many small sets costs less than several at larger ones."""
+"""Ones below which one search for small sets costs less than several for larger ones."""
 
 
 def maximal(
@@ -24,7 +24,7 @@ def maximal(
 ) -> Selection:
     """Choose the best of the largest maximal itemsets of support k, and what still fits beside it.
 
-    Features that k rows have in common are feasible together. Features of no worth (constant
+    Features that k rows have in common are feasible together. Useless features (constant
     ones) are left out of the choice.
 
     Parameters
@@ -39,7 +39,7 @@ def maximal(
         How many itemsets to look at; ties in size at the cut are broken by `hamdist`, then by
         the lowest columns.
     extend : bool
-        Go on with features that still fit, greedily. The paper does not.
+        Greedily add features that still fit. The paper does not.
 
     Notes
     -----
@@ -62,7 +62,7 @@ def maximal(
 
 
 def best_itemset(filler: Filler, X: Any, k: int, largest: int = 20) -> NDArray[np.int64]:
-    """The places of the best of the largest maximal itemsets, in order."""
+    """The positions of the best of the largest maximal itemsets, in order."""
     values = np.zeros(sparse_rows(X).shape[1], dtype=np.int64)
     values[filler.candidates] = filler.pairs
     sets = [filler.places(s) for s in largest_itemsets(X, k, largest, values)]
@@ -75,23 +75,23 @@ def largest_itemsets(
 ) -> list[tuple[int, ...]]:
     """The largest maximal itemsets of support k, best first.
 
-    An itemset is a set of columns that k rows hold; it is maximal if no column can be added.
+    An itemset is a set of columns that k rows contain; it is maximal if no column can be added.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
     k : int
-        The least number of rows that hold the set.
+        The smallest number of rows that contain the set.
     most : int
-        How many itemsets to give.
+        How many itemsets to return.
     values : array of int, optional
         A value for each column. Sets of equal size are ordered by the sum of their values, larger
         first, then by the lowest columns.
 
     Notes
     -----
-    All maximal itemsets may be beyond counting where the largest are found in a moment: only sets
-    that may still be among the largest are looked at. Since these sizes are not known at first,
+    There may be far too many maximal itemsets to list, yet the largest are found quickly: only sets
+    that may still be among the largest are searched. Since these sizes are not known at first,
     the search is run for large sizes and then for smaller ones until enough are found.
 
     Examples
@@ -125,10 +125,10 @@ def largest_itemsets(
         left = core(table, limit >= size, k, size)
         if len(left.column):
             search(left, k, pool)
-        size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few more: a short step
+        size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few missing: a short step
     return ranked(pool, frequent)
 
 
 def _check_largest(largest: Any) -> None:
     if isinstance(largest, bool) or not isinstance(largest, (int, np.integer)) or largest < 1:
-        raise InputError(f"the number of largest itemsets is at least 1, got {largest!r}")
+        raise InputError(f"the number of largest itemsets must be at least 1, got {largest!r}")

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 SetUtility = Callable[[Any, Any, Sequence[int]], float]
 
 HELD_OUT = 1 / 3
-"""The share of the rows that judge a model."""
+"""The share of rows held out to evaluate a model."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A checked table, its labels and what ends or bars a choice."""
+    """A checked table, its labels, and what ends or bars a choice."""
 
     table: Binary
     positive: NDArray[np.bool_]
@@ -72,7 +72,7 @@ class Task:
         return np.ones(len(self.positive), bool) if self.labelled is None else self.labelled
 
     def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which columns to look at: those that cannot fit matter only where they end the search."""
+        """Which columns to consider: those that cannot fit matter only if they end the search."""
         if self.rule.stop and not self.drop_rare:
             return np.asarray(support > 0)
         return np.asarray(support >= self.rule.k)
@@ -94,7 +94,7 @@ def choose(
 
 
 def _in_turn(task: Task, utility: str) -> Selection:
-    """Modular utilities: one order for all, so each column is looked at once at most."""
+    """Modular utilities: one order for all, so each column is considered at most once."""
     from tamis.select.containment import kernels
 
     source = task.source
@@ -162,7 +162,7 @@ def _by_gain(task: Task, utility: str) -> Selection:
 
 
 def _left(task: Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The columns not chosen that say something of the label, the most telling first."""
+    """The unchosen columns that are informative about the label, the most informative first."""
     score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
     useful = task.may_fit(source.support) & (score > 0)
     useful[chosen] = False
@@ -170,7 +170,7 @@ def _left(task: Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _by_callable(task: Task, utility: SetUtility, privacy: Privacy) -> Selection:
-    """Any set function: every candidate that fits is judged at every step."""
+    """Any set function: every candidate that fits is evaluated at every step."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = task.may_fit(support) & (support < len(task.positive))
@@ -198,7 +198,7 @@ def _by_callable(task: Task, utility: SetUtility, privacy: Privacy) -> Selection
 def _by_model(
     task: Task, utility: str, model: Model, privacy: Privacy, random_state: int
 ) -> Selection:
-    """Utilities of a model, judged on rows that it was not fitted on."""
+    """Utilities of a model, evaluated on rows that it was not fitted on."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
@@ -239,7 +239,7 @@ def _by_contest(task: Task, privacy: Privacy, random_state: int) -> Selection:
 
 
 def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The useful columns from the best score down, the lowest column first among equals."""
+    """The useful columns by descending score, the lowest column first among equals."""
     columns = np.flatnonzero(useful)
     columns = columns[np.argsort(-score[columns])]
     # A plain sort is several times faster than a stable one, even with the ties sorted after it.

@@ -12,8 +12,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 70.0, 60.0, 60.0
 
 
 HOLDERS = {
-    "people": "people who have all that some person has",
-    "rows": "rows that have all that some row has",
+    "people": "people who have everything a person has",
+    "rows": "rows that have everything a row has",
 }
 
 
@@ -27,9 +27,9 @@ def path_picture(
     chosen : Selection
         With its steps.
     names : sequence of str
-        Of all columns.
+        The names of all columns.
     k : int
-        The anonymity that was asked for, drawn as a line.
+        The requested anonymity, drawn as a line.
     utility : str
         The name of the utility.
     unit : {"people", "rows"}
@@ -39,7 +39,7 @@ def path_picture(
     picture = Picture(
         _WIDTH,
         _HEIGHT,
-        f"{len(steps)} features chosen at k = {k}",
+        f"{plural(len(steps), 'feature')} chosen at k = {k}",
         f"{utility} rises to {chosen.utility:.4g} while anonymity falls to {chosen.anonymity}, "
         "feature by feature.",
     )
@@ -80,7 +80,7 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
         _HEIGHT,
         f"{utility} against k",
         "; ".join(
-            f"k {k}: {utility} {s.utility:.4g} with {len(s.features)} features"
+            f"k {k}: {utility} {s.utility:.4g} with {plural(len(s.features), 'feature')}"
             for k, s in chosen.items()
         ),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import sparse_columns
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, plural
 
 Privacy = Literal["containment", "equality"]
 
@@ -61,7 +61,7 @@ class Projection:
         return bool(self._kernels.fits(self._rows(column), self.k, equality, self._patterns))
 
     def offer(self, column: int) -> bool:
-        """Add the column where it fits; whether it did."""
+        """Add the column if it fits; returns whether it did."""
         equality = self.privacy == "equality"
         self._patterns = self._kernels.widen(self._patterns)
         fitted = self._kernels.offer(self._rows(column), self.k, equality, self._patterns)
@@ -76,12 +76,13 @@ class Projection:
 
 
 def check_k(k: Any, rows: int) -> None:
-    """Refuse a k that is no whole number from 1 on; say where the table is too small."""
+    """Refuse a k that is not a whole number of at least 1, or too large for the table."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InputError(f"k must be a whole number of at least 1, got {k!r}")
     if k > rows:
         raise CannotMeet(
-            f"k = {k} cannot be met by {rows} rows, since no row can hide among more rows than "
+            f"k = {k} cannot be met by {plural(rows, 'row')}, since no row can hide among more "
+            "rows than "
             f"there are; choose k of at most {rows}"
         )
 
@@ -89,4 +90,4 @@ def check_k(k: Any, rows: int) -> None:
 def check_privacy(privacy: Any) -> None:
     """Refuse an unknown kind of anonymity."""
     if privacy not in ("containment", "equality"):
-        raise InputError(f"privacy is 'containment' or 'equality', got {privacy!r}")
+        raise InputError(f"privacy must be 'containment' or 'equality', got {privacy!r}")

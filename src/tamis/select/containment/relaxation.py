@@ -1,8 +1,8 @@
 """A linear program that bounds the utility of feasible sets, tightened where it is too loose.
 
-Each column has a share from 0 to 1 of being chosen. Cuts hold for every feasible set: of some
-group of columns only so many can be chosen (`anonymity_cuts`). For a utility that is no sum over
-the columns, further cuts say that a set is worth no more than another set and what each of its
+Each column has a share from 0 to 1 of being chosen. Cuts are true of every feasible set: of some
+group of columns only so many can be chosen (`anonymity_cuts`). For a utility that is not a sum over
+the columns, further cuts say that a set is worth no more than another set plus what each of its
 columns alone would add to that one.
 """
 
@@ -21,17 +21,17 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 AT_ONCE = 200
-"""Light sets looked for at a time, at most; where there are fewer columns, as many as these."""
+"""The most light sets to look for at a time, but no more than there are columns."""
 LONGEST = 60
 ROOM = 1.2
-"""A light set that lacks more than 1 is not violated, but what grows from it may be."""
+"""The cut of a light set that lacks more than 1 is not violated, but one grown from it may be."""
 SLACK = 1e-6
 NARROW = 64
-"""Columns up to which all of them less one are looked at in turn."""
+"""The most columns for which all sets of all columns but one are evaluated."""
 
 
 class Relaxation:
-    """The bound over all feasible sets, or over those that hold some columns and lack others.
+    """The bound over all feasible sets, or over those with some columns and without others.
 
     Equal columns can always be chosen together; they share one variable. `first` gives the place
     of one of them among the filler's candidates.
@@ -48,7 +48,7 @@ class Relaxation:
             self._ceiling(np.ones(len(self.first)))
 
     def solve(self, low: Floats, high: Floats) -> tuple[float, Floats | None]:
-        """The bound within limits of the shares, and the shares; none where no set is left."""
+        """The bound within limits of the shares, and the shares; none if no set is left."""
         width = len(self.worth)
         cost, limits = -self.worth, np.column_stack([low, high]).tolist()
         if self.ceilings:
@@ -70,13 +70,13 @@ class Relaxation:
         return sparse.csr_array((values, which, starts), shape=(len(sizes), width))
 
     def tighten(self, shares: Floats, bound: float) -> bool:
-        """Add cuts that the shares break; whether there were any."""
+        """Add cuts that the shares violate; returns whether there were any."""
         cuts = self._broken(shares)
         self.groups += cuts
         return self._ceiling(shares, bound) or bool(cuts)
 
     def forbid(self, shares: Floats) -> bool:
-        """Cut off shares of 0 and 1 that are no feasible set; whether they are none."""
+        """Cut off shares of 0 and 1 that are not a feasible set; returns whether they are not."""
         chosen = np.flatnonzero(shares > 0.5)
         held = np.unpackbits(self.rows[chosen].view(np.uint8), axis=1, bitorder="little")
         patterns = np.unique(held.T, axis=0).astype(bool)
@@ -87,7 +87,7 @@ class Relaxation:
         return bool(cuts)
 
     def keep_tight(self, shares: Floats) -> None:
-        """Forget cuts that these shares leave loose; they come back where they are needed."""
+        """Drop cuts that these shares leave loose; they come back when needed."""
         self.groups = [(g, most) for g, most in self.groups if shares[g].sum() > most - SLACK]
 
     def _broken(self, shares: Floats) -> list[tuple[Places, int]]:
@@ -120,7 +120,7 @@ class Relaxation:
         return tuple(sorted(group[:size].tolist())), least - 1
 
     def _losses(self) -> Floats:
-        """What any set loses at least without a column: what all columns together lose."""
+        """The least that any set loses without a column: what all columns together lose."""
         if len(self.first) > NARROW:
             return np.zeros(len(self.first))
         whole, _ = self.filler.gains(self.first)
@@ -128,11 +128,11 @@ class Relaxation:
         return (whole - np.array(without)) / self.filler.unit
 
     def _ceiling(self, shares: Floats, bound: float = np.inf) -> bool:
-        """Bound a utility that is no sum from the set of the columns most likely chosen."""
+        """Bound a utility that is not a sum from the set of columns most likely to be chosen."""
         if self.filler.modular:
             return False
         # The utility is submodular: a column adds no more to a set than to a part of that set.
-        # So from a base T any set S is worth at most T, and what each column of S outside T would
+        # So from a base T any set S is worth at most T, plus what each column of S outside T would
         # add to T, less what each column of T outside S adds at least, which is what it adds to
         # all the others (Nemhauser and Wolsey). Below, the losses are taken from the base for all
         # of T, and a column of T that is chosen gives its own back.
@@ -146,9 +146,9 @@ class Relaxation:
 
 
 def _distinct_columns(filler: Filler) -> tuple[NDArray[np.uint64], Places, Floats]:
-    """Different columns as bits over the rows, the first place of each, and its worth.
+    """The distinct columns as bits over the rows, the first position of each, and its worth.
 
-    Of more than k equal rows k are enough to tell what is light.
+    Of more than k equal rows, k are enough to decide what is light.
     """
     row = np.repeat(np.arange(len(filler.weight)), np.minimum(filler.weight, filler.k))
     words = -(-len(row) // 64)

@@ -1,4 +1,4 @@
-"""What a search over sets of features gives back."""
+"""What a search over sets of features returns."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Step:
 class Selection:
     """A feasible set of columns, by number, in the order of choice.
 
-    `bound` is a proven upper limit of the utility over all feasible sets, where a search gives
-    one; `steps` is the path, where the search had one.
+    `bound` is a proven upper limit of the utility over all feasible sets, if the search gives
+    one; `steps` is the path, if the search had one.
     """
 
     features: tuple[int, ...]

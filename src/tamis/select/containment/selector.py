@@ -1,4 +1,4 @@
-"""`ContainmentSelector`: features that teach while every row hides among k others."""
+"""`ContainmentSelector`: features that predict while every row hides among at least k rows."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ SEARCHES = ("greedy", "maximal", "improve", "exact")
 class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select 0/1 features under anonymity by containment.
 
-    Of the released columns, everything a row *has* is had by at least k rows.
+    In the released columns, at least k rows have everything that any row *has*.
 
     Parameters
     ----------
     k : int
-        The anonymity to keep: at least k rows hold all the ones of any row; rows of k people,
-        where `fit` is told whose they are.
+        The anonymity to keep: at least k rows have all the ones of any row; rows of k people,
+        if `fit` is given `people`.
     utility : str or callable
-        What to make large; see `tamis.select.containment.greedy.greedy`. To predict well, take
+        What to maximise; see `tamis.select.containment.greedy.greedy`. To predict well, take
         ``"difference"``, or ``"best"``, which costs seconds: mean AUC on held-out rows of six
-        real tables was .886 and .889 at k = 5 and .878 for both at k = 11; ``"distcnt"`` had
+        real tables was .886 and .889 at k = 5 and .878 for both at k = 11; ``"distcnt"`` reached
         .874 and .863, the paper's ``"hamdist"`` with ``on_violation="stop"`` .853 and .844. The
-        first two are too near each other to tell apart (`bench/bench_utilities.py`).
+        first two are too close to call (`bench/bench_utilities.py`).
     search : {"greedy", "maximal", "improve", "exact"}
         `greedy` adds the best feature that fits; `maximal` takes the best of the largest maximal
-        frequent itemsets; `improve` is a local search that begins at greedy; `exact` proves the
+        frequent itemsets; `improve` is a local search that starts from greedy; `exact` proves the
         optimum or gives its bound within `time_limit`.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows
         (k-anonymity).
     on_violation : {"skip", "stop"}
-        What greedy does at a feature that does not fit: go on, or end as the paper does.
+        What greedy does at a feature that does not fit: go on, or stop as the paper does.
     extend : bool
         Go on afterwards with what still fits; greedy with ``on_violation="stop"`` does not.
     largest : int
@@ -56,7 +56,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     time_limit : float, optional
         Seconds for `improve` and `exact`.
     drop_rare : bool
-        Leave out features of fewer than k ones before ``on_violation="stop"`` meets them.
+        Leave out features with fewer than k ones before ``on_violation="stop"`` reaches them.
     max_features : int, optional
         The most features that greedy chooses.
     min_gain : float
@@ -75,7 +75,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     utility_ : float
         Their utility.
     bound_ : float or None
-        A proven limit of the utility, where the search gives one.
+        A proven upper limit of the utility, if the search gives one.
     selection_ : Selection
         Features in the order of choice, with the path.
     classes_ : array
@@ -139,14 +139,14 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : 0/1 array, CSR or CSC array, or frame
         y : labels of two classes
         people : array, optional
-            Whose row each row is, by name or number, where a person may have several: then k and
-            every anonymity are numbers of people. The search counts rows and is asked for more
-            of them until it keeps k people; `time_limit` is that of each search.
+            The person each row belongs to, by name or number, if a person may have several: k and
+            every anonymity then count people. The search counts rows and is asked for more
+            of them until it keeps k people; `time_limit` applies to each search.
         """
         if self.search not in SEARCHES:
-            raise InputError(f"search is one of {', '.join(SEARCHES)}, got {self.search!r}")
+            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
         names = [str(name) for name in getattr(X, "columns", [])]
-        # Whether the cells are 0 and 1, finite or not, is asked below with the columns named.
+        # Whether the cells are 0 and 1, and finite, is checked below, naming the columns.
         X, y = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False
         )
@@ -228,20 +228,20 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "drop_rare=True"
             )
         return (
-            f"features fit at k = {k}, but none adds to the utility {self.utility!r}; take "
+            f"features fit at k = {k}, but none adds to the utility {self.utility!r}; use "
             "another one, such as 'distcnt'"
         )
 
     def _check_other_search(self) -> None:
-        """`maximal`, `improve` and `exact` know two utilities and containment only."""
+        """`maximal`, `improve` and `exact` support only two utilities and containment."""
         if self.utility not in ("hamdist", "distcnt"):
             raise InputError(
-                f"search={self.search!r} takes utility 'hamdist' or 'distcnt', got "
+                f"search={self.search!r} needs utility 'hamdist' or 'distcnt', got "
                 f"{self.utility!r}; use search='greedy' for others"
             )
         if self.privacy != "containment":
             raise InputError(
-                f"search={self.search!r} takes privacy='containment', got {self.privacy!r}; use "
+                f"search={self.search!r} needs privacy='containment', got {self.privacy!r}; use "
                 "search='greedy' for others"
             )
 

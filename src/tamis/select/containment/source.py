@@ -17,13 +17,13 @@ from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, Rule, 
 from tamis.select.containment.knockout import knock_out
 
 SHARE = 0.16
-"""Of the bytes of a CSR table: what may be held by column at a time."""
+"""The share of the bytes of a CSR table that may be held by column at a time."""
 FIRST = 32
-"""Columns to begin with: often a search ends early, or the first rule out most others."""
+"""Columns to begin with: a search often ends early, or the first columns rule out most others."""
 SMALL = 1 << 20
-"""Ones of a table of which a search that looks at most columns anyway reads all at once."""
+"""The most ones that a search that needs most columns anyway reads all at once."""
 GROWTH, STOP_GROWTH = 1000, 16
-"""How many times more columns follow."""
+"""The factor by which the number of columns then grows."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Source:
     def of(
         cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None = None
     ) -> Source:
-        """Read a checked table; rows that are not `known` count for anonymity only."""
+        """Read a checked table; rows that are not `known` count only for anonymity."""
         if table.shape[1] <= WORD:
             return cls._of_distinct(table, positive, known)
         held = sparse_columns(table) if isinstance(table, np.ndarray) else table
@@ -93,7 +93,7 @@ class Source:
 
     @property
     def small(self) -> bool:
-        """Whether all columns may well be read at once."""
+        """Whether all columns can be read at once."""
         return bool(self.table.nnz <= SMALL)
 
     def blocks(
@@ -102,7 +102,7 @@ class Source:
         """The columns in this order, all at once or `few` at first and then more.
 
         Before more columns of a CSR table are read, those that cannot fit `g` any more are ruled
-        out: they come without rows. Where the first of them stops the search, none are.
+        out: they come without rows. If the first of them stops the search, none are.
         """
         if self.table.format == "csc":
             yield take(self.table, order, self.support)

@@ -1,7 +1,7 @@
-"""What columns are worth: alone, or in a model that predicts; and which of these suits a table.
+"""The utility of columns, alone or in a predictive model, and which utility suits a table.
 
 Utilities that are sums over the features look at a single 0/1 feature. Those that predict fit a
-model on one part of the rows and judge it on the other. The best of several is found by letting
+model on one part of the rows and evaluate it on the other. The best of several is found by letting
 them compete on held-out rows.
 """
 
@@ -84,7 +84,7 @@ class HeldOut:
         return self.worth(self._with(column)) - now
 
     def first_gains(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Gains of single columns, or information with the label where those would cost much."""
+        """Gains of single columns, or information with the label if those are too expensive."""
         if self.model == "linear" and self.measure == "likelihood":
             some = self._columns._replace(
                 begin=self._columns.begin[columns], end=self._columns.end[columns]
@@ -95,7 +95,7 @@ class HeldOut:
         return self.information[columns]
 
     def add(self, column: int) -> None:
-        """Take the column into the model."""
+        """Add the column to the model."""
         self.score = self._with(column)
         self.chosen.append(column)
         if self.model == "linear":
@@ -103,7 +103,7 @@ class HeldOut:
             self._sweep()
 
     def fit(self, columns: Sequence[int], rounds: int = 6) -> float:
-        """Take many columns in at once, fit their weights together and give the worth."""
+        """Add many columns at once, fit their weights together and return the worth."""
         for column in columns:
             self.score = self._with(column)
             self._weight[column] = self._moved
@@ -151,7 +151,7 @@ def split_rows(
     seed: int,
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which known rows train and which are held out, `share` of each class, drawn by `seed`.
+    """Which known rows train and which are held out, `share` of each class, drawn with `seed`.
 
     With `groups`, the person of each row, people are drawn by the class of most of their rows.
     """
@@ -163,8 +163,8 @@ def split_rows(
         size = min(max(1, round(share * len(members))), len(members) - 1)
         if size < 1:
             raise InputError(
-                "the utilities likelihood, auc and best need two rows of each class or more to "
-                f"hold some out, got {len(members)}; where people have several rows, two people"
+                "the utilities likelihood, auc and best need at least two rows of each class to "
+                f"hold some out, or two people if people have several rows; got {len(members)}"
             )
         held[rng.choice(members, size, replace=False)] = True
     return known & ~held, held
@@ -202,7 +202,7 @@ def by_prediction(
     least_gain: float,
     extend: bool = False,
 ) -> Selection:
-    """Greedy on held-out worth, with a lazy list: old gains say whom to look at first.
+    """Greedy on held-out worth, with a lazy list: old gains say what to try first.
 
     Gains may grow here, so the list is a guide and not exact: at each step candidates are
     weighed in the order of their last gains until `_PATIENCE` of them in a row were no better.
@@ -229,7 +229,7 @@ def by_prediction(
 def _take(
     model: HeldOut, projection: Projection, column: int, value: float, steps: list[Step]
 ) -> float:
-    """Add an offered column to the model and note the step; the new worth."""
+    """Add an offered column to the model and record the step; returns the new worth."""
     model.add(column)
     worth = model.worth()
     steps.append(Step(column, worth - value, worth, projection.anonymity))
@@ -262,13 +262,13 @@ Floats = NDArray[np.float64]
 
 
 def hamming(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """Share of the pairs of opposite classes in which the feature differs."""
+    """The share of pairs of opposite classes in which the feature differs."""
     pairs = differing_pairs(support, ones, rows, positives)
     return pairs / (positives * (rows - positives))
 
 
 def difference(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """How far the shares of ones in the two classes lie apart."""
+    """How far apart the shares of ones in the two classes are."""
     apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
     return apart / (positives * (rows - positives))
 
@@ -289,7 +289,7 @@ def mutual_information(support: Counts, ones: Counts, rows: int, positives: int)
         present = cell > 0
         share = cell[present] / rows
         total[present] += share * np.log(cell[present] * rows / (feature[present] * label))
-    # Rounded, so that columns of equal worth tie and do not fall apart in the last bit.
+    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
     return np.maximum(np.round(total, 12), 0.0)
 
 
@@ -332,7 +332,7 @@ def winner(
 
 
 def _judged(found: Selection, model: HeldOut) -> Selection:
-    """The same path, told in held-out AUC."""
+    """The same path, expressed in held-out AUC."""
     steps, value = [], model.worth()
     for step in found.steps:
         model.add(step.feature)
