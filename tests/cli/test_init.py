@@ -13,15 +13,15 @@ def test_what_it_sees_becomes_a_configuration_that_release_takes(run, tmp_path, 
     frame.write_csv("stays.csv")
     code, said, err = run("init", "stays.csv")
     assert code == 0, err
-    assert "tamis release stays.csv --config tamis.files --out DIR" in said
-    text = (tmp_path / "tamis.files").read_text()
+    assert "tamis release stays.csv --config tamis.toml --out DIR" in said
+    text = (tmp_path / "tamis.toml").read_text()
     found = tomllib.loads(text)
     assert found["target"] == "readmitted"
     assert found["identifier"] == ["patient"]
     assert found["drop"] == ["same"]
     assert '"albumin": number' in text
     quick = ("--attackers", "nb", "--methods", "containment", "--quiet")
-    code, _, err = run("release", "stays.csv", "--config", "tamis.files", "--out", "out", *quick)
+    code, _, err = run("release", "stays.csv", "--config", "tamis.toml", "--out", "out", *quick)
     assert code == 0, err
 
 
