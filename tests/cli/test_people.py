@@ -68,7 +68,7 @@ def test_the_words_say_who_a_person_is(run, stays):
     assert "of 30 people" in said.out
     assert "have a row that matches nobody else's" in said.out
     rows = run("audit", stays, "--target", "ill", "--drop", "stay,patient")
-    assert "nothing tells them apart, so rows are counted" in rows.err
+    assert "nothing identifies them, so rows are counted" in rows.err
     assert "of 240 rows" in rows.out
     assert "rows alike" in rows.out
     assert "people" not in rows.out
@@ -108,7 +108,7 @@ def test_chosen_columns_keep_people(run, stays, tmp_path):
     assert min(len(set(who[(e <= X).all(axis=1)])) for e in X) == found["anonymity"] >= 4
     words = run(*asked, "--identifier", "stay,patient").out
     assert "whatever a person has, at least" in words
-    assert "every row hides" in run(*asked, "--drop", "stay,patient").out
+    assert "whatever a row has, at least" in run(*asked, "--drop", "stay,patient").out
 
 
 def test_flipped_rows_are_those_of_k_people(run, stays, tmp_path):

@@ -122,7 +122,7 @@ def test_columns_are_chosen_with_half_of_epsilon(run, records, tmp_path) -> None
     options = ["--method", "dp-histogram", "--epsilon", 2, "--features", 3, "-o", out]
     done = run("perturb", records, *options)
     assert done.code == 2
-    assert "list the items that are publicly known" in done.err
+    assert "list the publicly known items" in done.err
     options += ["--bounds", tmp_path / "items.toml"]
     done = run("perturb", records, *options, "--mechanism", "laplace", "--json")
     assert done.code == 0, done.err
@@ -229,7 +229,7 @@ def test_a_file_of_bounds_holds_bounds_only(run, table, tmp_path) -> None:
     for text, words in (
         ("age = [0, 99]", "[bounds]"),
         ("[bounds", "not a TOML file"),
-        ("rows = 0", "rows is a whole number"),
+        ("rows = 0", "rows must be a whole number"),
         ('items = ["a", "a"]', "occurs twice"),
         ("items = [1]", "list of names"),
         ('items = "none.txt"', "no text file"),

@@ -101,7 +101,7 @@ def test_a_picture_and_models(run, original, released, tmp_path):
     args = ("--target", "ill", "--test", test, "--positive", "yes", "--plot", picture)
     code, out, _ = run("retain", original, released, *args)
     assert code == 0
-    assert "Predicting 2 original rows that were held out" in out
+    assert "Predicting 2 held-out original rows" in out
     assert "Always predicting the most common label is right for 50.0%." in out
     assert picture.read_text().startswith("<svg")
     found = json.loads(run("retain", original, released, *args, "--json").out)

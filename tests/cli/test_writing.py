@@ -256,7 +256,7 @@ def test_control_characters_are_spelled_out(run, tmp_path):
     (folder / steering).write_text("x")
     code, out, err = run("verify", folder)
     assert code == 1
-    assert "title" in err.partition("holds")[2]
+    assert "title" in err.partition("contains")[2]
     assert all(c.isprintable() or c == "\n" for c in out + err)
 
 

@@ -56,7 +56,7 @@ def test_a_total_is_kept(ledger: Ledger) -> None:
 def test_bounds_from_the_data_keep_no_total(ledger: Ledger) -> None:
     with ledger.spending(Entry("/a.csv", "1", 1.0, guarantee=False)) as spent:
         spent.keep()
-    assert "keeps no epsilon" in ledger.account("/a.csv", "1").words()
+    assert "no epsilon holds" in ledger.account("/a.csv", "1").words()
     with pytest.raises(CannotMeet, match="no epsilon holds"):
         spend(ledger, 1.0, most=10.0)
 

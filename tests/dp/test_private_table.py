@@ -290,16 +290,16 @@ def test_too_much_noise_for_any_row_is_an_error(monkeypatch) -> None:
         ({"bins": 0}, "bins must be"),
         ({"neighbours": "twins"}, "neighbours must be one of"),
         ({"missing": "age"}, "got a single text"),
-        ({"missing": ["height"]}, "no column"),
-        ({"bounds": {**BOUNDS, "height": (0, 3)}}, "no column"),
+        ({"missing": ["height"]}, "not a column"),
+        ({"bounds": {**BOUNDS, "height": (0, 3)}}, "not a column"),
         ({"bounds": {**BOUNDS, "age": (50, 20)}}, "rise from low to high"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 20.2, 20.8)}}, "no whole number"),
-        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 1e30)}}, "too far out"),
+        ({"bounds": {**BOUNDS, "age": declared("integer", 0, 1e30)}}, "too large for"),
         (
             {"bounds": {**BOUNDS, "age": declared("digits", 0, 9)}},
             "type of column 'age' must be one of",
         ),
-        ({"bounds": {**BOUNDS, "age": {"type": "integer", "low": 3}}}, "are two numbers"),
+        ({"bounds": {**BOUNDS, "age": {"type": "integer", "low": 3}}}, "must be two numbers"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, values=[1])}}, "has no entry"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, other=12)}}, "from low to high"),
         ({"bounds": {**BOUNDS, "age": declared("integer", 0, 9, missing=1)}}, "true or false"),
@@ -377,7 +377,7 @@ def test_wrong_selections_are_refused() -> None:
         private_records(records(), 3, epsilon=0)
     with pytest.raises(InputError, match="a target of two labels"):
         private_records(records(), 3, epsilon=1.0, labels=["0", "1", "2"])
-    with pytest.raises(InputError, match="classes are the two labels"):
+    with pytest.raises(InputError, match="classes must be the two labels"):
         PrivateSelector(1, classes=["a"]).fit([[1, 0], [0, 1]], [0, 1])
     with pytest.raises(InputError, match="ask for fewer"):
         PrivateSelector(9).fit([[1, 0], [0, 1]], [0, 1])

@@ -187,8 +187,8 @@ def test_a_choice_among_several_and_other_limits_are_told(tmp_path: Path) -> Non
     )
     made = publish(consider(patients(rows=600), settings), tmp_path / "out")
     told = " ".join(read_json(made / "manifest.json")["not_promised"])
-    assert "Which of 2 drawn tables" in told
-    assert "kept limits" in told
+    assert "Which of 2 synthetic tables" in told
+    assert "met limits" in told
 
 
 def test_values_beyond_the_bounds_are_found(folder: Path) -> None:

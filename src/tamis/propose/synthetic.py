@@ -161,7 +161,7 @@ class Drawn:
         return list(self.items or table.features)
 
     def _with_bounds(self, table: Table) -> list[str]:
-        """The features with public bounds; an error if there are none, or none for the target."""
+        """The features with public bounds; an error if there are none or the target has none."""
         known = {*table.features, table.target}
         if unknown := [c for c in (*self.bounds, *self.missing) if c not in known]:
             raise InputError(

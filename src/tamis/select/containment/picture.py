@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, around, shortened
+from tamis.errors import plural
 from tamis.select.containment.selection import Selection
 
 _WIDTH, _HEIGHT = 720.0, 420.0
