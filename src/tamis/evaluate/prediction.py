@@ -219,11 +219,22 @@ def _model(model: Any, random_state: int) -> Any:
 def _scores(said: Said, positive: str | None) -> Scores:
     from sklearn.metrics import f1_score
 
-    from tamis.evaluate.figure import auc
-
     f_measure = None
     if positive is not None:
         truth, called = said.truth == positive, said.said == positive
         f_measure = float(f1_score(truth, called, zero_division=0.0))
-    area = auc(said)
-    return Scores(float(said.right.mean()), None if area is None else area.value, f_measure)
+    return Scores(float(said.right.mean()), _auc(said), f_measure)
+
+
+def _auc(said: Said) -> float | None:
+    """The mean over the labels of the test rows; one the model never saw is at no score."""
+    from sklearn.metrics import roc_auc_score
+
+    present = np.unique(said.truth)
+    if said.surely is None or len(present) < 2:
+        return None
+    column = {label: said.surely[:, i] for i, label in enumerate(said.classes)}
+    nothing = np.zeros(len(said.truth))
+    # Of two labels each gives the same area, so the mean is that area.
+    areas = [roc_auc_score(said.truth == c, column.get(c, nothing)) for c in present]
+    return float(np.mean(areas))
