@@ -25,7 +25,7 @@ from tamis.cli.dp import (
     total,
 )
 from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
-from tamis.cli.terminal import console, paced, print_json, print_understood
+from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 
@@ -217,7 +217,7 @@ def make(
     from tamis.flow import consider
     from tamis.publish.bundle import publish
 
-    with paced(watched) as say:
+    with progress(watched) as say:
         outcome = consider(table, settings, binary=binary, tell=say)
         if before_writing is not None:
             before_writing()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -51,20 +51,6 @@ def escape(text: str) -> str:
     from rich.markup import escape as escaped
 
     return escaped(text)
-
-
-@contextmanager
-def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
-    """Show what is being done and for how long, on a terminal only."""
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda _: None
-        return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("")
-        yield lambda words: bar.update(task, description=words)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -173,17 +159,21 @@ def print_understood(table: Table) -> None:
     out.print(shown)
 
 
-Tell = Callable[[str, int, int], None]
+class Tell(Protocol):
+    """Told what is being done, how much is done and how much there is; 0: nobody knows."""
+
+    def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
+
 
 EVERY = 5.0
 """Seconds between two lines where there is no progress bar."""
 
 
 @contextmanager
-def paced(wanted: bool = True) -> Iterator[Tell]:
-    """Give a function to call with what is being done, how much is done and how much there is."""
+def progress(wanted: bool = True) -> Iterator[Tell]:
+    """Say what is being done: as a bar on a terminal, else in a line now and then."""
     if not wanted:
-        yield lambda words, done, total: None
+        yield lambda words, done=0, total=0: None
     elif sys.stderr.isatty():
         with _bar() as tell:
             yield tell
@@ -196,7 +186,6 @@ def paced(wanted: bool = True) -> Iterator[Tell]:
 def _bar() -> Iterator[Tell]:
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
         SpinnerColumn,
         TextColumn,
@@ -204,26 +193,25 @@ def _bar() -> Iterator[Tell]:
         TimeRemainingColumn,
     )
 
-    from tamis.cli.terminal import console
-
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(24),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[place]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("", total=None, place="")
         stage = [0]
 
-        def tell(words: str, done: int, total: int) -> None:
+        def tell(words: str, done: int = 0, total: int = 0) -> None:
             if total != stage[0]:
-                bar.reset(task, total=total)
+                bar.reset(task, total=total or None)
                 stage[0] = total
-            bar.update(task, description=words[:60], completed=done, total=total)
+            place = f"{done}/{total}" if total else ""
+            bar.update(task, description=words[:60], completed=done, place=place)
 
         yield tell
 
@@ -244,14 +232,15 @@ class Pace:
         self.begun = self.step_begun = now()
         self.doing, self.done, self.total = "", 0, 0
 
-    def tell(self, words: str, done: int, total: int) -> None:
+    def tell(self, words: str, done: int = 0, total: int = 0) -> None:
         if done == 0 or total != self.total:
             self.step_begun = self.now()
         self.doing, self.done, self.total = words, done, total
 
     def words(self) -> str:
         passed = self.now() - self.begun
-        text = f"{self.doing} ({self.done + 1} of {self.total}), {passed:.0f} s so far"
+        place = f" ({self.done + 1} of {self.total})" if self.total else ""
+        text = f"{self.doing}{place}, {passed:.0f} s so far"
         if self.done == 0:
             return text
         left = (self.now() - self.step_begun) / self.done * (self.total - self.done)

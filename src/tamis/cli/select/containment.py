@@ -135,8 +135,8 @@ def _search(
     matrix = records.matrix.tocsc() if len(wanted) > 1 else records.matrix
     found = {}
     with progress(watched) as tell:
-        for k in wanted:
-            tell(f"choosing columns, k = {k}, {options['search']}")
+        for i, k in enumerate(wanted):
+            tell(f"choosing columns, k = {k}, {options['search']}", i, len(wanted))
             selector = ContainmentSelector(
                 k,
                 utility=utility,
