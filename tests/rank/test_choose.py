@@ -135,7 +135,7 @@ def test_any_frame_of_scores(make):
         (lambda: evaluation({"a": [1]}, ["b:max"]), "no scores named 'b'"),
         (lambda: evaluation({"a": ["x"]}, ["a:max"]), "not all numbers"),
         (lambda: evaluation({"a": [None, 1.0]}, ["a:max"]), "finite"),
-        (lambda: evaluation({"a": []}, ["a:max"]), "one or more"),
+        (lambda: evaluation({"a": []}, ["a:max"]), "at least one candidate"),
         (lambda: evaluation({"a": [1], "b": [1, 2]}, ["a:max", "b:max"]), "same"),
         (lambda: stability([]), "one run"),
     ],
