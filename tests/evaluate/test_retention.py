@@ -267,8 +267,8 @@ def test_numbers_as_labels_may_change_their_type():
     ("rules", "released", "said"),
     [
         ("zip = 1 -> y=p", ORIGINAL, "rules name 'zip', which the original does not have.*'age'"),
-        ("age = abc -> y=p", ORIGINAL, "rule 'r1' asks column 'age'.*holds numbers"),
-        ("job > 3 -> y=p", ORIGINAL, "asks column 'job'.*numbers within bounds.*holds texts"),
+        ("age = abc -> y=p", ORIGINAL, "rule 'r1' needs column 'age'.*contains numbers"),
+        ("job > 3 -> y=p", ORIGINAL, "needs column 'job'.*numbers within bounds.*contains text"),
         ("age > 3 -> y=z", ORIGINAL, "'r1' predicts a label that column 'y'"),
         ("age > 3 -> y ~ {p: 0.9, z: 0.1}", ORIGINAL, "'r1' predicts a label that column 'y'"),
         ("age > 3 -> z=p", ORIGINAL, "predict column 'z', but the target is 'y'"),

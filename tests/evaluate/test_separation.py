@@ -72,7 +72,7 @@ def test_two_classes_of_a_million_rows_are_exact():
         ([[0.0], [np.nan]], [0, 1], "cannot have missing values"),
         ([[0], [1]], [0, 0], "got 1 class"),
         ([[0], [1], [1]], [0, 1, 2], "against the rest"),
-        ([[0], [1]], [0, 1, 1], "3 labels for 2 rows"),
+        ([[0], [1]], [0, 1, 1], "expected 2 labels, one per row, got 3"),
         ([0, 1], [0, 1], "two dimensions"),
         ([[0], [1]], [0, np.nan], "labels are missing"),
     ],
