@@ -1,4 +1,4 @@
-"""`tamis select`: which columns may leave?"""
+"""`tamis select`: which columns may be released?"""
 
 from __future__ import annotations
 
