@@ -167,9 +167,12 @@ def figures(unit: str = "rows", **changes: Any) -> Any:
         (figures("people", everything={"k": None, "unique": 0}), "are like fewer than 4 others."),
         (
             figures(same_target={"groups": 1, "of": 9, "members": 7}),
-            "1 (7 rows) also shares one ill value",
+            "1 (7 rows) also shares the same value of ill",
         ),
-        (figures(), "Of the 9 groups that are alike in what attackers know, none shares one ill"),
+        (
+            figures(),
+            "Of the 9 groups alike in what attackers know, none shares the same value of ill",
+        ),
         (figures(same_target={"groups": None, "of": 9, "members": None}), "fewer than 5 rows"),
         (
             figures(known={"columns": ["a"], "kind": "containment", "k": 8, "unique": 0}),

@@ -195,7 +195,7 @@ def test_a_page_counts_rows_unless_people_are_known():
     assert "rows look alike in the released columns" in page
     assert "How well rows hide" in page
     assert "rows are predicted correctly" in page
-    assert "3 (52 rows) also share one diabetes value" in page
+    assert "3 (52 rows) also share the same value of diabetes" in page
 
 
 def test_people_who_have_several_rows_are_not_what_a_model_predicts():
@@ -210,7 +210,7 @@ def test_the_holder_alone_reads_which_groups_share_the_secret():
     summary = example()
     summary["table"]["sensitive"] = "hiv"
     summary["same_sensitive"] = {"groups": 2, "of": 40, "members": 31}
-    words = "2 (31 people) also share one hiv value"
+    words = "2 (31 people) also share the same value of hiv"
     assert words in render(summary)
     assert words not in render(summary, "recipient")
 

@@ -25,7 +25,7 @@ def exposure_words(exposure: Exposure, target: str) -> list[str]:
     ...     print(words)
     In the columns that attackers are assumed to know, everybody is like at least 6 others.
     In all released columns together, 20 of 90 people are like nobody else (k = 1).
-    Of the 9 groups that are alike in what attackers know, 2 (15 people) also share one ill value.
+    Of the 9 groups alike in what attackers know, 2 (15 people) also share the same value of ill.
     """
     lines = [known_words(exposure), everything_words(exposure)]
     same = alike_words(exposure["same_target"], target, exposure)
@@ -55,18 +55,18 @@ def alike_words(alike: Alike, column: str, exposure: Exposure) -> str:
     """In how many groups everybody shares a value; empty where no known column is released."""
     if not exposure["known"]["columns"]:
         return ""
-    groups, unit = "groups that are alike in what attackers know", exposure["unit"]
+    groups, unit = "groups alike in what attackers know", exposure["unit"]
     if exposure["known"]["kind"] == "containment":
         groups = "groups that have everything some row has"
     some = f"Of the {alike['of']:,} {groups}"
     if alike["members"] is None:
         few = f"some, with fewer than {exposure['asked']} {unit} in all,"
-        return f"{some}, {few} also share one {column} value."
+        return f"{some}, {few} also share the same value of {column}."
     if not alike["groups"]:
-        return f"{some}, none shares one {column} value."
+        return f"{some}, none shares the same value of {column}."
     share = "shares" if alike["groups"] == 1 else "share"
     members = counted(alike["members"], unit)
-    return f"{some}, {alike['groups']:,} ({members}) also {share} one {column} value."
+    return f"{some}, {alike['groups']:,} ({members}) also {share} the same value of {column}."
 
 
 def counted(amount: int, unit: Unit) -> str:
