@@ -21,8 +21,8 @@ from bench.made_tables import skewed, uniform
 from bench.ratio import Ratio, seconds, show
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.paths import Task
-from tamis.select.containment.paths import choose as path_of
+from tamis.select.containment.paths import SearchTask
+from tamis.select.containment.paths import choose_columns as path_of
 
 FIRST_CALL = """
 import time
@@ -120,9 +120,9 @@ def real_tables() -> list[Ratio]:
 
 def search_distinct(name, X, y, unit, aim) -> Ratio:
     """The search for DistCnt on a table that is already counted by distinct rows."""
-    from tamis.select.containment.kernels import Rule
+    from tamis.select.containment.kernels import StopRule
 
-    task = Task(X, y, None, Rule(5, False, False, X.shape[1], 0.0), False, False)
+    task = SearchTask(X, y, None, StopRule(5, False, False, X.shape[1], 0.0), False, False)
     print(f"{name}: {task.source.table.shape[0]:,} of {X.shape[0]:,}")
     peer, theirs = unit
     ours = seconds(lambda: path_of(task, "distcnt", "containment", "linear", 0), runs(X))

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bench.ratio import Ratio, seconds, show
 from tamis.rules import Between, Rule, RuleSet
-from tamis.rules.count import count
+from tamis.rules.count import count_rules
 
 ROWS, COLUMNS, RULES = 1_000_000, 10, 10_000
 SAMPLE = 20
@@ -32,7 +32,7 @@ def main() -> None:
     sets = [RuleSet.from_tree(tree, features=names) for tree in forest.estimators_]
     rules = RuleSet([rule for one in sets for rule in one])
     frame = pl.DataFrame(values, schema=names).with_columns(y=pl.Series(labels))
-    ours = seconds(lambda: count(rules, frame, "y", memory=LIMIT), repeat=2)
+    ours = seconds(lambda: count_rules(rules, frame, "y", memory=LIMIT), repeat=2)
     apply = seconds(lambda: _by_apply(forest.estimators_, values, labels), repeat=1)
     pandas = frame.to_pandas()
     step = max(1, len(rules) // SAMPLE)
@@ -87,7 +87,7 @@ def _question(rule: Rule) -> str:
 
 
 def _agree(rules: RuleSet, some: list[Rule], frame: pl.DataFrame, pandas: pd.DataFrame) -> None:
-    ours = count(RuleSet(some), frame, "y").support.tolist()
+    ours = count_rules(RuleSet(some), frame, "y").support.tolist()
     assert ours == [len(pandas.query(_question(r))) for r in some], "the counts differ"
 
 
@@ -98,7 +98,7 @@ def _show_one_tree(values, labels, names, frame) -> None:
         tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
         tree.fit(values[:200_000], labels[:200_000])
         rules = RuleSet.from_tree(tree, features=names)
-        ours = seconds(partial(count, rules, frame, "y", memory=LIMIT))
+        ours = seconds(partial(count_rules, rules, frame, "y", memory=LIMIT))
         theirs = seconds(partial(_by_apply, [tree], values, labels))
         what = f"one tree, {len(rules):,} rules"
         lines.append(Ratio(what, "scikit-learn apply", ours, theirs, aim))
@@ -107,7 +107,7 @@ def _show_one_tree(values, labels, names, frame) -> None:
 
 def _peak(rules: RuleSet, frame: pl.DataFrame, limit: int) -> int:
     tracemalloc.start()
-    count(rules, frame, "y", memory=limit)
+    count_rules(rules, frame, "y", memory=limit)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak

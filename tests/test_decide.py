@@ -49,8 +49,8 @@ def row(
         "features": Figure(size),
         "lost_rules": Figure(0.0),
     }
-    trial: Any = SimpleNamespace(k_anonymity=k, containment=None)
-    return Fake(trial, reported or figures, figures, name, size, PROMISED)
+    assessment: Any = SimpleNamespace(k_anonymity=k, containment=None)
+    return Fake(assessment, reported or figures, figures, name, size, PROMISED)
 
 
 def card(*rows: Row) -> Scorecard:

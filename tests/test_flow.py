@@ -20,7 +20,7 @@ from tamis.learn.columns import Column, Feature
 from tamis.learn.subset_scores import SubsetScores
 from tamis.publish.column_fates import column_stories
 from tamis.select.containment.greedy import GreedySearch
-from tamis.select.containment.source import Source
+from tamis.select.containment.source import ColumnSource
 
 CODED = ("fit", "fit_coded", "predict", "predict_proba", "predict_coded")
 MODELS = {
@@ -73,7 +73,7 @@ def found() -> Iterator[Found]:
                 calls.watch(model, name)
         calls.watch(GreedySearch, "__init__")
         calls.watch(GreedySearch, "of")
-        calls.watch(Source, "of")
+        calls.watch(ColumnSource, "of")
         calls.watch(SubsetScores, "__init__")
         made = Feature.__dict__["column"].func
         kept: list[Feature] = []  # so that no two have the same id

@@ -27,7 +27,7 @@ def section(data: Data, store: Store, seeds: int, quick: bool) -> Section:
         "For naive Bayes any subset costs a few additions, so all of them can be scored. And "
         "one draw of ten folds is noisy: the same search with other seeds chooses differently."
     )
-    grids = [_every_subset(data, store, quick), _steadiness(data, store, seeds, quick)]
+    grids = [_every_subset(data, store, quick), _stability(data, store, seeds, quick)]
     return Section("Beyond the paper", text, (), (), grids)
 
 
@@ -61,7 +61,7 @@ def _safest(words: str, search: str, found: Found) -> Row:
     return words, search, len(found.candidates), best.pbi, best.performance, names
 
 
-def _steadiness(data: Data, store: Store, seeds: int, quick: bool) -> Grid:
+def _stability(data: Data, store: Store, seeds: int, quick: bool) -> Grid:
     rows = []
     dealt = {"ten folds once, as in the paper": 1, "ten folds five times": 5}
     for words, repeats in [*dealt.items()][: 1 if quick else None]:

@@ -77,7 +77,7 @@ def _broken_promises(row: Row) -> list[Failure]:
     found = []
     for promise in row.release.promises:
         equal = promise.name == "k_anonymity"
-        reached = (row.trial.k_anonymity if equal else row.trial.containment) or 0
+        reached = (row.assessment.k_anonymity if equal else row.assessment.containment) or 0
         if reached < promise.at_least:
             unit = row.release.unit
             who = f"{unit} alike" if equal else HOLDERS[unit]
@@ -174,9 +174,9 @@ def decide(
     scores = {name: [_score(row, measures[name]) for row in rows] for name in directions}
     ranks = evaluation(scores, directions, read_weights(weights or WEIGHTS, directions))
     best = next(rows[i] for i in ranks.order if rows[i] in meeting)
-    told = {name: found for name, found in failing.items() if found}
+    unmet = {name: found for name, found in failing.items() if found}
     missed = beyond(best, limits, "report")
-    return Decision(scorecard, tuple(rows), ranks, told, best, measures, missed)
+    return Decision(scorecard, tuple(rows), ranks, unmet, best, measures, missed)
 
 
 def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:

@@ -262,8 +262,8 @@ def _disk_may_be_full(path: Path) -> Iterator[None]:
 
 def _is_full(error: Exception) -> bool:
     """Whether an error means that there is no room; polars gives the number only in its text."""
-    told = re.search(r"\(os error (\d+)\)", str(error))
-    number = int(told[1]) if told else getattr(error, "errno", None)
+    match = re.search(r"\(os error (\d+)\)", str(error))
+    number = int(match[1]) if match else getattr(error, "errno", None)
     return number in _FULL
 
 

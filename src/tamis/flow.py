@@ -11,12 +11,12 @@ from tamis.binary.records import Cut
 from tamis.decide import Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
-from tamis.evaluate.scorecard import MEASURES, Tell, scorecard
-from tamis.evaluate.trial import Court
+from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.scorecard import MEASURES, Progress, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import ATTACKERS, attackers, seeded
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
@@ -107,14 +107,14 @@ class Settings:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
-        asked = (
+        bounds = (
             ("pbi", "at most", self.max_pbi),
             ("performance", "at least", self.min_performance),
             ("features", "at most", self.max_features),
             ("lost_rules", "at most", self.max_lost_rules),
             ("epsilon", "at most", self.epsilon and self.epsilon * (1 + ROUNDING)),
         )
-        return tuple(Limit(m, side, b) for m, side, b in asked if b is not None)  # type: ignore[arg-type]
+        return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, from which the same `Settings` can be made."""
@@ -127,7 +127,7 @@ class Outcome:
 
     table: Table
     settings: Settings
-    court: Court
+    evaluator: Evaluator
     proposals: Proposals
     decision: Decision
     binary: Mapping[str, Cut] | None = None
@@ -138,7 +138,7 @@ def consider(
     settings: Settings | None = None,
     *,
     binary: Mapping[str, Cut] | None = None,
-    tell: Tell | None = None,
+    tell: Progress | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -174,17 +174,21 @@ def consider(
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
-    asked = Asked(table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon)
-    found = propose(asked, methods(settings.proposing), tell)
-    court = Court(table, split, model, attackers(settings.attackers, settings.seed), settings.seed)
+    problem = Problem(
+        table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon
+    )
+    found = propose(problem, methods(settings.proposing), tell)
+    evaluator = Evaluator(
+        table, split, model, attackers(settings.attackers, settings.seed), settings.seed
+    )
     baseline = released(
-        table, table.features, EVERYTHING, Recipe(EVERYTHING), asked.promises(table.features)
+        table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
     )
     floor = released(table, [], NOTHING, Recipe(NOTHING))
-    card = scorecard(court, baseline, floor, found.releases, tell=tell)
+    card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
     _warn(table, settings)
     decision = decide(card, settings.limits, settings.weights)
-    return Outcome(table, settings, court, found, decision, binary)
+    return Outcome(table, settings, evaluator, found, decision, binary)
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.cli.options import Source
+from tamis.cli.options import TableSource
 
 STAYS = 8
 
@@ -128,9 +128,9 @@ def test_a_source_says_who_people_are():
         ("quasi", "identifier", "drop", "feature", "missing", "long", "label_item"), ()
     )
     given |= {"encoding": "utf-8", "labels": None}
-    assert Source(**given).who is None
-    assert Source(**given, row_is_person=True).who == ()
-    assert Source(**given, person=("a",)).who == ("a",)
+    assert TableSource(**given).who is None
+    assert TableSource(**given, row_is_person=True).who == ()
+    assert TableSource(**given, person=("a",)).who == ("a",)
 
 
 def test_a_release_is_made_again_with_the_same_people(run, stays, tmp_path):

@@ -209,15 +209,15 @@ def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(here):
 
 def test_what_nohup_asks_for_is_kept(run, monkeypatch):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    heard = []
+    findings = []
 
     def look(*_: object, **__: object) -> None:
-        heard.append(signal.getsignal(signal.SIGHUP))
+        findings.append(signal.getsignal(signal.SIGHUP))
 
     try:
         monkeypatch.setattr("tamis.cli.cli.main", look)
         run("verify", "x")
-        assert heard == [signal.SIG_IGN]
+        assert findings == [signal.SIG_IGN]
     finally:
         signal.signal(signal.SIGHUP, before)
 

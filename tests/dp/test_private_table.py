@@ -21,7 +21,7 @@ from tamis.dp import partition as partition_module
 from tamis.dp.budget import Budget
 from tamis.dp.domain import axes, cell_counts, drawn_rows
 from tamis.dp.histogram import DPHistogram, shifted
-from tamis.dp.partition import DPPartition, split
+from tamis.dp.partition import DPPartition, split_grid
 from tamis.dp.selector import PrivateSelector, private_records
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
 
@@ -134,16 +134,16 @@ def test_without_noise_the_boxes_hold_the_rows_they_were_counted_from() -> None:
 @given(hnp.arrays(np.int64, hnp.array_shapes(max_dims=3, max_side=6), elements=st.integers(-5, 60)))
 def test_boxes_cover_every_cell_once(noisy) -> None:
     covered = np.zeros(noisy.shape, int)
-    for box in split(noisy, scale=1.0):
+    for box in split_grid(noisy, scale=1.0):
         covered[box] += 1
     assert (covered == 1).all()
 
 
 def test_even_counts_stay_one_box_and_peaks_are_cut_out() -> None:
-    assert len(split(np.full((4, 4), 50), scale=2.0)) == 1
+    assert len(split_grid(np.full((4, 4), 50), scale=2.0)) == 1
     peaked = np.zeros((8, 8), int)
     peaked[2, 5] = 500
-    boxes = split(peaked, scale=2.0)
+    boxes = split_grid(peaked, scale=2.0)
     assert (slice(2, 3), slice(5, 6)) in boxes
 
 

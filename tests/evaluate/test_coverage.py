@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from tamis.evaluate.figure import accuracy, auc, f_measure, ratio_interval
-from tamis.learn.holdout import Said
+from tamis.learn.holdout import Predictions
 
 RUNS = 400
 LEAST = 0.92
@@ -55,7 +55,7 @@ def test_an_area_with_rare_labels_of_either_name(area, ill, well):
 
     def interval():
         score = norm.cdf(draw.normal(apart))
-        found = auc(Said(TWO, truth, truth, np.column_stack([score, 1 - score])))
+        found = auc(Predictions(TWO, truth, truth, np.column_stack([score, 1 - score])))
         assert found is not None
         return found.low, found.high
 
@@ -73,7 +73,7 @@ def test_the_mean_area_of_three_labels(rows):
     moved = 1.2 * (truth[:, None] == THREE)
 
     def interval():
-        found = auc(Said(THREE, truth, truth, draw.normal(moved)))
+        found = auc(Predictions(THREE, truth, truth, draw.normal(moved)))
         assert found is not None
         return found.low, found.high
 
@@ -102,7 +102,7 @@ def test_the_mean_f_measure(rows, right):
 
     def interval():
         said = [draw.choice(labels, size=n, p=p) for n, p in zip(rows, chances)]
-        found = f_measure(Said(labels, np.concatenate(said), truth, None))
+        found = f_measure(Predictions(labels, np.concatenate(said), truth, None))
         return found.low, found.high
 
     assert held([interval() for _ in range(RUNS)], true) >= LEAST

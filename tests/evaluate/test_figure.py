@@ -10,22 +10,22 @@ from sklearn.metrics import f1_score, roc_auc_score
 from tamis.evaluate.figure import (
     _most_likely,
     accuracy,
+    accuracy_change,
     auc,
-    change,
     design_effect,
     f_measure,
     ratio_interval,
-    share,
     structural_components,
+    wilson_share,
 )
-from tamis.learn.holdout import Said
+from tamis.learn.holdout import Predictions
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 @settings(max_examples=50)
 def test_a_share_has_the_interval_of_wilson(counts):
     right, of = counts
-    found = share(right, of)
+    found = wilson_share(right, of)
     known = binomtest(right, of).proportion_ci(method="wilson")
     assert found.value == right / of
     assert found.low == pytest.approx(known.low, abs=1e-12)
@@ -36,7 +36,7 @@ def test_the_change_is_that_of_the_shares_and_lies_in_its_interval():
     draw = np.random.default_rng(0)
     before = draw.random(2000) < 0.8
     now = before & (draw.random(2000) < 0.9)
-    found = change(now, before)
+    found = accuracy_change(now, before)
     assert found is not None
     assert found.low is not None
     assert found.high is not None
@@ -49,12 +49,12 @@ def test_the_change_is_that_of_the_shares_and_lies_in_its_interval():
 
 def test_equal_answers_change_nothing_for_sure_and_a_hopeless_one_has_no_change():
     right = np.array([True, False, True])
-    same = change(right, right)
+    same = accuracy_change(right, right)
     assert same is not None
     assert same.low is not None
     assert same.high is not None
     assert same.low < same.value == 0.0 < same.high
-    assert change(right, np.zeros(3, dtype=bool)) is None
+    assert accuracy_change(right, np.zeros(3, dtype=bool)) is None
 
 
 counts = st.tuples(*[st.integers(0, 12)] * 4).filter(lambda c: c[0] + c[2] > 0)
@@ -96,14 +96,16 @@ def test_f_and_auc_are_those_of_scikit_learn(seed, labels):
     draw = np.random.default_rng(seed)
     classes = np.array([f"c{i}" for i in range(labels)])
     truth = np.concatenate([classes, classes[draw.integers(0, labels, 30)]])
-    surely = draw.dirichlet(np.ones(labels), len(truth))
-    said = Said(classes, classes[surely.argmax(axis=1)], truth, surely)
-    f, area = f_measure(said), auc(said)
-    assert f.value == pytest.approx(f1_score(truth, said.said, average="macro", labels=classes))
+    probabilities = draw.dirichlet(np.ones(labels), len(truth))
+    predictions = Predictions(classes, classes[probabilities.argmax(axis=1)], truth, probabilities)
+    f, area = f_measure(predictions), auc(predictions)
+    assert f.value == pytest.approx(
+        f1_score(truth, predictions.predicted, average="macro", labels=classes)
+    )
     assert f.low is not None
     assert f.high is not None
     assert f.low <= f.high
-    each = [roc_auc_score(truth == c, surely[:, i]) for i, c in enumerate(classes)]
+    each = [roc_auc_score(truth == c, probabilities[:, i]) for i, c in enumerate(classes)]
     assert area is not None
     assert area.value == pytest.approx(np.mean(each))
     assert area.low is not None
@@ -126,7 +128,9 @@ def test_the_interval_of_two_labels_is_that_of_delong_with_one_row_more_of_each(
     draw = np.random.default_rng(4)
     truth = np.array(["ill"] * 9 + ["well"] * 31)
     ill = np.where(truth == "ill", draw.random(40), draw.random(40) ** 2)
-    found = auc(Said(np.array(["ill", "well"]), truth, truth, np.column_stack([ill, 1 - ill])))
+    found = auc(
+        Predictions(np.array(["ill", "well"]), truth, truth, np.column_stack([ill, 1 - ill]))
+    )
     pairs = np.sign(np.subtract.outer(ill[:9], ill[9:])) / 2 + 0.5
     area = pairs.mean()
     cases, controls = pairs.mean(axis=1), pairs.mean(axis=0)
@@ -145,11 +149,13 @@ def test_the_interval_of_two_labels_is_that_of_delong_with_one_row_more_of_each(
 def test_names_and_order_of_labels_are_of_no_importance(seed, labels):
     draw = np.random.default_rng(seed)
     codes = np.concatenate([np.arange(labels), draw.integers(0, labels, 25)])
-    surely = draw.dirichlet(np.ones(labels), len(codes))
-    said = surely.argmax(axis=1)
+    probabilities = draw.dirichlet(np.ones(labels), len(codes))
+    predictions = probabilities.argmax(axis=1)
     turned = np.arange(labels)[::-1]
-    one = Said(np.arange(labels), said, codes, surely)
-    other = Said(turned[turned], turned[said], turned[codes], surely[:, turned])
+    one = Predictions(np.arange(labels), predictions, codes, probabilities)
+    other = Predictions(
+        turned[turned], turned[predictions], turned[codes], probabilities[:, turned]
+    )
     for figure in (auc, f_measure):
         found, again = figure(one), figure(other)
         assert found is not None
@@ -160,12 +166,12 @@ def test_names_and_order_of_labels_are_of_no_importance(seed, labels):
 
 def test_where_all_are_right_a_doubt_remains():
     truth = np.array(["a"] * 30 + ["b"] * 6)
-    surely = np.column_stack([truth == "a", truth == "b"]).astype(float)
-    said = Said(np.array(["a", "b"]), truth, truth, surely)
-    for found in (auc(said), f_measure(said)):
+    probabilities = np.column_stack([truth == "a", truth == "b"]).astype(float)
+    predictions = Predictions(np.array(["a", "b"]), truth, truth, probabilities)
+    for found in (auc(predictions), f_measure(predictions)):
         assert found is not None
         assert (found.value, found.high) == (1.0, 1.0)
-        assert found.low == share(6, 6).low
+        assert found.low == wilson_share(6, 6).low
 
 
 def test_rows_of_one_person_count_as_far_as_they_differ():
@@ -183,17 +189,23 @@ def test_rows_of_one_person_count_as_far_as_they_differ():
 def test_copies_of_rows_make_no_figure_surer():
     draw = np.random.default_rng(6)
     truth = np.array(["a", "b", "c"])[draw.integers(0, 3, 70)]
-    surely = draw.dirichlet(np.ones(3), 70) + 0.6 * (truth[:, None] == np.array(["a", "b", "c"]))
-    said = np.array(["a", "b", "c"])[surely.argmax(axis=1)]
-    before = said == truth
+    probabilities = draw.dirichlet(np.ones(3), 70) + 0.6 * (
+        truth[:, None] == np.array(["a", "b", "c"])
+    )
+    predictions = np.array(["a", "b", "c"])[probabilities.argmax(axis=1)]
+    before = predictions == truth
     now = before ^ (draw.random(70) < 0.2)
     who = np.repeat(np.arange(70), 5)
-    one = Said(np.array(["a", "b", "c"]), said, truth, surely)
-    five = Said(one.classes, said[who], truth[who], surely[who])
+    one = Predictions(np.array(["a", "b", "c"]), predictions, truth, probabilities)
+    five = Predictions(one.classes, predictions[who], truth[who], probabilities[who])
     pairs = [
         (auc(one), auc(five, who), auc(five)),
         (f_measure(one), f_measure(five, who), f_measure(five)),
-        (change(now, before), change(now[who], before[who], who), change(now[who], before[who])),
+        (
+            accuracy_change(now, before),
+            accuracy_change(now[who], before[who], who),
+            accuracy_change(now[who], before[who]),
+        ),
     ]
     for alone, copied, naive in pairs:
         wide, same, narrow = (f.high - f.low for f in (alone, copied, naive))  # type: ignore
@@ -203,5 +215,5 @@ def test_copies_of_rows_make_no_figure_surer():
 
 def test_no_area_without_probabilities_or_with_one_label():
     one = np.array(["a", "a"])
-    assert auc(Said(one[:1], one, one, np.ones((2, 1)))) is None
-    assert auc(Said(one, one, np.array(["a", "b"]), None)) is None
+    assert auc(Predictions(one[:1], one, one, np.ones((2, 1)))) is None
+    assert auc(Predictions(one, one, np.array(["a", "b"]), None)) is None

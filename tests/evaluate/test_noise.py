@@ -56,8 +56,8 @@ def test_intervals_lie_wholly_on_one_side_as_often_as_they_say(chosen):
 
 
 def test_the_strongest_attacker_is_not_flattered_either(chosen):
-    heard = [(row.trial.strongest, row.trial.reporting.attacked) for row in chosen]
-    mean, error = mean_and_error([said[name].right.mean() for name, said in heard])
+    findings = [(row.assessment.strongest, row.assessment.reporting.attacked) for row in chosen]
+    mean, error = mean_and_error([said[name].right.mean() for name, said in findings])
     assert abs(mean - 0.5) < 3 * error
 
 
@@ -76,7 +76,7 @@ def test_nobody_is_searched_and_asked_about():
         attackers=("nb",),
     )
     outcome = consider(table, asked)
-    split = outcome.court.split
+    split = outcome.evaluator.split
     parts = [set(who[rows]) for rows in (split.seen, split.choosing, split.reporting)]
     assert sum(map(len, parts)) == 120
     card = outcome.decision.scorecard

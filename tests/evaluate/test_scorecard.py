@@ -7,9 +7,9 @@ import pytest
 from tamis import Roles, Table, k_anonymity
 from tamis.datasets import patients
 from tamis.errors import InputError
+from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
-from tamis.evaluate.trial import Court
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers
@@ -22,13 +22,13 @@ def table() -> Table:
 
 
 @pytest.fixture(scope="module")
-def court(table: Table) -> Court:
+def evaluator(table: Table) -> Evaluator:
     split = HoldOut.drawn(table.frame["readmitted"])
-    return Court(table, split, AdditiveNaiveBayes(), attackers(("nb", "c45")))
+    return Evaluator(table, split, AdditiveNaiveBayes(), attackers(("nb", "c45")))
 
 
 @pytest.fixture(scope="module")
-def card(table: Table, court: Court) -> Scorecard:
+def card(table: Table, evaluator: Evaluator) -> Scorecard:
     names = [["stay_days", "visits"], ["viral_load_test", "cd4_count", "sex"]]
     some = [released(table, n, " + ".join(n), Recipe("hand")) for n in names]
     zero_one = Table(
@@ -40,14 +40,14 @@ def card(table: Table, court: Court) -> Scorecard:
     some.append(Release("zero one", zero_one, Recipe("hand"), promise))
     everything = released(table, table.features, "everything", Recipe("everything"))
     nothing = released(table, [], "nothing", Recipe("nothing"))
-    told: list[tuple[str, int, int]] = []
-    made = scorecard(court, everything, nothing, some, tell=lambda *step: told.append(step))
-    assert [step[1:] for step in told] == [(i, 5) for i in range(5)]
+    steps: list[tuple[str, int, int]] = []
+    made = scorecard(evaluator, everything, nothing, some, tell=lambda *step: steps.append(step))
+    assert [step[1:] for step in steps] == [(i, 5) for i in range(5)]
     return made
 
 
-def test_baseline_and_floor(card: Scorecard, table: Table, court: Court):
-    held = table.frame["readmitted"][court.split.reporting]
+def test_baseline_and_floor(card: Scorecard, table: Table, evaluator: Evaluator):
+    held = table.frame["readmitted"][evaluator.split.reporting]
     majority = (held == "no").mean()
     assert card.floor.value("performance") == pytest.approx(majority)
     assert card.floor.value("lost_rules") == 1
@@ -57,14 +57,16 @@ def test_baseline_and_floor(card: Scorecard, table: Table, court: Court):
     assert card.baseline.value("lost_rules") == 0
     assert card.baseline.value("features") == len(table.features)
     assert card.baseline.figures["pbi"] == Figure(0.0)
-    hiv = table.frame["hiv"][court.split.reporting]
-    strongest = card.baseline.trial.reporting.everything[court.strongest]
+    hiv = table.frame["hiv"][evaluator.split.reporting]
+    strongest = card.baseline.assessment.reporting.everything[evaluator.strongest]
     floor = (hiv == "negative").sum() / strongest.right.sum()
     assert card.floor.value("pbi") == pytest.approx(floor - 1)
 
 
-def test_a_figure_is_that_of_a_model_of_the_rows_seen(card: Scorecard, table: Table, court: Court):
-    split, names = court.split, ["stay_days", "visits"]
+def test_a_figure_is_that_of_a_model_of_the_rows_seen(
+    card: Scorecard, table: Table, evaluator: Evaluator
+):
+    split, names = evaluator.split, ["stay_days", "visits"]
     frame, y = table.frame.select(names), table.frame["readmitted"].to_numpy()
     model = AdditiveNaiveBayes().fit(frame[split.seen], y[split.seen])
     row = card.candidates[0]
@@ -76,23 +78,30 @@ def test_a_figure_is_that_of_a_model_of_the_rows_seen(card: Scorecard, table: Ta
         assert value == pytest.approx(right.mean())
 
 
-def test_the_strongest_attackers_are_picked_by_the_rows_that_choose(card: Scorecard, court: Court):
-    for trial in (row.trial for row in card.rows):
-        right = {name: said.right.sum() for name, said in trial.choosing.attacked.items()}
-        assert right[trial.strongest] == max(right.values())
-        assert trial.court.strongest in right
-    every = {n: s.right.sum() for n, s in card.baseline.trial.choosing.everything.items()}
-    assert every[court.strongest] == max(every.values())
+def test_the_strongest_attackers_are_picked_by_the_rows_that_choose(
+    card: Scorecard, evaluator: Evaluator
+):
+    for assessment in (row.assessment for row in card.rows):
+        right = {
+            name: predictions.right.sum()
+            for name, predictions in assessment.choosing.attacked.items()
+        }
+        assert right[assessment.strongest] == max(right.values())
+        assert assessment.evaluator.strongest in right
+    every = {n: s.right.sum() for n, s in card.baseline.assessment.choosing.everything.items()}
+    assert every[evaluator.strongest] == max(every.values())
 
 
-def test_what_was_learnt_once_is_told_of_each_part(card: Scorecard, court: Court):
+def test_what_was_learnt_once_is_told_of_each_part(card: Scorecard, evaluator: Evaluator):
     """Both parts together are all that was said of the rows held out."""
-    trial = card.candidates[0].trial
-    both = np.concatenate([trial.choosing.taught.said, trial.reporting.taught.said])
-    rows = np.concatenate([court.split.choosing, court.split.reporting])
-    assert both[np.argsort(rows)].tolist() == trial.predictions.said.tolist()
-    assert trial.reporting.retention is not None
-    assert trial.reporting.retention.rows_original == len(court.split.reporting)
+    assessment = card.candidates[0].assessment
+    both = np.concatenate(
+        [assessment.choosing.predictions.predicted, assessment.reporting.predictions.predicted]
+    )
+    rows = np.concatenate([evaluator.split.choosing, evaluator.split.reporting])
+    assert both[np.argsort(rows)].tolist() == assessment.predictions.predicted.tolist()
+    assert assessment.reporting.retention is not None
+    assert assessment.reporting.retention.rows_original == len(evaluator.split.reporting)
 
 
 def test_who_tells_is_more_exposed_than_who_teaches(card: Scorecard):
@@ -125,8 +134,8 @@ def test_every_measure_is_there_and_every_interval_holds_its_figure(card: Scorec
 def test_many_numbers_as_the_sensitive_column_are_cut_into_classes(table: Table):
     other = table.with_roles(sensitive="birth_year", quasi=("zip", "sex"))
     split = HoldOut.drawn(other.frame["readmitted"])
-    court = Court(other, split, AdditiveNaiveBayes(), attackers(("nb",)))
-    assert 2 <= len(np.unique(court.secrets)) <= 10
+    evaluator = Evaluator(other, split, AdditiveNaiveBayes(), attackers(("nb",)))
+    assert 2 <= len(np.unique(evaluator.secrets)) <= 10
 
 
 def test_rules_may_predict_a_label_that_no_held_out_row_has():
@@ -134,10 +143,10 @@ def test_rules_may_predict_a_label_that_no_held_out_row_has():
     codes = [9, 9, 9] + [0, 5] * 30
     table = Table(pl.DataFrame({"x": codes, "y": labels}), Roles(target="y"))
     parts = HoldOut(np.arange(40), np.arange(40, 51), np.arange(51, 63))
-    court = Court(table, parts, AdditiveNaiveBayes(), attackers(("nb",)))
-    assert court.rules is not None
-    assert "rare" in {rule.label for rule in court.rules}
-    kept = court.trial(released(table, ["x"], "x", Recipe("hand"))).reporting.retention
+    evaluator = Evaluator(table, parts, AdditiveNaiveBayes(), attackers(("nb",)))
+    assert evaluator.rules is not None
+    assert "rare" in {rule.label for rule in evaluator.rules}
+    kept = evaluator.assess(released(table, ["x"], "x", Recipe("hand"))).reporting.retention
     assert kept is not None
     assert kept.rule_accuracy == 0
 
@@ -148,19 +157,19 @@ def test_a_sensitive_column_of_countless_texts_is_refused():
     )
     table = Table(frame, Roles(target="y", sensitive="s"))
     with pytest.raises(InputError, match="distinct values, but at most 100"):
-        Court(table, HoldOut.drawn(frame["y"]), AdditiveNaiveBayes(), {})
+        Evaluator(table, HoldOut.drawn(frame["y"]), AdditiveNaiveBayes(), {})
 
 
 def test_of_an_altered_release_models_are_asked_about_people_as_they_are(
-    table: Table, court: Court
+    table: Table, evaluator: Evaluator
 ):
     """Learnt from columns turned upside down, a model is wrong about those that were not."""
     turned = released(table, ["visits"], "turned", Recipe("hand"))
     frame = turned.table.frame.with_columns(visits=100.0 - turned.table.frame["visits"])
     altered = Release("turned", Table(frame, turned.table.roles), Recipe("hand"))
-    met = court.trial(altered).met["visits"]
-    held, seen = court.split.held, court.split.seen
-    assert met[held].to_list() == table.frame["visits"][held].to_list()
-    assert met[seen].to_list() == frame["visits"][seen].to_list()
-    plain = court.trial(turned)
-    assert court.trial(altered).predictions.right.mean() < plain.predictions.right.mean()
+    model_features = evaluator.assess(altered).model_features["visits"]
+    held, seen = evaluator.split.held, evaluator.split.seen
+    assert model_features[held].to_list() == table.frame["visits"][held].to_list()
+    assert model_features[seen].to_list() == frame["visits"][seen].to_list()
+    plain = evaluator.assess(turned)
+    assert evaluator.assess(altered).predictions.right.mean() < plain.predictions.right.mean()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.holdout import HoldOut, told
+from tamis.learn.holdout import HoldOut, fit_predict
 from tamis.learn.models import seeded
 
 
@@ -87,15 +87,15 @@ def test_every_kind_of_model_reads_text_and_missing_values(name):
     y = np.where([j == "cook" for j in jobs], "yes", "no")
     frame = pl.DataFrame({"job": jobs.tolist(), "age": ages})
     split = HoldOut.drawn(y)
-    found = told(seeded(name, 0), frame, y, split.seen, split.held)
+    found = fit_predict(seeded(name, 0), frame, y, split.seen, split.held)
     assert found.right.mean() > 0.95
-    assert found.surely is not None
-    assert found.surely.shape == (len(split.held), 2)
+    assert found.probabilities is not None
+    assert found.probabilities.shape == (len(split.held), 2)
 
 
 def test_without_features_the_most_frequent_label_is_guessed():
     y = np.array(["a"] * 12 + ["b"] * 8)
     split = HoldOut.drawn(y)
-    found = told(AdditiveNaiveBayes(), pl.DataFrame(), y, split.seen, split.held)
-    assert set(found.said) == {"a"}
+    found = fit_predict(AdditiveNaiveBayes(), pl.DataFrame(), y, split.seen, split.held)
+    assert set(found.predicted) == {"a"}
     assert found.right.mean() == 0.6

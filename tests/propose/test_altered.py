@@ -10,12 +10,12 @@ from tamis import Roles, Table, k_anonymity
 from tamis.binary.records import Cut
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.evaluate.trial import Court
+from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
 from tamis.propose import BY_DEFAULT, methods, propose
 from tamis.propose.altered import Flip, Noise
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release
 
 
@@ -27,13 +27,13 @@ def records(rows: int = 300) -> Table:
     return Table(frame, Roles(target="y"))
 
 
-def asked(table: Table, k: int = 5, **options) -> Asked:
+def problem(table: Table, k: int = 5, **options) -> Problem:
     split = HoldOut.drawn(table.frame[table.target])
-    return Asked(table, split, k, AdditiveNaiveBayes(), **options)
+    return Problem(table, split, k, AdditiveNaiveBayes(), **options)
 
 
 def test_flipped_releases_keep_their_promise_over_all_columns() -> None:
-    found = propose(asked(records()), [Flip()]).releases
+    found = propose(problem(records()), [Flip()]).releases
     assert [r.name for r in found] == ["flip, k = 5", "flip, k = 10"]
     for release, k in zip(found, (5, 10)):
         (promise,) = release.promises
@@ -45,15 +45,15 @@ def test_flipped_releases_keep_their_promise_over_all_columns() -> None:
 
 def test_flipping_needs_columns_of_zero_and_one() -> None:
     table = patients(rows=200)
-    (tried,) = propose(asked(table), [Flip()]).tried
-    assert "0 and 1" in tried.note
+    (report,) = propose(problem(table), [Flip()]).method_reports
+    assert "0 and 1" in report.note
     how = {"sex": Cut(), "stay_days": Cut(quantiles=3)}
-    (release,) = propose(asked(table, binary=how), [Flip(ks=[8])]).releases
+    (release,) = propose(problem(table, binary=how), [Flip(ks=[8])]).releases
     assert k_anonymity(release.table.frame.drop("readmitted")) >= 8
 
 
 def test_every_level_of_noise_is_proposed_beside_the_others() -> None:
-    found = propose(asked(records()), methods({"noise": {"kind": "uniform"}, "flip": {}}))
+    found = propose(problem(records()), methods({"noise": {"kind": "uniform"}, "flip": {}}))
     assert [r.name for r in found.releases] == [
         "uniform noise, 0.1",
         "uniform noise, 0.2",
@@ -66,7 +66,7 @@ def test_every_level_of_noise_is_proposed_beside_the_others() -> None:
 
 def test_the_target_the_sensitive_column_and_identifiers_are_not_altered_nor_added() -> None:
     table = patients(rows=200)
-    for release in Noise().propose(asked(table)):
+    for release in Noise().propose(problem(table)):
         assert release.table.frame["readmitted"].equals(table.frame["readmitted"])
         assert not {"hiv", "patient"} & set(release.table.frame.columns)
 
@@ -79,15 +79,15 @@ def test_altering_must_be_asked_for() -> None:
 def test_a_model_learns_from_altered_rows_and_is_judged_on_true_ones() -> None:
     """A release with every feature turned around teaches the opposite of the truth."""
     table = records(600)
-    question = asked(table)
-    court = Court(table, question.split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
+    question = problem(table)
+    evaluator = Evaluator(table, question.split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     made = table.frame.rename({c: f"has {c}" for c in table.features})
     turned = made.with_columns([(1 - pl.col(c)).alias(c) for c in made.columns if c != "y"])
     plain, altered = (Table(frame, table.roles) for frame in (made, turned))
-    right = court.trial(Release("plain", plain, Recipe("test"))).predictions.right.mean()
+    right = evaluator.assess(Release("plain", plain, Recipe("test"))).predictions.right.mean()
     assert right > 0.8
     release = Release("turned", altered, Recipe("test"), unaltered=plain)
-    assert court.trial(release).predictions.right.mean() < 0.3
+    assert evaluator.assess(release).predictions.right.mean() < 0.3
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
-from tamis.evaluate.trial import Court
+from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
 from tamis.propose import methods, propose
 from tamis.propose.containment import Containment
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Release
 
 FAST: dict[str, dict[str, Any]] = {
@@ -35,10 +35,10 @@ def stays(binary: bool) -> Table:
     return Table(frame, Roles(target="y", identifiers=("who",)))
 
 
-def asked(table: Table) -> Asked:
+def problem(table: Table) -> Problem:
     weights = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
     split = HoldOut.drawn(table.frame[table.target])
-    return Asked(table, split, 5, AdditiveNaiveBayes(), weights=weights)
+    return Problem(table, split, 5, AdditiveNaiveBayes(), weights=weights)
 
 
 def people_alike(release: Release, who: pl.Series) -> int:
@@ -55,18 +55,18 @@ def people_alike(release: Release, who: pl.Series) -> int:
 @pytest.mark.parametrize("binary", [True, False])
 def test_what_is_promised_is_kept_in_people(binary: bool):
     table = stays(binary)
-    question = asked(table)
+    question = problem(table)
     found = propose(question, methods(FAST))
-    court = Court(table, question.split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
+    evaluator = Evaluator(table, question.split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     kinds = {r.recipe.method for r in found.releases}
     assert kinds == ({"breach", "containment", "flip", "noise"} if binary else set(FAST) - {"flip"})
     for release in found.releases:
         assert release.people is not None
         assert release.unit == "people"
         reached, (promise,) = people_alike(release, table.frame["who"]), release.promises
-        trial = court.trial(release)
+        assessment = evaluator.assess(release)
         equal = promise.name == "k_anonymity"
-        assert (trial.k_anonymity if equal else trial.containment) == reached
+        assert (assessment.k_anonymity if equal else assessment.containment) == reached
         if release.recipe.method in ("containment", "flip"):
             assert reached >= promise.at_least == 5
 
@@ -74,5 +74,5 @@ def test_what_is_promised_is_kept_in_people(binary: bool):
 def test_too_few_people_are_too_few_however_many_rows():
     table = stays(binary=True)
     few = Table(table.frame[: 3 * EACH], table.roles)
-    reason = Containment().applies(asked(few))
+    reason = Containment().applies(problem(few))
     assert reason == "The table has 3 people, fewer than k = 5."

@@ -16,7 +16,7 @@ from tamis.learn.holdout import HoldOut
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.breach import Breach, kept_to
 from tamis.propose.containment import Containment
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.risk.containment import containment_anonymity
 
 FAST: dict[str, dict[str, Any]] = {
@@ -26,9 +26,9 @@ FAST: dict[str, dict[str, Any]] = {
 WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
 
 
-def asked(table: Table, k: int = 5) -> Asked:
+def problem(table: Table, k: int = 5) -> Problem:
     split = HoldOut.drawn(table.frame[table.target])
-    return Asked(table, split, k, AdditiveNaiveBayes(), weights=WEIGHTS)
+    return Problem(table, split, k, AdditiveNaiveBayes(), weights=WEIGHTS)
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def table() -> Table:
 
 @pytest.fixture(scope="module")
 def found(table: Table) -> Proposals:
-    return propose(asked(table), methods(FAST))
+    return propose(problem(table), methods(FAST))
 
 
 def test_every_method_proposes_and_no_release_comes_twice(found: Proposals, table: Table):
-    assert [t.name for t in found.tried] == ["breach", "containment"]
-    assert all(t.applied for t in found.tried)
+    assert [t.name for t in found.method_reports] == ["breach", "containment"]
+    assert all(t.applied for t in found.method_reports)
     sets = [tuple(sorted(r.features)) for r in found.releases]
     assert len(set(sets)) == len(sets)
     names = [r.name for r in found.releases]
@@ -69,7 +69,7 @@ def test_breach_offers_releases_that_keep_k(found: Proposals, table: Table):
 
 def test_held_out_rows_change_no_proposal(table: Table, found: Proposals):
     """The labels of held-out rows are turned around; the same releases must come out."""
-    split = asked(table).split
+    split = problem(table).split
     held = np.zeros(table.rows, dtype=bool)
     held[split.held] = True
     turned = table.frame.with_columns(
@@ -82,13 +82,13 @@ def test_held_out_rows_change_no_proposal(table: Table, found: Proposals):
         .otherwise(pl.col("hiv"))
         .alias("hiv"),
     )
-    other = Asked(Table(turned, table.roles), split, 5, AdditiveNaiveBayes(), weights=WEIGHTS)
+    other = Problem(Table(turned, table.roles), split, 5, AdditiveNaiveBayes(), weights=WEIGHTS)
     again = propose(other, methods(FAST))
     assert [r.features for r in again.releases] == [r.features for r in found.releases]
 
 
 def test_the_set_cut_down_to_k_keeps_k_and_nothing_more_fits(table: Table):
-    question, method = asked(table), Breach(folds=3)
+    question, method = problem(table), Breach(folds=3)
     worth = method._worth(question, method._searched(question)[1])
     kept = kept_to(question, table.features, worth)
     known = [c for c in kept if c in table.quasi]
@@ -99,7 +99,7 @@ def test_the_set_cut_down_to_k_keeps_k_and_nothing_more_fits(table: Table):
 
 
 def test_sets_are_worth_the_same_by_the_scores_of_the_search_and_by_others(table: Table):
-    question, method = asked(table), Breach(folds=3)
+    question, method = problem(table), Breach(folds=3)
     trials = method._searched(question)[1]
     assert len(trials.folds) > 3
     shared = method._worth(question, trials)
@@ -110,18 +110,18 @@ def test_sets_are_worth_the_same_by_the_scores_of_the_search_and_by_others(table
 
 def test_what_does_not_apply_is_named_with_the_reason():
     three = pl.DataFrame({"a": [0, 1] * 15, "y": ["u", "v", "w"] * 10})
-    found = propose(asked(Table(three, Roles(target="y"))), methods())
+    found = propose(problem(Table(three, Roles(target="y"))), methods())
     assert not found.releases
-    reasons = {t.name: t.note for t in found.tried}
+    reasons = {t.name: t.note for t in found.method_reports}
     assert "two classes, and the target has 3" in reasons["containment"]
     assert "fewer than two" in reasons["breach"]
 
 
 def test_a_method_that_finds_nothing_says_why():
     frame = pl.DataFrame({"a": [1, *[0] * 39], "b": [0] * 40, "y": ["u", "v"] * 20})
-    (tried,) = propose(asked(Table(frame, Roles(target="y"))), [Containment()]).tried
-    assert not tried.applied
-    assert tried.note
+    (report,) = propose(problem(Table(frame, Roles(target="y"))), [Containment()]).method_reports
+    assert not report.applied
+    assert report.note
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pytest
 from tamis import Roles, Table
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.trial import Court
+from tamis.evaluate.evaluator import Evaluator
 from tamis.flow import Outcome, Settings, consider
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.holdout import HoldOut, column_labels, told
+from tamis.learn.holdout import HoldOut, column_labels, fit_predict
 from tamis.propose import propose
-from tamis.propose.problem import Asked
-from tamis.propose.synthetic import Drawn
+from tamis.propose.problem import Problem
+from tamis.propose.synthetic import Synthetic
 from tamis.publish.bundle import publish
 from tamis.publish.layout import read_json, write_json
 from tamis.publish.story import for_recipient
@@ -39,9 +39,9 @@ def records(rows: int = 600) -> Table:
     return Table(frame, Roles(target="y"))
 
 
-def asked(table: Table, epsilon: float | None = 2.0) -> Asked:
+def problem(table: Table, epsilon: float | None = 2.0) -> Problem:
     split = HoldOut.drawn(table.frame[table.target])
-    return Asked(table, split, 5, AdditiveNaiveBayes(), epsilon=epsilon)
+    return Problem(table, split, 5, AdditiveNaiveBayes(), epsilon=epsilon)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def folder(outcome: Outcome, tmp_path: Path) -> Path:
 
 
 def test_rows_are_drawn_within_the_bounds_at_the_asked_cost() -> None:
-    (release,) = propose(asked(patients(rows=600)), [Drawn(bounds=BOUNDS)]).releases
+    (release,) = propose(problem(patients(rows=600)), [Synthetic(bounds=BOUNDS)]).releases
     assert release.name == "dp partition, epsilon = 2"
     assert release.features == ("stay_days", "visits")
     assert release.recipe.public["budget"]["epsilon"] == pytest.approx(2.0)
@@ -68,8 +68,8 @@ def test_rows_are_drawn_within_the_bounds_at_the_asked_cost() -> None:
 
 
 def test_columns_of_zero_and_one_are_chosen_under_noise() -> None:
-    method = Drawn(features=3, items=list("abcdefg"), bounds={"y": ["u", "v"]})
-    (release,) = propose(asked(records()), [method]).releases
+    method = Synthetic(features=3, items=list("abcdefg"), bounds={"y": ["u", "v"]})
+    (release,) = propose(problem(records()), [method]).releases
     assert "h" not in release.features
     assert release.recipe.public["kind"] == "selected"
     assert len(release.features) == 3
@@ -79,7 +79,7 @@ def test_columns_of_zero_and_one_are_chosen_under_noise() -> None:
 
 def test_several_kinds_are_drawn_where_asked() -> None:
     kinds = ["histogram", "partition"]
-    found = propose(asked(patients(rows=600)), [Drawn(kinds=kinds, bounds=BOUNDS)]).releases
+    found = propose(problem(patients(rows=600)), [Synthetic(kinds=kinds, bounds=BOUNDS)]).releases
     assert [r.recipe.public["kind"] for r in found] == kinds
 
 
@@ -87,11 +87,11 @@ def test_the_rehearsal_never_looks_at_held_out_rows() -> None:
     """Held-out rows all lie beyond where the seen ones are: no rehearsed row may follow them."""
     rows = 400
     table = Table(pl.DataFrame({"x": [0] * rows, "y": ["a", "b"] * (rows // 2)}), Roles(target="y"))
-    question = asked(table, epsilon=20.0)
+    question = problem(table, epsilon=20.0)
     far = np.where(question.split.is_seen, 0, 9)
     moved = Table(table.frame.with_columns(x=pl.Series(far)), table.roles)
-    question = Asked(moved, question.split, 5, question.classifier, epsilon=20.0)
-    (release,) = propose(question, [Drawn(bounds={"x": [0, 9], "y": ["a", "b"]})]).releases
+    question = Problem(moved, question.split, 5, question.classifier, epsilon=20.0)
+    (release,) = propose(question, [Synthetic(bounds={"x": [0, 9], "y": ["a", "b"]})]).releases
     assert release.rehearsal is not None
     share = [np.mean(t.frame["x"].to_numpy() > 5) for t in (release.table, release.rehearsal)]
     assert share[0] == pytest.approx(0.5, abs=0.05)
@@ -108,34 +108,36 @@ def test_a_model_learns_from_drawn_rows_and_is_judged_on_true_ones() -> None:
     """Drawn rows that say the opposite of the truth teach the opposite of the truth."""
     table = records()
     split = HoldOut.drawn(table.frame["y"])
-    court = Court(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
+    evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     swapped = table.frame.with_columns(y=pl.col("y").replace({"u": "v", "v": "u"}))[:100]
-    trial = court.trial(_drawn_release(table, swapped))
+    assessment = evaluator.assess(_drawn_release(table, swapped))
     features, labels = table.only(table.features), column_labels(table, "y")
-    truly = told(court.classifier, features, labels, split.seen, split.held)
+    truly = fit_predict(evaluator.classifier, features, labels, split.seen, split.held)
     assert truly.right.mean() > 0.9
-    assert trial.predictions.right.mean() < 0.1
-    assert trial.guesses["nb"].right.mean() < 0.1, "the sensitive column is the target"
-    assert trial.k_anonymity is None
-    assert trial.containment is None
+    assert assessment.predictions.right.mean() < 0.1
+    assert assessment.guesses["nb"].right.mean() < 0.1, "the sensitive column is the target"
+    assert assessment.k_anonymity is None
+    assert assessment.containment is None
 
 
 def test_attackers_of_a_column_that_is_not_drawn_get_people_as_they_are() -> None:
     table = records().with_roles(sensitive="h")
     split = HoldOut.drawn(table.frame["y"])
-    court = Court(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
+    evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     narrow = Table(table.frame.drop("h"), Roles(target="y"))
-    trial = court.trial(_drawn_release(narrow, narrow.frame[:50].reverse()))
-    plain = court.attacked(table.only(table.features))
-    np.testing.assert_array_equal(trial.guesses["nb"].right, plain["nb"].right)
+    assessment = evaluator.assess(_drawn_release(narrow, narrow.frame[:50].reverse()))
+    plain = evaluator.attacked(table.only(table.features))
+    np.testing.assert_array_equal(assessment.guesses["nb"].right, plain["nb"].right)
 
 
 def test_one_label_only_is_guessed() -> None:
     table = records()
     split = HoldOut.drawn(table.frame["y"])
-    court = Court(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
-    trial = court.trial(_drawn_release(table, table.frame.filter(pl.col("y") == "u")[:40]))
-    assert set(trial.predictions.said) == {"u"}
+    evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
+    assessment = evaluator.assess(
+        _drawn_release(table, table.frame.filter(pl.col("y") == "u")[:40])
+    )
+    assert set(assessment.predictions.predicted) == {"u"}
 
 
 def test_with_an_epsilon_nothing_but_drawn_rows_is_chosen(outcome: Outcome) -> None:
@@ -219,7 +221,7 @@ def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
 )
 def test_bad_settings_are_errors_not_notes(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        propose(asked(patients(rows=300)), [Drawn(**options)])
+        propose(problem(patients(rows=300)), [Synthetic(**options)])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])
@@ -231,14 +233,14 @@ def test_epsilon_is_a_number_above_zero(epsilon: float) -> None:
 def test_drawing_needs_an_epsilon() -> None:
     with pytest.raises(InputError, match="--epsilon"):
         Settings(methods={"dp": {}})
-    (tried,) = propose(asked(records(), epsilon=None), [Drawn()]).tried
-    assert "epsilon" in tried.note
+    (report,) = propose(problem(records(), epsilon=None), [Synthetic()]).method_reports
+    assert "epsilon" in report.note
 
 
 def test_numbers_may_be_listed_as_texts() -> None:
     """The types of the table do not matter: 0 and "0" are one label, drawn as it is declared."""
     table = Table(pl.DataFrame({"x": [0.5] * 4000, "y": [0, 1] * 2000}), Roles(target="y"))
-    method = Drawn(bounds={"x": [0.0, 1.0], "y": ["0", "1"]})
-    (release,) = propose(asked(table), [method]).releases
+    method = Synthetic(bounds={"x": [0.0, 1.0], "y": ["0", "1"]})
+    (release,) = propose(problem(table), [method]).releases
     assert release.table.frame.schema == {"x": pl.Float64, "y": pl.String}
     assert 0.4 < np.mean(release.table.frame["y"].to_numpy() == "1") < 0.6

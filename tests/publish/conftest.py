@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
     """Opens a page; at the end it must have logged nothing and asked for nothing but itself."""
-    heard: list[str] = []
+    findings: list[str] = []
     contexts = []
 
     def open_page(text: str, *, width: int = 1280, **settings: Any) -> Page:
@@ -54,20 +54,20 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
         context = browser.new_context(viewport={"width": width, "height": 844}, **settings)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: heard.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+        page.on("console", lambda message: findings.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: findings.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: findings.append(f"dialog: {dialog.message}"))
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(file.as_uri())
-        heard.extend(f"request: {url}" for url in asked if url != file.as_uri())
-        page.on("request", lambda request: heard.append(f"request: {request.url}"))
+        findings.extend(f"request: {url}" for url in asked if url != file.as_uri())
+        page.on("request", lambda request: findings.append(f"request: {request.url}"))
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert heard == []
+    assert findings == []
 
 
 FAST = Settings(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tamis.publish.class_sizes import class_sizes
+from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.summary import (
     SCHEMA_VERSION,
     Attacker,
-    Candidate,
-    Column,
+    CandidateFacts,
+    ColumnFate,
     Factor,
     Fate,
     Interval,
@@ -151,7 +151,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
             "same_target": {"groups": 3, "of": 40, "members": 52},
         },
         "same_sensitive": None,
-        "classes": class_sizes(
+        "classes": class_size_bins(
             [1] * 700 + [2] * 56 + [6] * 12,
             [7] * 14 + [12] * 60 + [25] * 150 + [60] * 240 + [152] * 304,
             [1] * 312 + [2] * 156 + [20] * 300,
@@ -265,7 +265,7 @@ def region(performance: float, pbi: float, baseline: float) -> Region:
     return "II" if pbi > 0 else "IV"
 
 
-def ranked(candidates: list[Candidate], factors: list[Factor]) -> list[Candidate]:
+def ranked(candidates: list[CandidateFacts], factors: list[Factor]) -> list[CandidateFacts]:
     """The candidates with ranks, scores, places and front as Python finds them."""
     scores = {f["key"]: [c["values"][f["key"]] for c in candidates] for f in factors}
     scores["size"] = [float(c["size"]) for c in candidates]
@@ -294,7 +294,7 @@ def broken_limits(performance: float, pbi: float) -> list[str]:
 
 def candidate(
     features: list[str], performance: float, pbi: float, *, baseline: float, everything: bool
-) -> Candidate:
+) -> CandidateFacts:
     return {
         "name": "everything" if everything else " + ".join(features),
         "features": features,
@@ -343,7 +343,7 @@ def _factors(weights: tuple[float, float, float]) -> list[Factor]:
     ]
 
 
-def _candidates(factors: list[Factor]) -> list[Candidate]:
+def _candidates(factors: list[Factor]) -> list[CandidateFacts]:
     features, pbi, performance = table_4()
     found = [
         candidate(names, perf, breach, baseline=performance[0], everything=i == 0)
@@ -352,9 +352,9 @@ def _candidates(factors: list[Factor]) -> list[Candidate]:
     return ranked(found, factors)
 
 
-def _columns(candidates: list[Candidate]) -> list[Column]:
+def _columns(candidates: list[CandidateFacts]) -> list[ColumnFate]:
     kept = next(c["features"] for c in candidates if c["chosen"])
-    found: list[Column] = [
+    found: list[ColumnFate] = [
         {"name": "name", "fate": "identifier", "why": "It names a person."},
         {"name": "diabetes", "fate": "target", "why": "It is what recipients learn to predict."},
     ]

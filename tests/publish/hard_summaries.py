@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tamis.publish.summary import Candidate, Factor, Summary
+from tamis.publish.summary import CandidateFacts, Factor, Summary
 from tests.publish.example_summary import candidate, example, ranked, rule
 
 HOSTILE = [
@@ -32,7 +32,7 @@ def hostile() -> Summary:
     assert rules is not None
     bad, worse, image = HOSTILE[0], HOSTILE[1], HOSTILE[3]
     names = dict(zip(summary["candidates"][0]["features"], HOSTILE))
-    candidates: list[Candidate] = []
+    candidates: list[CandidateFacts] = []
     for at, one in enumerate(summary["candidates"]):
         features = [names[name] for name in one["features"]]
         name = " + ".join(features) + f" {HOSTILE[at % len(HOSTILE)]}"

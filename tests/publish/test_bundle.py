@@ -163,8 +163,8 @@ def test_a_promise_that_the_file_does_not_keep_is_not_published(outcome: Outcome
     chosen = outcome.decision.chosen
     too_much = Promise("k_anonymity", 400, chosen.release.features[:1])
     release = replace(chosen.release, promises=(too_much,))
-    trial = replace(chosen.trial, release=release)
-    decision = replace(outcome.decision, chosen=replace(chosen, trial=trial))
+    assessment = replace(chosen.assessment, release=release)
+    decision = replace(outcome.decision, chosen=replace(chosen, assessment=assessment))
     with pytest.raises(CannotMeet, match="below 400; nothing was published"):
         publish(replace(outcome, decision=decision), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.publish.class_sizes import class_sizes
+from tamis.publish.class_sizes import class_size_bins
 
 
 def sizes_of(groups: list[int]) -> np.ndarray:
@@ -25,7 +25,7 @@ GROUPS = st.lists(st.integers(1, 40), max_size=30)
 
 def found_of(before, after, everything, k):
     sizes = (sizes_of(groups) for groups in (before, after, everything))
-    return class_sizes(*sizes, k=k, kind="equal")
+    return class_size_bins(*sizes, k=k, kind="equal")
 
 
 @given(before=GROUPS, after=GROUPS, everything=GROUPS, k=st.integers(1, 12))
@@ -57,14 +57,14 @@ def test_bins_follow_each_other_without_gaps(before, after, k):
 
 
 def test_sizes_that_nobody_has_share_a_bin():
-    bins = class_sizes([1] * 9, [1000] * 1000, [1000] * 1000, k=4, kind="equal")["bins"]
+    bins = class_size_bins([1] * 9, [1000] * 1000, [1000] * 1000, k=4, kind="equal")["bins"]
     assert [(b["low"], b["high"]) for b in bins] == [(1, 1), (2, 3), (4, 511), (512, None)]
 
 
 def test_a_release_that_falls_short_of_k_does_not_tell_its_smallest_class():
-    assert class_sizes([5] * 5, [2, 2, 8], [8] * 8, k=5, kind="equal")["smallest_after"] is None
-    assert class_sizes([5] * 5, [7] * 7, [7] * 7, k=5, kind="equal")["smallest_after"] == 7
+    assert class_size_bins([5] * 5, [2, 2, 8], [8] * 8, k=5, kind="equal")["smallest_after"] is None
+    assert class_size_bins([5] * 5, [7] * 7, [7] * 7, k=5, kind="equal")["smallest_after"] == 7
 
 
 def test_too_few_people_for_any_bin_give_none():
-    assert class_sizes([2, 2], [2, 2], [2, 2], k=5, kind="containment")["bins"] == []
+    assert class_size_bins([2, 2], [2, 2], [2, 2], k=5, kind="containment")["bins"] == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet
-from tamis.publish.exposure import _alike, _counted, _known, told_from
+from tamis.publish.exposure import _alike, _counted, _known, shown_from
 from tamis.publish.exposure_words import exposure_words
 from tamis.publish.recount import recounted, wrong_exposure
 from tamis.release import Promise, Recipe, Release
@@ -144,7 +144,7 @@ def test_few_people_are_counted_only_where_the_file_tells_them():
     assert found["known"]["unique"] is None
     assert found["same_target"] == {"groups": None, "of": 2, "members": None}
     secrets = pl.Series("s", ["u", "v", "u"])
-    assert _alike(_known(release), secrets, None, told_from(3))["members"] is None
+    assert _alike(_known(release), secrets, None, shown_from(3))["members"] is None
 
 
 def figures(unit: str = "rows", **changes: Any) -> Any:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tamis.errors import InputError
-from tamis.publish.folder import refuse_existing, written_folder
+from tamis.publish.folder import refuse_existing, written_release
 
 Copy = Callable[..., Path]
 
 
 def write(out: Path, text: str = "new", force: bool = False) -> None:
-    with written_folder(out, force=force) as draft:
+    with written_release(out, force=force) as draft:
         (draft / "mark").write_text(text)
 
 
@@ -28,7 +28,7 @@ def test_a_failure_in_the_middle_leaves_what_was_there(copy: Copy, tmp_path, err
     before = left(out)
 
     def fail() -> None:
-        with written_folder(out, force=True) as draft:
+        with written_release(out, force=True) as draft:
             (draft / "mark").write_text("half")
             raise error
 
@@ -108,7 +108,7 @@ def test_a_release_that_was_changed_is_not_replaced(copy: Copy):
 
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path):
     def race() -> None:
-        with written_folder(tmp_path / "out", force=False) as draft:
+        with written_release(tmp_path / "out", force=False) as draft:
             (draft / "mark").write_text("late")
             write(tmp_path / "out", "early")
 

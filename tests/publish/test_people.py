@@ -64,10 +64,10 @@ def edited(folder: Path, **changes: object) -> None:
 
 
 def test_the_manifest_counts_people(outcome: Outcome, folder: Path):
-    entry, trial = promise_of(folder), outcome.decision.chosen.trial
+    entry, assessment = promise_of(folder), outcome.decision.chosen.assessment
     equal = entry["key"] == "k_anonymity"
     assert entry["unit"] == "people"
-    assert entry["measured"] == (trial.k_anonymity if equal else trial.containment)
+    assert entry["measured"] == (assessment.k_anonymity if equal else assessment.containment)
     assert entry["measured"] >= 4
     assert entry["rows_measured"] >= entry["measured"] * 2
     assert entry["recount"] == "private"

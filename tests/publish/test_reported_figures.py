@@ -33,9 +33,9 @@ def test_pages_show_what_is_reported_and_rank_by_what_chose(published: Path, out
         assert candidate["pbi"] == row.value("pbi")
         if candidate["ranked"]:
             assert candidate["values"]["performance"] == row.value_for_choice("performance")
-    heard = outcome.decision.chosen.trial.reporting
-    for attacker, said in zip(summary["attackers"], heard.attacked.values()):
-        assert attacker["released"] == pytest.approx(said.right.mean())
+    findings = outcome.decision.chosen.assessment.reporting
+    for attacker, predictions in zip(summary["attackers"], findings.attacked.values()):
+        assert attacker["released"] == pytest.approx(predictions.right.mean())
     assert sum(attacker["strongest_before"] for attacker in summary["attackers"]) == 1
 
 
@@ -58,7 +58,7 @@ def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome):
     assert value is not None
     missed = beyond(chosen, (Limit("performance", "at least", value + 0.01),), "report")
     warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
-    said = f"but is {value:.4g} on the rows used to report (0.01 too little)"
-    assert said in words(warned)[-1]
+    predictions = f"but is {value:.4g} on the rows used to report (0.01 too little)"
+    assert predictions in words(warned)[-1]
     notes = [note for note in _notes(warned) if note["level"] == "warning"]
-    assert any(said in note["text"] and not note["public"] for note in notes)
+    assert any(predictions in note["text"] and not note["public"] for note in notes)

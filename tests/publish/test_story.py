@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tamis.publish.story import (
-    Outcome,
+    SuccessRates,
     held,
     kept,
     rule_words,
@@ -26,7 +26,7 @@ def percent(text: str | None) -> float:
 
 def test_usefulness_is_that_of_the_scorecard_and_else_of_the_candidates():
     summary = example()
-    assert usefulness(summary) == Outcome(0.74486, 0.73835, 0.651)
+    assert usefulness(summary) == SuccessRates(0.74486, 0.73835, 0.651)
     summary["measures"] = []
     found = usefulness(summary)
     assert found is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
 from tamis.rules import Between, Rule, RuleSet, pack
-from tamis.rules.count import count
+from tamis.rules.count import count_rules
 
 from .strategies import LABELS, frames, meets, rulesets
 
@@ -20,7 +20,7 @@ from .strategies import LABELS, frames, meets, rulesets
 @settings(max_examples=120)
 def test_counts_are_those_of_the_definition(rules, frame, memory, few_cuts):
     with mock.patch.object(pack, "_FEW_CUTS", few_cuts):
-        found = count(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
+        found = count_rules(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)
     by_label = np.zeros((len(rules), len(LABELS)), dtype=int)
     first = np.zeros_like(by_label)
     covered = np.zeros(len(LABELS), dtype=int)
@@ -41,7 +41,7 @@ def test_many_rules_and_rows_cross_every_boundary():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"a": rng.integers(0, 300, 5000), "y": rng.integers(0, 5, 5000)})
     text = "\n".join(f"{i} <= a < {i + 3} -> y=1" for i in range(300))
-    found = count(RuleSet.parse(text), frame, "y", memory=10**6)
+    found = count_rules(RuleSet.parse(text), frame, "y", memory=10**6)
     a, y = frame["a"].to_numpy(), frame["y"].to_numpy()
     expected = [[((a >= i) & (a < i + 3) & (y == k)).sum() for k in range(5)] for i in range(300)]
     assert found.by_label.tolist() == expected
@@ -50,7 +50,7 @@ def test_many_rules_and_rows_cross_every_boundary():
 def test_a_missing_cell_meets_no_condition():
     frame = pl.DataFrame({"a": [1.0, None], "t": ["x", None], "y": ["p", "p"]})
     rules = RuleSet.parse("a > 0 -> p\na <= 0 -> p\nt = x -> p\nt != x -> p\na != 7 -> p\n-> p")
-    assert count(rules, frame, "y").support.tolist() == [1, 0, 1, 0, 1, 2]
+    assert count_rules(rules, frame, "y").support.tolist() == [1, 0, 1, 0, 1, 2]
 
 
 def test_truths_dates_categories_and_empty_columns_can_be_asked():
@@ -63,18 +63,18 @@ def test_truths_dates_categories_and_empty_columns_can_be_asked():
         }
     )
     rules = RuleSet.parse("b = True -> 1\nc != u -> 1\nn > 3 -> 1\nn in {p} -> 1\nb != true -> 1")
-    assert count(rules, frame, "y").support.tolist() == [1, 1, 0, 0, 1]
+    assert count_rules(rules, frame, "y").support.tolist() == [1, 1, 0, 0, 1]
 
 
 def test_rules_on_absent_columns_count_nothing():
     rules = RuleSet.parse("gone > 3 and a = 1 -> 1\na = 1 -> 1")
-    assert count(rules, pl.DataFrame({"a": [1], "y": [1]}), "y").support.tolist() == [0, 1]
+    assert count_rules(rules, pl.DataFrame({"a": [1], "y": [1]}), "y").support.tolist() == [0, 1]
 
 
 def test_rows_without_a_label_are_left_out_with_a_warning():
     frame = pl.DataFrame({"a": [1, 1, 1], "y": ["p", None, "q"]})
     with pytest.warns(TamisWarning, match="1 row without a label in column 'y'"):
-        found = count(RuleSet.parse("a = 1 -> p"), frame, "y")
+        found = count_rules(RuleSet.parse("a = 1 -> p"), frame, "y")
     assert found.by_label.tolist() == [[1, 1]]
     assert found.rows == 2
 
@@ -83,7 +83,7 @@ def test_too_little_memory_is_an_error_that_says_how_much_is_needed():
     with pytest.raises(
         InputError, match=r"needs at least \d+ bytes of memory, only 10 are allowed"
     ):
-        count(RuleSet.parse("a = 1 -> p"), pl.DataFrame({"a": [1], "y": [1]}), "y", memory=10)
+        count_rules(RuleSet.parse("a = 1 -> p"), pl.DataFrame({"a": [1], "y": [1]}), "y", memory=10)
 
 
 def test_memory_stays_below_the_limit():
@@ -92,9 +92,9 @@ def test_memory_stays_below_the_limit():
     cuts = np.linspace(-2, 2, 1500)
     rules = RuleSet([Rule([Between("a", low, low + 0.1)], "1") for low in cuts.tolist()])
     limit = 4 * 2**20
-    count(rules, frame.head(100), "y")
+    count_rules(rules, frame.head(100), "y")
     tracemalloc.start()
-    found = count(rules, frame, "y", memory=limit)
+    found = count_rules(rules, frame, "y", memory=limit)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < limit
@@ -104,6 +104,6 @@ def test_memory_stays_below_the_limit():
 
 def test_an_empty_table_counts_nothing():
     frame = pl.DataFrame(schema={"a": pl.Int64, "y": pl.String})
-    found = count(RuleSet.parse("a = 1 -> p"), frame, "y", labels=["p"])
+    found = count_rules(RuleSet.parse("a = 1 -> p"), frame, "y", labels=["p"])
     assert found.by_label.tolist() == [[0]]
     assert found.coverage == 0

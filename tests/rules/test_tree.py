@@ -15,7 +15,7 @@ from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier
 from tamis.read import read_table
 from tamis.rules import Between, Indicator, OneOf, Ordinal, RuleSet
-from tamis.rules.count import count
+from tamis.rules.count import count_rules
 from tamis.rules.mine import OneHot, mine_rules
 from tamis.rules.rule import merged
 
@@ -47,7 +47,7 @@ def test_the_leaves_of_a_tree_are_counted_as_its_apply_counts_them(seed):
         [int(((leaves == leaf) & (frame["y"] == c).to_numpy()).sum()) for c in range(3)]
         for leaf in np.unique(leaves)
     ]
-    found = count(rules, frame, "y")
+    found = count_rules(rules, frame, "y")
     assert found.by_label.tolist() == expected
     assert found.coverage == 1.0
     assert [r.label for r in rules] == [str(int(np.argmax(e))) for e in expected]
@@ -149,10 +149,10 @@ def test_every_row_meets_the_one_rule_that_says_what_c45_predicts(seed):
     model = C45Classifier(prune=seed % 2 == 0).fit(frame.drop("y"), frame["y"].to_numpy())
     rules = RuleSet.from_tree(model, target="y")
     assert len(rules) > 3
-    found = count(rules, frame, "y")
+    found = count_rules(rules, frame, "y")
     assert (found.coverage, int(found.support.sum())) == (1.0, frame.height)
     said = frame.with_columns(y=pl.Series(model.predict(frame.drop("y"))))
-    predicted = count(rules, said, "y", labels=found.labels).by_label
+    predicted = count_rules(rules, said, "y", labels=found.labels).by_label
     for rule, by_label in zip(rules, predicted):
         assert by_label.tolist() == [
             by_label.sum() if label == rule.label else 0 for label in found.labels
@@ -165,7 +165,7 @@ def test_mined_rules_follow_the_settings_of_the_paper(dataset):
     rules = mine_rules(Table(frame, adult.roles))
     # The paper prints 35 rules for Adult, on nine tenths of the rows and fewer columns.
     assert 20 <= len(rules) <= 45
-    found = count(rules, frame, "class")
+    found = count_rules(rules, frame, "class")
     assert found.support.min() >= 0.02 * frame.height
     assert found.support.sum() == frame.height
     assert RuleSet.parse(rules.to_text()) == rules
@@ -205,7 +205,7 @@ def test_mined_bounds_are_short_and_still_part_the_rows():
     bounds = {b for c in conditions for b in (c.low, c.high)}
     assert len(bounds) > 3
     assert all(float(f"{b:.6g}") == b for b in bounds)
-    counts = count(rules, frame, "y")
+    counts = count_rules(rules, frame, "y")
     assert counts.by_label.sum() == counts.covered.sum() == 400
 
 
@@ -215,4 +215,4 @@ def test_a_split_between_present_and_missing_tells_of_the_present_ones():
     assert mined.to_text() == "dose <= 3 -> ill=n"
     tree = DecisionTreeClassifier().fit(frame[["dose"]].to_numpy(), frame["ill"].to_numpy())
     any_number = RuleSet.from_tree(tree, features=["dose"], target="ill")
-    assert count(any_number, frame, "ill").by_label.tolist() == [[3, 0]]
+    assert count_rules(any_number, frame, "ill").by_label.tolist() == [[3, 0]]

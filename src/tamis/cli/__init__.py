@@ -116,17 +116,17 @@ def _run(args: list[str] | None) -> int:
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Let a request to terminate, or a closed terminal, clean up as Ctrl-C does."""
-    asked = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    signals = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
     # A signal that is ignored stays ignored: nohup relies on it.
-    heard = [s for s in asked if s is not None and signal.getsignal(s) is not signal.SIG_IGN]
+    handled = [s for s in signals if s is not None and signal.getsignal(s) is not signal.SIG_IGN]
 
     def stop(*_: object) -> None:
-        for each in heard:  # both may arrive; the second must not interrupt the clean-up
+        for each in handled:  # both may arrive; the second must not interrupt the clean-up
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     try:
-        before = {each: signal.signal(each, stop) for each in heard}
+        before = {each: signal.signal(each, stop) for each in handled}
     except ValueError:  # not in the main thread
         yield
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Source, table_options
+from tamis.cli.options import TableSource, table_options
 from tamis.cli.terminal import (
     bar,
     console,
@@ -32,7 +32,7 @@ _SHOWN = 10
 
 @click.command()
 @table_options
-def audit(source: Source, as_json: bool, quiet: bool) -> None:
+def audit(source: TableSource, as_json: bool, quiet: bool) -> None:
     """How exposed is TABLE as it stands?
 
     Measured over the quasi-identifiers (default: all features); a missing value counts as a value
@@ -124,7 +124,7 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from tamis.publish.figures import plural
+    from tamis.errors import plural
 
     out = console()
     out.print(
@@ -162,7 +162,7 @@ def _one(unit: str) -> str:
 def _joined(names: tuple[str, ...]) -> str:
     from rich.markup import escape
 
-    from tamis.publish.figures import plural
+    from tamis.errors import plural
 
     shown = [escape(name) for name in names[:6]]
     rest = f" and {plural(len(names) - 6, 'more column')}" if len(names) > 6 else ""

@@ -30,7 +30,7 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
 
     Nothing is read: the table is generated from the seed.
     """
-    from tamis.cli.release import make, tell
+    from tamis.cli.release import make, print_outcome
     from tamis.cli.terminal import print_understood
     from tamis.datasets import patients
     from tamis.flow import Settings
@@ -44,7 +44,7 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
         print_understood(table)
     origin = {"name": "patients", "made": {"rows": rows, "random_state": seed}}
     settings = Settings(methods=METHODS, weights=WEIGHTS, seed=seed)
-    tell(make(table, settings, folder, force, watched, origin), folder, as_json)
+    print_outcome(make(table, settings, folder, force, watched, origin), folder, as_json)
 
 
 def fresh() -> Path:

@@ -14,7 +14,7 @@ from tamis.errors import InputError
 from tamis.files import load_toml
 
 if TYPE_CHECKING:
-    from tamis.cli.options import Source
+    from tamis.cli.options import TableSource
     from tamis.dp.ledger import Spending
     from tamis.table import Table
 
@@ -78,7 +78,7 @@ def _item_lines(file: str, name: str) -> list[str]:
     return _names(file, "items", [line.strip() for line in lines if line.strip()])
 
 
-def read_public(source: Source, public: Public, *, from_data: bool = False) -> Table:
+def read_public(source: TableSource, public: Public, *, from_data: bool = False) -> Table:
     """The table with its columns converted as declared, without looking at the cells.
 
     Sparse records get the public items as columns, whether anybody has them or not.
@@ -117,7 +117,7 @@ def _useless(column: Any) -> bool:
     return bool(column.null_count() == column.len() or huge)
 
 
-def _sparse(source: Source, public: Public, from_data: bool) -> Table:
+def _sparse(source: TableSource, public: Public, from_data: bool) -> Table:
     from tamis.dp.selector import within_items
     from tamis.table import Roles, Table
 
@@ -163,7 +163,7 @@ def spending_options(command: Any) -> Any:
 
 @contextmanager
 def spending(
-    source: Source,
+    source: TableSource,
     epsilon: float,
     into: Path,
     *,
@@ -191,7 +191,7 @@ def spending(
         yield spent
 
 
-def ledger_path(source: Source, ledger: str | None) -> Path:
+def ledger_path(source: TableSource, ledger: str | None) -> Path:
     """The file that was named, or the usual one beside the table."""
     from tamis.dp.ledger import NAME
 
@@ -200,7 +200,7 @@ def ledger_path(source: Source, ledger: str | None) -> Path:
     return Path(source.table.partition("::")[0]).resolve().parent / NAME
 
 
-def told(spent: Spending, path: Path) -> str:
+def spending_words(spent: Spending, path: Path) -> str:
     """What is spent in total, in a sentence."""
     words = spent.account.words()
     return f"{words[0].upper()}{words[1:]} (ledger: {path})."

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import OutputFile, Source, table_options
+from tamis.cli.options import OutputFile, TableSource, table_options
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
-    from tamis.read.guess import Seen
+    from tamis.read.guess import ColumnGuess
 
 
 @click.command()
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     help="Where to write it [tamis.toml].",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
-def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -> None:
+def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bool) -> None:
     """Look at TABLE and write a commented configuration for tamis release."""
     from tamis.cli.terminal import console, print_json
     from tamis.files import written
-    from tamis.read.guess import seen
+    from tamis.read.guess import guess_columns
 
     path = Path(output)
     if path.exists() and not force:
         raise InputError(f"{path} already exists; pass --force, or another name with -o")
-    columns = seen(source.read())
+    columns = guess_columns(source.read())
     with written(path) as draft:
         draft.write_text(configuration(source, columns), encoding="utf-8")
     if as_json:
@@ -48,7 +48,7 @@ def init(source: Source, output: str, force: bool, as_json: bool, quiet: bool) -
         )
 
 
-def configuration(source: Source, columns: list[Seen]) -> str:
+def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
     """The text of the file; every name is quoted."""
     names = {look: [c.name for c in columns if c.looks == look] for look in _LOOKS}
     target = next(iter(names["target"]), None)
@@ -136,8 +136,8 @@ _METHODS = [
 ]
 
 
-def _comment(c: Seen) -> str:
-    from tamis.publish.figures import plural
+def _comment(c: ColumnGuess) -> str:
+    from tamis.errors import plural
 
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""

@@ -55,7 +55,7 @@ class OutputFile(click.ParamType[str]):
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """A table as named on the command line."""
 
     table: str
@@ -266,7 +266,7 @@ def table_options(command: Command | None = None, *, required: bool = True) -> A
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
-        source = Source(**{f.name: given.pop(f.name) for f in fields(Source)})
+        source = TableSource(**{f.name: given.pop(f.name) for f in fields(TableSource)})
         return command(source=source, **given)
 
     read = with_options(_READING)(gathered)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tamis.cli.dp import spending_options
-from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -55,12 +55,12 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @spending_options
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
 @seed_option
-def perturb(source: Source, **options: Any) -> None:
+def perturb(source: TableSource, **options: Any) -> None:
     """Alter the values of TABLE, or draw a synthetic table that resembles it.
 
     uniform and gaussian noise give no guarantee; flip makes 0/1 rows identical in groups of k; the
     dp methods draw synthetic rows with differential privacy.
     """
-    from tamis.cli.perturb_run import run
+    from tamis.cli.perturb_run import run_perturb
 
-    run(source, **options)
+    run_perturb(source, **options)

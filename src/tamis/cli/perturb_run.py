@@ -10,14 +10,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.cli.dp import Public, ledger_path, public_bounds, read_public, spending, told, total
+from tamis.cli.dp import (
+    Public,
+    ledger_path,
+    public_bounds,
+    read_public,
+    spending,
+    spending_words,
+    total,
+)
 from tamis.cli.terminal import console, print_json
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 from tamis.table import bare, only
 
 if TYPE_CHECKING:
-    from tamis.cli.options import Source
+    from tamis.cli.options import TableSource
     from tamis.dp.private_table import PrivateTable
 
 
@@ -33,8 +41,8 @@ class Altered(NamedTuple):
     """The person of each row; `None`: each is a different person."""
 
 
-def run(
-    source: Source, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
+def run_perturb(
+    source: TableSource, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
     """Alter the table by the method, write it, and say what was done."""
     path = Path(output)
@@ -60,7 +68,7 @@ def _tell(method: str, altered: Altered, as_json: bool, more: dict[str, Any] | N
 
 
 def _spend(
-    source: Source,
+    source: TableSource,
     method: str,
     path: Path,
     options: dict[str, Any],
@@ -85,13 +93,13 @@ def _spend(
         spent.keep()
         _write(altered, path)
     if not as_json:
-        altered = altered._replace(words=f"{altered.words}\n{told(spent, ledger)}")
+        altered = altered._replace(words=f"{altered.words}\n{spending_words(spent, ledger)}")
     _tell(method, altered, as_json, total(spent, ledger))
 
 
-def _noise(source: Source, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
+def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
+    from tamis.errors import plural
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
-    from tamis.publish.figures import plural
 
     check_probability(options["probability"])
     table = source.read_wide()
@@ -124,18 +132,18 @@ def _is_range(bound: Any) -> bool:
     return isinstance(bound, dict) and {"low", "high"} <= set(bound)
 
 
-def _uniform(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _uniform(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     return _noise(source, options, public, gaussian=False)
 
 
-def _gaussian(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _gaussian(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     return _noise(source, options, public, gaussian=True)
 
 
-def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.errors import plural
     from tamis.perturb.flip import RandomFlip
-    from tamis.publish.exposure_words import counted
-    from tamis.publish.figures import plural
+    from tamis.publish.exposure_words import count_words
 
     records = source.read_binary()
     flip = RandomFlip(options["k"], random_state=options["seed"])
@@ -143,7 +151,7 @@ def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
     words = (
         f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
         f"over all {plural(len(records.features), 'column')} has at least "
-        f"{counted(flip.anonymity_, records.unit)}."
+        f"{count_words(flip.anonymity_, records.unit)}."
     )
     result = {
         "k": options["k"],
@@ -155,7 +163,7 @@ def _flip(source: Source, options: dict[str, Any], public: Public) -> Altered:
     return Altered(frame, result, words, options["k"], records.features, records.people)
 
 
-def _histogram(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.histogram import DPHistogram
 
     if options["features"] is not None:
@@ -168,7 +176,7 @@ def _histogram(source: Source, options: dict[str, Any], public: Public) -> Alter
     return _fitted(model, source, options, public)
 
 
-def _selected(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _selected(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.contribution import check_most
     from tamis.dp.selector import private_records, zero_one_records
 
@@ -193,7 +201,7 @@ def _selected(source: Source, options: dict[str, Any], public: Public) -> Altere
     return _drawn(drawn.frame, drawn.recipe)
 
 
-def _partition(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _partition(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.partition import DPPartition
 
     model = DPPartition(
@@ -205,7 +213,7 @@ def _partition(source: Source, options: dict[str, Any], public: Public) -> Alter
     return _fitted(model, source, options, public)
 
 
-def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Altered:
+def _synthesised(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.synthesiser import DPSynthesiser
 
     model = DPSynthesiser(
@@ -218,7 +226,7 @@ def _synthesised(source: Source, options: dict[str, Any], public: Public) -> Alt
 
 
 def _fitted(
-    model: PrivateTable, source: Source, options: dict[str, Any], public: Public
+    model: PrivateTable, source: TableSource, options: dict[str, Any], public: Public
 ) -> Altered:
     table = read_public(source, public, from_data=options["bounds_from_data"])
     return _drawn(model.fit_sample(table).frame, model.recipe_)
@@ -273,7 +281,7 @@ def _check_written(draft: Path, altered: Altered) -> None:
         raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
 
 
-_METHODS: dict[str, Callable[[Source, dict[str, Any], Public], Altered]] = {
+_METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {
     "uniform": _uniform,
     "gaussian": _gaussian,
     "flip": _flip,

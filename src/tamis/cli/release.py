@@ -21,10 +21,10 @@ from tamis.cli.dp import (
     read_public,
     spending,
     spending_options,
-    told,
+    spending_words,
     total,
 )
-from tamis.cli.options import PROGRAM, Names, Source, seed_option, table_options
+from tamis.cli.options import PROGRAM, Names, TableSource, seed_option, table_options
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-def tell(outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
+def print_outcome(
+    outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None
+) -> None:
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
         from tamis.publish.layout import NAME, read_json
@@ -80,7 +82,7 @@ def words(outcome: Outcome) -> list[str]:
     )
     amount = f"{len(names)} column{'' if len(names) == 1 else 's'}"
     return [
-        f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn(outcome)}.",
+        f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn_words(outcome)}.",
         *_alone(outcome),
         f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
@@ -89,7 +91,7 @@ def words(outcome: Outcome) -> list[str]:
     ]
 
 
-def _drawn(outcome: Outcome) -> str:
+def _drawn_words(outcome: Outcome) -> str:
     chosen = outcome.decision.chosen
     if not chosen.release.is_drawn:
         return ""
@@ -98,10 +100,10 @@ def _drawn(outcome: Outcome) -> str:
 
 
 def _alone(outcome: Outcome) -> list[str]:
-    from tamis.publish.exposure import exposure, same_sensitive
+    from tamis.publish.exposure import exposure_facts, same_sensitive
     from tamis.publish.exposure_words import alike_words, exposure_words
 
-    found, secret = exposure(outcome), same_sensitive(outcome)
+    found, secret = exposure_facts(outcome), same_sensitive(outcome)
     if found is None:
         return []
     lines = exposure_words(found, outcome.table.target)
@@ -111,14 +113,14 @@ def _alone(outcome: Outcome) -> list[str]:
 
 
 def _attack(outcome: Outcome) -> str:
-    court, chosen = outcome.court, outcome.decision.chosen
-    guess, heard = outcome.decision.scorecard.floor.trial, chosen.trial.reporting
-    now = heard.attacked[chosen.trial.strongest].right.mean()
-    everything = heard.everything[court.strongest].right.mean()
+    evaluator, chosen = outcome.evaluator, outcome.decision.chosen
+    guess, findings = outcome.decision.scorecard.floor.assessment, chosen.assessment.reporting
+    now = findings.attacked[chosen.assessment.strongest].right.mean()
+    everything = findings.everything[evaluator.strongest].right.mean()
     floor = guess.reporting.attacked[guess.strongest].right.mean()
     return (
-        f"The strongest attacker ({chosen.trial.strongest}) guesses {court.sensitive} correctly "
-        f"for {percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
+        f"The strongest attacker ({chosen.assessment.strongest}) guesses {evaluator.sensitive} "
+        f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
     )
 
 
@@ -132,8 +134,8 @@ class Limits(NamedTuple):
     most: float | None = None
 
 
-def run(
-    source: Source,
+def run_release(
+    source: TableSource,
     settings: Settings,
     out: Path,
     force: bool,
@@ -161,24 +163,24 @@ def run(
             before_writing=None if spent is None else spent.keep,
         )
     if spent is None:
-        tell(outcome, out, as_json)
+        print_outcome(outcome, out, as_json)
         return
     ledger = ledger_path(source, limits.ledger)
-    tell(outcome, out, as_json, total(spent, ledger))
+    print_outcome(outcome, out, as_json, total(spent, ledger))
     if not (quiet or as_json):
-        words = told(spent, ledger)
+        words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def _spending(
-    source: Source, settings: Settings, out: Path, limits: Limits
+    source: TableSource, settings: Settings, out: Path, limits: Limits
 ) -> Iterator[Spending | None]:
     """The ledger entry that a release of synthetic rows needs; nothing for others."""
     if settings.epsilon is None:
         yield None
         return
-    from tamis.propose.synthetic import Drawn
+    from tamis.propose.synthetic import Synthetic
 
     with spending(
         source,
@@ -186,12 +188,12 @@ def _spending(
         out,
         ledger=limits.ledger,
         most=limits.most,
-        neighbours=Drawn(**settings.proposing["dp"]).counted_for,
+        neighbours=Synthetic(**settings.proposing["dp"]).counted_for,
     ) as spent:
         yield spent
 
 
-def read(source: Source, public: Public | None = None) -> Table:
+def read(source: TableSource, public: Public | None = None) -> Table:
     """A table, or sparse records as one; typed by what is public where rows will be synthetic."""
     # The flow checks the roles itself.
     table = source.read_wide(said=False) if public is None else read_public(source, public)
@@ -226,7 +228,7 @@ def make(
     return outcome
 
 
-def _origin(source: Source) -> dict[str, Any]:
+def _origin(source: TableSource) -> dict[str, Any]:
     """How the table was read, so that it can be read again."""
     given = asdict(source)
     for name in FILES:
@@ -317,12 +319,12 @@ def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
     return read(source), source.rules().binary
 
 
-def _source_again(origin: dict[str, Any], table: str | None) -> Source:
+def _source_again(origin: dict[str, Any], table: str | None) -> TableSource:
     if "source" not in origin:
         raise InputError("the release was not made from a file, so --again cannot reproduce it")
     lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long", "label_item")
     given: dict[str, Any] = dict(origin["source"])
-    source = Source(**given | {key: tuple(given.get(key, ())) for key in lists})
+    source = TableSource(**given | {key: tuple(given.get(key, ())) for key in lists})
     if table is not None:
         source = replace(source, table=str(absolute(table)))
     for name in FILES:
@@ -445,7 +447,7 @@ def method_options(command: Any) -> Any:
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
 @seed_option
 def release(
-    source: Source,
+    source: TableSource,
     out: str | None,
     force: bool,
     again: str | None,
@@ -458,7 +460,7 @@ def release(
     DIR gets release.csv, manifest.json and report.html to share, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
-    from tamis.cli.release import Limits, run
+    from tamis.cli.release import Limits, run_release
 
     if again is not None:
         from tamis.cli.release import again_from
@@ -475,7 +477,7 @@ def release(
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     known = Public.of(settings.proposing.get("dp", {}))
-    run(source, settings, Path(out), force, as_json, quiet, known, limits)
+    run_release(source, settings, Path(out), force, as_json, quiet, known, limits)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:

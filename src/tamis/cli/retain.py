@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, OutputFile, Source, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
 from tamis.cli.terminal import console, print_json, rich_table
 from tamis.publish.figures import percent
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
 @seed_option
-def retain(source: Source, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
+def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Do the rules of TABLE, the original, still hold in RELEASED?
 
     A rule that uses a column which was not released is reported as lost.
@@ -77,7 +77,7 @@ def retain(source: Source, released: str, as_json: bool, quiet: bool, **options:
         _print(console(), kept, learnt, options["top"])
 
 
-def _read_like(original: Table, source: Source, path: str) -> Table:
+def _read_like(original: Table, source: TableSource, path: str) -> Table:
     """A table whose texts stay texts, as in the original, even where they look like numbers."""
     from tamis.read import read_table
     from tamis.read.schema import Schema
@@ -136,7 +136,7 @@ def _load(path: str, target: str) -> RuleSet:
 
 
 def _learnt(
-    original: Table, release: Table, source: Source, options: dict[str, Any]
+    original: Table, release: Table, source: TableSource, options: dict[str, Any]
 ) -> Prediction | None:
     from tamis.errors import InputError
     from tamis.evaluate.prediction import prediction

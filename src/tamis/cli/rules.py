@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tamis.cli.options import OutputFile, Source, seed_option, table_options
+from tamis.cli.options import OutputFile, TableSource, seed_option, table_options
 from tamis.cli.terminal import console, print_json, print_understood
 
 
@@ -34,7 +34,7 @@ from tamis.cli.terminal import console, print_json, print_understood
 )
 @seed_option
 def rules(
-    source: Source,
+    source: TableSource,
     max_depth: int,
     min_support: float,
     shares: bool,
@@ -47,8 +47,8 @@ def rules(
 
     Edit them, add your own, and pass them to `tamis retain --rules`.
     """
+    from tamis.errors import plural
     from tamis.files import written
-    from tamis.publish.figures import plural
     from tamis.rules.mine import mine_rules
 
     table = source.read_said()

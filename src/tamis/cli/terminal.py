@@ -140,7 +140,7 @@ def print_understood(table: Table) -> None:
     """Say on stderr how the table was read."""
     from rich.markup import escape
 
-    from tamis.publish.figures import plural
+    from tamis.errors import plural
 
     out = console(stderr=True)
     out.print(f"read {plural(table.rows, 'row')}, {plural(table.frame.width, 'column')}")
@@ -159,7 +159,7 @@ def print_understood(table: Table) -> None:
     out.print(shown)
 
 
-class Tell(Protocol):
+class Progress(Protocol):
     """Told what is being done, how much is done and how much there is; 0: nobody knows."""
 
     def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
@@ -170,7 +170,7 @@ EVERY = 5.0
 
 
 @contextmanager
-def progress(wanted: bool = True) -> Iterator[Tell]:
+def progress(wanted: bool = True) -> Iterator[Progress]:
     """Say what is being done: as a bar on a terminal, else in a line now and then."""
     if not wanted:
         yield lambda words, done=0, total=0: None
@@ -183,7 +183,7 @@ def progress(wanted: bool = True) -> Iterator[Tell]:
 
 
 @contextmanager
-def _bar() -> Iterator[Tell]:
+def _bar() -> Iterator[Progress]:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -248,7 +248,7 @@ class Pace:
 
 
 @contextmanager
-def _lines() -> Iterator[Tell]:
+def _lines() -> Iterator[Progress]:
     pace, over = Pace(), Event()
 
     def say() -> None:

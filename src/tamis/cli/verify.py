@@ -20,8 +20,8 @@ def verify(folder: str, as_json: bool, quiet: bool) -> None:
     found = check(folder)
     if as_json:
         checks = [c.name for c in found.checks]
-        told = {name: found.manifest.get(name) for name in ("promises", "exposure")}
-        print_json({"verified": True, "checks": checks, "claims": found.claims, **told})
+        claimed = {name: found.manifest.get(name) for name in ("promises", "exposure")}
+        print_json({"verified": True, "checks": checks, "claims": found.claims, **claimed})
         return
     if quiet:
         return

@@ -117,13 +117,13 @@ class Budget:
     def check(self, epsilon: float, what: str, delta: float = 0.0) -> None:
         """Refuse to spend more than is left; nothing is spent here."""
         check_epsilon(epsilon)
-        for name, asked, left, whole in (
+        for name, wanted, left, whole in (
             ("epsilon", epsilon, self.epsilon_left, self.epsilon),
             ("delta", delta, self.delta_left, self.delta),
         ):
-            if asked > left + ROUNDING * whole:
+            if wanted > left + ROUNDING * whole:
                 raise CannotMeet(
-                    f"{what} needs {name} {asked:.6g}, but {left:.6g} of {whole:.6g} is left; "
+                    f"{what} needs {name} {wanted:.6g}, but {left:.6g} of {whole:.6g} is left; "
                     f"plan less, or start from a larger {name}"
                 )
 

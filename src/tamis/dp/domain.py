@@ -189,13 +189,13 @@ class Axis:
 
     def to_dict(self) -> dict[str, Any]:
         """The declaration in its long form, for a recipe."""
-        told: dict[str, Any] = {"type": self.type}
+        declared: dict[str, Any] = {"type": self.type}
         if self.is_number:
-            told["low"], told["high"] = self.to_list()
-            told |= {"decimals": self.decimals} if self.type == "number" else {}
+            declared["low"], declared["high"] = self.to_list()
+            declared |= {"decimals": self.decimals} if self.type == "number" else {}
         elif self.type == "category":
-            told["values"] = list(self.levels)
-        return told | {"other": self.other, "missing": self.missing}
+            declared["values"] = list(self.levels)
+        return declared | {"other": self.other, "missing": self.missing}
 
 
 def axes(

@@ -88,12 +88,12 @@ class Account:
         'epsilon 1.5 is spent on this table in total, over 2 releases'
         """
         many = f"{len(self.entries)} release{'' if len(self.entries) == 1 else 's'}"
-        told = f"epsilon {self.epsilon:.6g} is spent on this table in total, over {many}"
+        words = f"epsilon {self.epsilon:.6g} is spent on this table in total, over {many}"
         if not self.kept:
-            told += "; at least one of them took bounds from the data, so no epsilon holds for it"
+            words += "; at least one of them took bounds from the data, so no epsilon holds for it"
         if len({e.neighbours for e in self.entries}) > 1:
-            told += "; they were counted for different neighbours, so treat the sum with caution"
-        return told
+            words += "; they were counted for different neighbours, so treat the sum with caution"
+        return words
 
 
 class Ledger:
@@ -165,13 +165,13 @@ class Ledger:
     @contextmanager
     def _locked(self) -> Iterator[list[Entry]]:
         """The entries, while nobody else reads or writes them."""
-        handle = self._opened()
+        handle = self._open_locked()
         try:
             yield self._read(handle)
         finally:
             os.close(handle)  # which gives up the lock
 
-    def _opened(self) -> int:
+    def _open_locked(self) -> int:
         """The file with a lock on it; opened again where another run has replaced it meanwhile."""
         while True:
             try:

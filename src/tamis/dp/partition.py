@@ -191,12 +191,12 @@ def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box],
         By how much the counts change in total between neighbours.
     epsilon : float
     """
-    boxes = split(laplace(counts, moved, epsilon), moved / epsilon)
+    boxes = split_grid(laplace(counts, moved, epsilon), moved / epsilon)
     inside = np.array([int(counts[box].sum()) for box in boxes])
     return boxes, np.maximum(laplace(inside, moved, epsilon), 0)
 
 
-def split(noisy: Ints, scale: float) -> list[Box]:
+def split_grid(noisy: Ints, scale: float) -> list[Box]:
     """Cut a grid of noisy counts into boxes of about even density.
 
     Parameters
@@ -207,7 +207,7 @@ def split(noisy: Ints, scale: float) -> list[Box]:
 
     Examples
     --------
-    >>> split(np.array([0, 1, 0, 90]), scale=1.0)
+    >>> split_grid(np.array([0, 1, 0, 90]), scale=1.0)
     [(slice(0, 2, None),), (slice(2, 3, None),), (slice(3, 4, None),)]
     """
     waiting: list[Box] = [tuple(slice(0, bins) for bins in noisy.shape)]

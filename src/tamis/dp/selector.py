@@ -186,7 +186,7 @@ ZERO_ONE = {"type": "integer", "low": 0, "high": 1}
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class PrivateRecords:
     """Synthetic rows, and what revealing them has cost."""
 
     frame: pl.DataFrame
@@ -202,7 +202,7 @@ def private_records(
     mechanism: Mechanism = "exponential",
     unit: Unit = "row",
     random_state: int | np.random.Generator | None = 0,
-) -> Drawn:
+) -> PrivateRecords:
     """Choose columns of 0/1 records and draw a table of them, both under one budget.
 
     Parameters
@@ -226,7 +226,7 @@ def private_records(
 
     Returns
     -------
-    Drawn
+    PrivateRecords
         Columns of 0 and 1 and the label.
 
     Notes
@@ -269,7 +269,7 @@ def private_records(
     whole = Table(chosen.frame().with_columns(classes.alias(records.target)), roles)
     frame = histogram.fit_sample(whole, budget=budget).frame
     recipe = {"features": list(chosen.features), "mechanism": mechanism, **histogram.recipe_}
-    return Drawn(frame, recipe if labels is not None else recipe | _void(records.target))
+    return PrivateRecords(frame, recipe if labels is not None else recipe | _void(records.target))
 
 
 def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTable, Unit]:

@@ -153,9 +153,9 @@ def interpreter(python: str | Path | None) -> Path:
     path = Path(python)
     if not path.is_file():
         raise InputError(f"no Python interpreter at {path}; {INSTALL}")
-    asked = [str(path), "-c", "import mbi, opendp.prelude, pandas"]
+    command = [str(path), "-c", "import mbi, opendp.prelude, pandas"]
     try:
-        able = subprocess.run(asked, capture_output=True, check=False).returncode == 0
+        able = subprocess.run(command, capture_output=True, check=False).returncode == 0
     except OSError:
         able = False
     if not able:

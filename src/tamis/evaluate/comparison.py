@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
-from tamis.rules.count import MEMORY, Counts, Matrix, count, table_labels
+from tamis.rules.count import MEMORY, Counts, Matrix, count_rules, table_labels
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
 from tamis.table import Table, only
@@ -62,7 +62,7 @@ class Baseline:
 
     def compare(self, released: Any) -> Comparison:
         """Count the rules in a release too."""
-        frame = frame_of(released)
+        frame = polars_frame_of(released)
         if self.target not in frame.columns:
             raise InputError(
                 f"the release has no column {self.target!r}, the target; its columns are "
@@ -72,7 +72,7 @@ class Baseline:
         new = [c for c in table_labels(frame, self.target) if c not in self.counts.labels]
         before = _widened(self.counts, new)
         first = before.first is not None
-        after = count(
+        after = count_rules(
             self.rules,
             frame,
             self.target,
@@ -107,7 +107,7 @@ def baseline(
     [[0, 1]]
     """
     target = target_of(rules, original, target)
-    frame = frame_of(original)
+    frame = polars_frame_of(original)
     if target not in frame.columns:
         raise InputError(
             f"the original has no column {target!r}, the target; its columns are "
@@ -118,7 +118,9 @@ def baseline(
     refuse_unfit(rules, frame, "the original")
     labels = table_labels(frame, target) if labels is None else labels
     _predicted(rules, frame, target, labels)
-    counts = count(rules, frame, target, labels=labels, memory=memory, first_match=first_match)
+    counts = count_rules(
+        rules, frame, target, labels=labels, memory=memory, first_match=first_match
+    )
     used = [target, *(c for c in rules.columns if c != target)]
     shares = _weights(weights, counts.support)
     return Baseline(rules, target, only(frame, used), counts, shares, memory)
@@ -136,7 +138,7 @@ def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:
     return found
 
 
-def frame_of(data: Any) -> pl.DataFrame:
+def polars_frame_of(data: Any) -> pl.DataFrame:
     """A `Table` or any frame as a polars frame."""
     return data.frame if isinstance(data, Table) else polars_frame(data)
 

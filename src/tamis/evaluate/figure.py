@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import rankdata
 
-from tamis.learn.holdout import Said
+from tamis.learn.holdout import Predictions
 
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
@@ -37,7 +37,7 @@ class Figure:
 
     Examples
     --------
-    >>> share(8, 10)
+    >>> wilson_share(8, 10)
     Figure(value=0.8, low=0.49..., high=0.94...)
     """
 
@@ -49,7 +49,7 @@ class Figure:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def share(right: float, of: float) -> Figure:
+def wilson_share(right: float, of: float) -> Figure:
     """A share of independent rows, with Wilson's interval."""
     p = right / of
     middle = (p + _Z**2 / (2 * of)) / (1 + _Z**2 / of)
@@ -66,11 +66,11 @@ def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
     Figure(value=0.5, low=0.06..., high=0.93...)
     """
     alike = design_effect(right - right.mean(), people)
-    found = share(float(right.sum()) / alike, len(right) / alike)
+    found = wilson_share(float(right.sum()) / alike, len(right) / alike)
     return Figure(float(right.mean()), found.low, found.high)
 
 
-def change(
+def accuracy_change(
     now: NDArray[np.bool_], before: NDArray[np.bool_], people: People | None = None
 ) -> Figure | None:
     """How much more often one is correct than the other on the same rows, as a fraction.
@@ -83,7 +83,7 @@ def change(
     Blackwelder (2002), "Analysis of the ratio of marginal probabilities in a matched-pair
     setting", give the test and its constrained estimates in closed form.
 
-    >>> change(np.array([True, False]), np.array([True, True])).value
+    >>> accuracy_change(np.array([True, False]), np.array([True, True])).value
     -0.5
     """
     if not before.any():
@@ -95,17 +95,17 @@ def change(
     return Figure(float(ratio - 1), min(low, ratio) - 1, max(high, ratio) - 1)
 
 
-def f_measure(said: Said, people: People | None = None) -> Figure:
+def f_measure(predictions: Predictions, people: People | None = None) -> Figure:
     """The mean over the labels of the held-out rows of the F-measure of each.
 
     >>> yes, no = np.array(["y", "n"]), np.array(["y", "y"])
-    >>> round(f_measure(Said(yes, no, yes, None)).value, 3)
+    >>> round(f_measure(Predictions(yes, no, yes, None)).value, 3)
     0.333
     """
-    labels = np.unique(said.truth)
-    each, parts, spare = [], np.zeros(len(said.truth)), 0.0
+    labels = np.unique(predictions.truth)
+    each, parts, spare = [], np.zeros(len(predictions.truth)), 0.0
     for label in labels:
-        is_so, called = said.truth == label, said.said == label
+        is_so, called = predictions.truth == label, predictions.predicted == label
         total = int(is_so.sum() + called.sum())
         f = 2 * int((is_so & called).sum()) / total
         each.append(f)
@@ -114,10 +114,10 @@ def f_measure(said: Said, people: People | None = None) -> Figure:
         spare += nearer * (1 - nearer) * (2 / total) ** 2
     # One more row of each label, of unknown outcome, keeps a rare label from seeming certain.
     variance = _with_one_more(parts, spare, people) / len(labels) ** 2
-    return _between(float(np.mean(each)), variance, _fewest(said.truth, people))
+    return _between(float(np.mean(each)), variance, _fewest(predictions.truth, people))
 
 
-def auc(said: Said, people: People | None = None) -> Figure | None:
+def auc(predictions: Predictions, people: People | None = None) -> Figure | None:
     """The area under the ROC curve, the mean over the labels, each against the rest.
 
     `None` if the model has no probabilities, or the held-out rows have only one label.
@@ -130,14 +130,14 @@ def auc(said: Said, people: People | None = None) -> Figure | None:
     covariances. One more row of each label, with the greatest variance that components can have,
     keeps a few rows from seeming certain.
     """
-    present, rows = np.unique(said.truth, return_counts=True)
-    if said.surely is None or len(present) < 2:
+    present, rows = np.unique(predictions.truth, return_counts=True)
+    if predictions.probabilities is None or len(present) < 2:
         return None
-    nothing = np.zeros(len(said.truth))
-    known = {label: said.surely[:, i] for i, label in enumerate(said.classes)}
-    areas, parts, spread = [], np.zeros(len(said.truth)), np.zeros(len(present))
+    nothing = np.zeros(len(predictions.truth))
+    known = {label: predictions.probabilities[:, i] for i, label in enumerate(predictions.classes)}
+    areas, parts, spread = [], np.zeros(len(predictions.truth)), np.zeros(len(present))
     for i, label in enumerate(present):
-        mine = said.truth == label
+        mine = predictions.truth == label
         component = structural_components(known.get(label, nothing), mine)
         area = float(component[mine].mean())
         areas.append(area)
@@ -145,7 +145,7 @@ def auc(said: Said, people: People | None = None) -> Figure | None:
         widest = sqrt(max(0.0, area * (1 - area)))
         spread += widest / np.where(np.arange(len(present)) == i, rows[i], len(mine) - rows[i])
     variance = _with_one_more(parts, float((spread**2).sum()), people) / len(present) ** 2
-    return _between(float(np.mean(areas)), variance, _fewest(said.truth, people))
+    return _between(float(np.mean(areas)), variance, _fewest(predictions.truth, people))
 
 
 def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
@@ -277,7 +277,7 @@ def _between(value: float, variance: float, fewest: int) -> Figure:
     """The interval on the logit scale; at 0 and 1, that of a share of people of the rarest "
     "label."""
     if not 1e-9 < value < 1 - 1e-9:
-        end = share(round(value) * fewest, fewest)
+        end = wilson_share(round(value) * fewest, fewest)
         return Figure(value, end.low, end.high)
     middle, half = log(value / (1 - value)), _Z * sqrt(variance) / (value * (1 - value))
     return Figure(value, _expit(middle - half), _expit(middle + half))

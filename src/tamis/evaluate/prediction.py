@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.evaluate.comparison import frame_of
+from tamis.evaluate.comparison import polars_frame_of
 from tamis.evaluate.curve import Measure
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.mine import OneHot
 from tamis.table import Table, bare, only
 
 if TYPE_CHECKING:
-    from tamis.learn.holdout import Said
+    from tamis.learn.holdout import Predictions
 
 FIGURES = ("accuracy", "auc", "f_measure")
 
@@ -90,8 +90,8 @@ def prediction(
     (1.0, 0.0)
     """
     target = _target(original, target)
-    frames = {"original": frame_of(original), "release": frame_of(released)}
-    held_out = frame_of(test)
+    frames = {"original": polars_frame_of(original), "release": polars_frame_of(released)}
+    held_out = polars_frame_of(test)
     for name, frame in (*frames.items(), ("test table", held_out)):
         _check(name, frame, target)
     for name, frame in frames.items():
@@ -183,9 +183,9 @@ def _predicted(
     original: Any,
     model: Any,
     random_state: int,
-) -> Said:
+) -> Predictions:
     """What a model of `train` says of the test rows, asked once."""
-    from tamis.learn.holdout import Said
+    from tamis.learn.holdout import Predictions
     from tamis.learn.readable import answers
 
     known = original.features if isinstance(original, Table) else train.columns
@@ -197,8 +197,10 @@ def _predicted(
         )
     fitted = _model(model, random_state)
     fitted.fit(coded.matrix(train), texts(train[target]).to_numpy())
-    said, surely = answers(fitted, coded.matrix(test))
-    return Said(np.asarray(fitted.classes_), said, texts(test[target]).to_numpy(), surely)
+    predicted, probabilities = answers(fitted, coded.matrix(test))
+    return Predictions(
+        np.asarray(fitted.classes_), predicted, texts(test[target]).to_numpy(), probabilities
+    )
 
 
 def _model(model: Any, random_state: int) -> Any:
@@ -216,25 +218,25 @@ def _model(model: Any, random_state: int) -> Any:
     return ready_for_missing(clone(model))
 
 
-def _scores(said: Said, positive: str | None) -> Scores:
+def _scores(predicted: Predictions, positive: str | None) -> Scores:
     from sklearn.metrics import f1_score
 
     f_measure = None
     if positive is not None:
-        truth, called = said.truth == positive, said.said == positive
+        truth, called = predicted.truth == positive, predicted.predicted == positive
         f_measure = float(f1_score(truth, called, zero_division=0.0))
-    return Scores(float(said.right.mean()), _auc(said), f_measure)
+    return Scores(float(predicted.right.mean()), _auc(predicted), f_measure)
 
 
-def _auc(said: Said) -> float | None:
+def _auc(predicted: Predictions) -> float | None:
     """The mean over the labels of the test rows; one the model never saw is at no score."""
     from sklearn.metrics import roc_auc_score
 
-    present = np.unique(said.truth)
-    if said.surely is None or len(present) < 2:
+    present = np.unique(predicted.truth)
+    if predicted.probabilities is None or len(present) < 2:
         return None
-    column = {label: said.surely[:, i] for i, label in enumerate(said.classes)}
-    nothing = np.zeros(len(said.truth))
+    column = {label: predicted.probabilities[:, i] for i, label in enumerate(predicted.classes)}
+    nothing = np.zeros(len(predicted.truth))
     # Of two labels each gives the same area, so the mean is that area.
-    areas = [roc_auc_score(said.truth == c, column.get(c, nothing)) for c in present]
+    areas = [roc_auc_score(predicted.truth == c, column.get(c, nothing)) for c in present]
     return float(np.mean(areas))

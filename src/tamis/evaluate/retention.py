@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, frame_of
+from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, polars_frame_of
 from tamis.evaluate.rule_changes import (
     LEAST_SUPPORT,
     Reading,
@@ -109,8 +109,8 @@ class Retention:
             (self.emptied, "no longer matched by any row"),
         ]
         (most, what), *others = [fate for fate in fates if fate[0]] or fates[:1]
-        told = [f"{most:,} of {len(self.rules):,} rules {what}"]
-        return ", ".join(told + [f"{count:,} {what}" for count, what in others])
+        words = [f"{most:,} of {len(self.rules):,} rules {what}"]
+        return ", ".join(words + [f"{count:,} {what}" for count, what in others])
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, under stable names."""
@@ -219,7 +219,7 @@ def measured(
         re=_known(relative_error(comparison)),
         coverage_original=comparison.before.coverage,
         coverage=comparison.after.coverage,
-        rules=rule_changes(comparison, frame_of(released).columns),
+        rules=rule_changes(comparison, polars_frame_of(released).columns),
         own=_own(comparison, measures or {}),
     )
 

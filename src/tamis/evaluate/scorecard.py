@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tamis.evaluate.figure import Figure, accuracy, auc, change, f_measure
-from tamis.evaluate.trial import Court, Heard, Trial
+from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
+from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.release import Release
 
-Tell = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 
@@ -27,25 +27,25 @@ class ScoredBy:
 
     name: str
     better: Literal["max", "min"]
-    of: Callable[[Heard], Figure | None]
+    of: Callable[[Findings], Figure | None]
 
 
-def _performance(heard: Heard) -> Figure:
-    return accuracy(heard.taught.right, heard.people)
+def _performance(findings: Findings) -> Figure:
+    return accuracy(findings.predictions.right, findings.people)
 
 
-def _pbi(heard: Heard) -> Figure | None:
-    court, trial = heard.trial.court, heard.trial
-    now, before = heard.attacked[trial.strongest], heard.everything[court.strongest]
-    found = change(now.right, before.right, heard.people)
-    if found is not None and trial.guesses is court.guesses_from_everything:
+def _pbi(findings: Findings) -> Figure | None:
+    evaluator, assessment = findings.assessment.evaluator, findings.assessment
+    now, before = findings.attacked[assessment.strongest], findings.everything[evaluator.strongest]
+    found = accuracy_change(now.right, before.right, findings.people)
+    if found is not None and assessment.guesses is evaluator.guesses_from_everything:
         return Figure(0.0)  # the baseline against itself is certain
     return found
 
 
-def _kept(name: str) -> Callable[[Heard], Figure | None]:
-    def of(heard: Heard) -> Figure | None:
-        value = None if heard.retention is None else getattr(heard.retention, name)
+def _kept(name: str) -> Callable[[Findings], Figure | None]:
+    def of(findings: Findings) -> Figure | None:
+        value = None if findings.retention is None else getattr(findings.retention, name)
         return None if value is None else Figure(float(value))
 
     return of
@@ -55,21 +55,25 @@ def _people(count: int | None) -> Figure | None:
     return None if count is None else Figure(float(count))
 
 
-def _epsilon(heard: Heard) -> Figure | None:
+def _epsilon(findings: Findings) -> Figure | None:
     """The privacy budget spent on synthetic rows; real rows have no such bound."""
-    budget = heard.trial.release.recipe.public.get("budget")
+    budget = findings.assessment.release.recipe.public.get("budget")
     return None if budget is None else Figure(float(budget["epsilon"]))
 
 
 MEASURES = (
     ScoredBy("performance", "max", _performance),
-    ScoredBy("auc", "max", lambda heard: auc(heard.taught, heard.people)),
-    ScoredBy("f_measure", "max", lambda heard: f_measure(heard.taught, heard.people)),
+    ScoredBy("auc", "max", lambda findings: auc(findings.predictions, findings.people)),
+    ScoredBy("f_measure", "max", lambda findings: f_measure(findings.predictions, findings.people)),
     ScoredBy("pbi", "min", _pbi),
-    ScoredBy("k_anonymity", "max", lambda heard: _people(heard.trial.k_anonymity)),
-    ScoredBy("containment_anonymity", "max", lambda heard: _people(heard.trial.containment)),
+    ScoredBy("k_anonymity", "max", lambda findings: _people(findings.assessment.k_anonymity)),
+    ScoredBy(
+        "containment_anonymity", "max", lambda findings: _people(findings.assessment.containment)
+    ),
     ScoredBy("epsilon", "min", _epsilon),
-    ScoredBy("features", "min", lambda heard: Figure(float(len(heard.trial.release.features)))),
+    ScoredBy(
+        "features", "min", lambda findings: Figure(float(len(findings.assessment.release.features)))
+    ),
     ScoredBy("rule_accuracy", "min", _kept("rule_accuracy")),
     ScoredBy("rsd", "min", _kept("rsd")),
     ScoredBy("rld", "min", _kept("rld")),
@@ -83,20 +87,20 @@ class Row:
 
     Attributes
     ----------
-    trial : Trial
+    assessment : Assessment
     figures : dict of measure to Figure
         On the reporting rows: what is printed and published.
     for_choice : dict of measure to Figure
         On the choosing rows: used for limits, ranks and the choice, and nothing else.
     """
 
-    trial: Trial
+    assessment: Assessment
     figures: dict[str, Figure | None]
     for_choice: dict[str, Figure | None]
 
     @property
     def release(self) -> Release:
-        return self.trial.release
+        return self.assessment.release
 
     def value(self, measure: str) -> float | None:
         """The number that is reported."""
@@ -158,19 +162,19 @@ class Scorecard:
 
 
 def scorecard(
-    court: Court,
+    evaluator: Evaluator,
     baseline: Release,
     floor: Release,
     releases: Iterable[Release],
     *,
     measures: tuple[ScoredBy, ...] = MEASURES,
-    tell: Tell | None = None,
+    tell: Progress | None = None,
 ) -> Scorecard:
     """Measure releases on rows that no search has seen.
 
     Parameters
     ----------
-    court : Court
+    evaluator : Evaluator
         The rows, the models and the attackers.
     baseline, floor : Release
         Everything and nothing.
@@ -188,7 +192,9 @@ def scorecard(
     for done, release in enumerate(every):
         if tell is not None:
             tell(f"measuring {release.name}", done, len(every))
-        trial = court.trial(release)
-        reported = {m.name: m.of(trial.reporting) for m in measures}
-        rows.append(Row(trial, reported, {m.name: m.of(trial.choosing) for m in measures}))
+        assessment = evaluator.assess(release)
+        reported = {m.name: m.of(assessment.reporting) for m in measures}
+        rows.append(
+            Row(assessment, reported, {m.name: m.of(assessment.choosing) for m in measures})
+        )
     return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures)

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from tamis.errors import InputError
 from tamis.evaluate.bits import Floats, Gains, mean
-from tamis.evaluate.figure import Figure, share
+from tamis.evaluate.figure import Figure, wilson_share
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -75,7 +75,9 @@ def surest(
     for part in parts:
         first = order[: max(1, round(part * len(order)))]
         hits = int(is_so[first].sum())
-        found.append(Surest(part, share(hits, len(first)), share(hits, int(is_so.sum()))))
+        found.append(
+            Surest(part, wilson_share(hits, len(first)), wilson_share(hits, int(is_so.sum())))
+        )
     return tuple(found)
 
 
@@ -87,7 +89,7 @@ def known_rightly(probabilities: Floats, baseline: Floats, truth: Numbers) -> Fi
     """
     rows = np.arange(len(truth))
     now, before = probabilities[rows, truth] >= SURE, baseline[rows, truth] >= SURE
-    return share(int((now & ~before).sum()), len(truth))
+    return wilson_share(int((now & ~before).sum()), len(truth))
 
 
 def largest_gains(gains: Gains, people: Numbers | None = None, most: int = 5) -> Floats:

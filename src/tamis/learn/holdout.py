@@ -165,36 +165,36 @@ def held_rows(
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class Predictions:
     """A model's predictions for held-out rows.
 
-    `classes` are the labels it knows, `surely` its probabilities, rows by classes, if it has
+    `classes` are the labels it knows, `probabilities` its probabilities, rows by classes, if it has
     any; `truth` is the true labels.
     """
 
     classes: NDArray[Any]
-    said: NDArray[Any]
+    predicted: NDArray[Any]
     truth: NDArray[Any]
-    surely: NDArray[np.float64] | None
+    probabilities: NDArray[np.float64] | None
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = self.said == self.truth
+        mask: NDArray[np.bool_] = self.predicted == self.truth
         return mask
 
-    def of(self, places: RowNumbers) -> Said:
+    def of(self, places: RowNumbers) -> Predictions:
         """The predictions for some of these rows."""
-        surely = None if self.surely is None else self.surely[places]
-        return Said(self.classes, self.said[places], self.truth[places], surely)
+        probabilities = None if self.probabilities is None else self.probabilities[places]
+        return Predictions(self.classes, self.predicted[places], self.truth[places], probabilities)
 
 
-def told(
+def fit_predict(
     estimator: Any,
     features: Features | pl.DataFrame,
     y: NDArray[Any],
     seen: RowNumbers,
     held: RowNumbers,
-) -> Said:
+) -> Predictions:
     """Train on the seen rows, then ask once about the held-out ones.
 
     Who asks several estimators about the same columns gives `Features`, which are coded once.
@@ -210,8 +210,8 @@ def told(
     data, model = source.matrix(range(len(features))), clone(ready)
     with threadpool_limits(limits=1):  # sums then never change their order
         model.fit(data[seen], y[seen])
-        said, surely = answers(model, data[held])
-    return Said(np.asarray(model.classes_), said, y[held], surely)
+        predicted, probabilities = answers(model, data[held])
+    return Predictions(np.asarray(model.classes_), predicted, y[held], probabilities)
 
 
 def column_labels(table: Table, name: str) -> NDArray[Any]:
@@ -219,8 +219,8 @@ def column_labels(table: Table, name: str) -> NDArray[Any]:
     return bare(table.frame[name]).cast(pl.String).fill_null("").to_numpy().astype(np.str_)
 
 
-def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Said:
+def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Predictions:
     labels, counts = np.unique(y[seen], return_counts=True)
-    said = np.full(len(held), labels[np.argmax(counts)])
+    predicted = np.full(len(held), labels[np.argmax(counts)])
     shares = np.tile(counts / counts.sum(), (len(held), 1))
-    return Said(labels, said, y[held], shares)
+    return Predictions(labels, predicted, y[held], shares)

@@ -53,14 +53,16 @@ class Task:
         """
         if isinstance(table, Task):
             return Task(table.features.with_nominal(nominal), table.y)
-        frame, declared, target = _opened(table, target)
+        frame, declared, target = _frame_and_target(table, target)
         chosen = only(frame, _features(table, frame, target, features))
         known = {name: values for name, values in declared.items() if name in chosen.columns}
         coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
         return cls(Features.declared(chosen, coding), _labels(frame[target]))
 
 
-def _opened(table: Any, target: str | None) -> tuple[pl.DataFrame, dict[str, list[str]], str]:
+def _frame_and_target(
+    table: Any, target: str | None
+) -> tuple[pl.DataFrame, dict[str, list[str]], str]:
     if isinstance(table, Table):
         return table.frame, {}, _column(table.frame, target or table.target)
     frame, declared = frame_of(table)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.noise import given
+from tamis.perturb.noise import input_frame
 from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k
@@ -113,7 +113,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         -------
         The same kind of table with the same rows in the same order; sparse tables as CSR.
         """
-        table, back = _opened(X)
+        table, back = _cells_and_way_back(X)
         people = X.people if isinstance(X, BinaryTable | Table) else None
         found = flip(table, self.k, random_state=self.random_state, people=people)
         self.flipped_share_, self.clusters_ = found.flipped_share, found.clusters
@@ -149,11 +149,11 @@ def flip(
     if who is None:
         return _flipped(table, k, random_state)
 
-    def tried(rows: int) -> Flipped:
+    def attempt(rows: int) -> Flipped:
         found = _flipped(table, rows, random_state)
         return replace(found, anonymity=equal_people(found.matrix, who))
 
-    return keeping(k, who, tried, lambda each: each.anonymity)
+    return keeping(k, who, attempt, lambda each: each.anonymity)
 
 
 def _flipped(
@@ -253,7 +253,7 @@ def _least_equal(table: sparse.csr_array) -> int:
     return int(weight.min())
 
 
-def _opened(X: Any) -> tuple[Any, Callable[[sparse.csr_array], Any]]:
+def _cells_and_way_back(X: Any) -> tuple[Any, Callable[[sparse.csr_array], Any]]:
     """The 0/1 cells of any kind of table, and the way back to that kind."""
     if isinstance(X, BinaryTable):
         return X.matrix, lambda new: replace(X, matrix=new)
@@ -263,7 +263,7 @@ def _opened(X: Any) -> tuple[Any, Callable[[sparse.csr_array], Any]]:
     if isinstance(X, np.ndarray | list):
         values = np.asarray(X)
         return values, lambda new: new.toarray().astype(values.dtype)
-    data = given(X)
+    data = input_frame(X)
     names = list(data.features)
     cells = zero_one(only(data.frame, names).to_numpy(), names)
 

@@ -23,7 +23,7 @@ from tamis.table import Roles, Table, bare, only
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class InputFrame:
     """What was passed in: its frame, its features, and the way back to its own kind."""
 
     frame: pl.DataFrame
@@ -31,24 +31,24 @@ class Given:
     back: Callable[[pl.DataFrame], Any]
 
 
-def given(data: Any) -> Given:
+def input_frame(data: Any) -> InputFrame:
     """A `Table`, a pandas, polars or pyarrow frame, or an array, as a polars frame.
 
-    >>> given(np.array([[1, 2], [3, 4]])).frame.columns
+    >>> input_frame(np.array([[1, 2], [3, 4]])).frame.columns
     ['x0', 'x1']
     """
     if isinstance(data, Table):
-        return Given(data.frame, data.features, lambda frame: replace(data, frame=frame))
+        return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
     if isinstance(data, np.ndarray | list):
         return _array(np.asarray(data))
     frame = polars_frame(data)
     if not frame.width or not frame.height:
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     whole = Table(frame, Roles(), native_kind(data))
-    return Given(frame, whole.features, lambda new: replace(whole, frame=new).native())
+    return InputFrame(frame, whole.features, lambda new: replace(whole, frame=new).native())
 
 
-def _array(values: Any) -> Given:
+def _array(values: Any) -> InputFrame:
     if values.ndim != 2 or 0 in values.shape:
         raise InputError(
             f"a table has two dimensions, at least one row and one column; got shape {values.shape}"
@@ -61,7 +61,7 @@ def _array(values: Any) -> Given:
     def back(new: pl.DataFrame) -> Any:
         return new.to_numpy().astype(values.dtype)
 
-    return Given(frame, tuple(names), back)
+    return InputFrame(frame, tuple(names), back)
 
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
@@ -93,7 +93,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
             `columns` names others.
         """
         check_probability(self.probability)
-        data = given(X)
+        data = input_frame(X)
         columns = self._altered(data)
         _check_bounds(self.bounds, data.frame, columns)
         frame = only(data.frame, columns)
@@ -114,7 +114,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         Missing cells stay missing.
         """
         check_is_fitted(self)
-        data = given(X)
+        data = input_frame(X)
         if data.frame.columns != self.feature_names_in_.tolist():
             raise InputError(
                 f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
@@ -133,7 +133,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         new = self._draw(column, self.learnt_[column.name], rng)
         return new.zip_with(hit, column).alias(column.name)
 
-    def _altered(self, data: Given) -> list[str]:
+    def _altered(self, data: InputFrame) -> list[str]:
         if self.columns is None:
             return list(data.features)
         if isinstance(self.columns, str):

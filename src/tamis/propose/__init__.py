@@ -15,23 +15,23 @@ from tamis.errors import CannotMeet, InputError, listed
 from tamis.propose.altered import Flip, Noise
 from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
-from tamis.propose.problem import Asked, Method
-from tamis.propose.synthetic import Drawn
+from tamis.propose.problem import Method, Problem
+from tamis.propose.synthetic import Synthetic
 from tamis.release import Release
 
-METHODS: dict[str, type[Breach | Containment | Flip | Noise | Drawn]] = {
+METHODS: dict[str, type[Breach | Containment | Flip | Noise | Synthetic]] = {
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
-    "dp": Drawn,
+    "dp": Synthetic,
 }
 BY_DEFAULT = ("breach", "containment")
 """Methods that release unaltered values; those that alter them must be asked for."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class MethodReport:
     """What one method found: how many releases, or why none."""
 
     name: str
@@ -48,7 +48,7 @@ class Proposals:
     """The releases and what each method found; each set of unaltered columns occurs once."""
 
     releases: tuple[Release, ...]
-    tried: tuple[Tried, ...]
+    method_reports: tuple[MethodReport, ...]
 
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
@@ -73,13 +73,13 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
 
 
 def propose(
-    asked: Asked, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
+    problem: Problem, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
 ) -> Proposals:
     """Let each method propose releases; one that cannot is listed with the reason.
 
     Parameters
     ----------
-    asked : Asked
+    problem : Problem
         The table, the rows that may be looked at, and what is asked for.
     chosen : iterable of Method
     tell : callable, optional
@@ -90,17 +90,17 @@ def propose(
     Proposals
     """
     releases: dict[tuple[Any, ...], Release] = {}
-    tried = []
+    method_reports = []
     every = list(chosen)
     for done, method in enumerate(every):
         if tell is not None:
             tell(f"looking for releases: {method.name}", done, len(every))
-        found, note = _proposed(method, asked)
+        found, note = _proposed(method, problem)
         for release in found:
             same = None if release.unaltered is None else release.name
             releases.setdefault((same, *sorted(release.features)), release)
-        tried.append(Tried(method.name, len(found), note))
-    return Proposals(tuple(_named_once(releases.values())), tuple(tried))
+        method_reports.append(MethodReport(method.name, len(found), note))
+    return Proposals(tuple(_named_once(releases.values())), tuple(method_reports))
 
 
 def _named_once(releases: Iterable[Release]) -> Iterator[Release]:
@@ -114,13 +114,13 @@ def _named_once(releases: Iterable[Release]) -> Iterator[Release]:
         yield replace(release, name=name)
 
 
-def _proposed(method: Method, asked: Asked) -> tuple[list[Release], str]:
-    if reason := method.applies(asked):
+def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
+    if reason := method.applies(problem):
         return [], reason
     try:
-        found = method.propose(asked)
+        found = method.propose(problem)
     except (CannotMeet, InputError) as error:
-        if isinstance(method, Drawn):  # it was asked for by epsilon: nothing else would do
+        if isinstance(method, Synthetic):  # it was asked for by epsilon: nothing else would do
             raise
         return [], str(error)
     return found, method.words if found else "it found nothing to release"

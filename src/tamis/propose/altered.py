@@ -10,7 +10,7 @@ from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 
@@ -36,30 +36,34 @@ class Flip:
     def __post_init__(self) -> None:
         object.__setattr__(self, "ks", tuple(self.ks))
 
-    def applies(self, asked: Asked) -> str | None:
-        if asked.binary is None and not is_binary(asked.table):
+    def applies(self, problem: Problem) -> str | None:
+        if problem.binary is None and not is_binary(problem.table):
             return "It needs columns of 0 and 1, and no [binary] table says how to make them."
-        return asked.too_few
+        return problem.too_few
 
-    def propose(self, asked: Asked) -> list[Release]:
-        binary = asked.binary
+    def propose(self, problem: Problem) -> list[Release]:
+        binary = problem.binary
         records = (
-            from_wide(asked.table) if binary is None else binarise(asked.table, binary, k=asked.k)
+            from_wide(problem.table)
+            if binary is None
+            else binarise(problem.table, binary, k=problem.k)
         )
-        ks = sorted({k for k in self.ks if k >= asked.k})
-        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
-        return [self._release(asked, records, k) for k in ks]
+        ks = sorted({k for k in self.ks if k >= problem.k})
+        ks = ks or [
+            times * problem.k for times in TIMES if times * problem.k <= problem.table.everybody
+        ]
+        return [self._release(problem, records, k) for k in ks]
 
-    def _release(self, asked: Asked, records: BinaryTable, k: int) -> Release:
-        flip = RandomFlip(k, random_state=asked.random_state)
+    def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
+        flip = RandomFlip(k, random_state=problem.random_state)
         return Release(
             f"flip, k = {k}",
-            _wide(asked, flip.fit_transform(records)),
+            _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
             (Promise("k_anonymity", k, records.features),),
-            unaltered=_wide(asked, records),
-            people=asked.table.people,
-            unit=asked.table.unit,
+            unaltered=_wide(problem, records),
+            people=problem.table.people,
+            unit=problem.table.unit,
         )
 
 
@@ -87,28 +91,28 @@ class Noise:
         for level in self.levels:
             check_probability(level)
 
-    def applies(self, asked: Asked) -> str | None:
-        columns = asked.table.features
-        if all(bare(asked.table.frame[c]).drop_nulls().n_unique() < 2 for c in columns):
+    def applies(self, problem: Problem) -> str | None:
+        columns = problem.table.features
+        if all(bare(problem.table.frame[c]).drop_nulls().n_unique() < 2 for c in columns):
             return "Every column is constant, so noise has nothing to draw from."
         return None
 
-    def propose(self, asked: Asked) -> list[Release]:
-        return [self._release(asked, level) for level in self.levels]
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, level) for level in self.levels]
 
-    def _release(self, asked: Asked, level: float) -> Release:
+    def _release(self, problem: Problem, level: float) -> Release:
         kind = UniformNoise if self.kind == "uniform" else GaussianNoise
-        noise = kind(level, random_state=asked.random_state)
-        features = asked.table.features
+        noise = kind(level, random_state=problem.random_state)
+        features = problem.table.features
         recipe = Recipe(self.name, {"kind": self.kind, "probability": level})
         name = f"{self.kind} noise, {level:g}"
-        noisy = released(noise.fit_transform(asked.table), features, name, recipe)
-        plain = released(asked.table, features, name, recipe)
-        return replace(noisy, promises=asked.promises(features), unaltered=plain.table)
+        noisy = released(noise.fit_transform(problem.table), features, name, recipe)
+        plain = released(problem.table, features, name, recipe)
+        return replace(noisy, promises=problem.promises(features), unaltered=plain.table)
 
 
-def _wide(asked: Asked, records: BinaryTable) -> Table:
+def _wide(problem: Problem, records: BinaryTable) -> Table:
     """0/1 columns beside the unaltered target."""
-    target = asked.table.target
-    frame = only(records.frame(), records.features).with_columns(asked.table.frame[target])
+    target = problem.table.target
+    frame = only(records.frame(), records.features).with_columns(problem.table.frame[target])
     return Table(frame).with_roles(target=target)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector
@@ -61,65 +61,67 @@ class Breach:
                 f"{self.folds} and {self.most}"
             )
 
-    def applies(self, asked: Asked) -> str | None:
-        if len(asked.table.features) < 2:
+    def applies(self, problem: Problem) -> str | None:
+        if len(problem.table.features) < 2:
             return "It leaves out columns, and there are fewer than two."
         return None
 
-    def propose(self, asked: Asked) -> list[Release]:
-        found, trials = self._searched(asked)
+    def propose(self, problem: Problem) -> list[Release]:
+        found, trials = self._searched(problem)
         ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
-        worth = self._worth(asked, trials)
-        every = (asked.table.features, *ordered)
-        trimmed = [kept_to(asked, features, worth) for features in every]
-        sets = dict.fromkeys([*(_sorted(asked, f) for f in (*ordered, *trimmed) if f)])
+        worth = self._worth(problem, trials)
+        every = (problem.table.features, *ordered)
+        trimmed = [kept_to(problem, features, worth) for features in every]
+        sets = dict.fromkeys([*(_sorted(problem, f) for f in (*ordered, *trimmed) if f)])
         recipe = Recipe(
             self.name,
             {
                 "search": found.search_,
                 "folds": self.folds,
-                "model": type(asked.classifier).__name__,
+                "model": type(problem.classifier).__name__,
             },
         )
         return [
-            released(asked.table, features, set_name(features), recipe, asked.promises(features))
+            released(
+                problem.table, features, set_name(features), recipe, problem.promises(features)
+            )
             for features in sets
-            if len(features) < len(asked.table.features)
+            if len(features) < len(problem.table.features)
         ]
 
-    def _worth(self, asked: Asked, trials: Trials) -> Worth:
+    def _worth(self, problem: Problem, trials: Trials) -> Worth:
         """Rows that naive Bayes predicts correctly in one round of folds, for any sets of features.
 
         It costs little for dozens of sets. Where it is also what the search went by, the scores of
         the search are asked: their first round of folds is this one.
         """
         model = AdditiveNaiveBayes()
-        same = type(asked.classifier) is AdditiveNaiveBayes
-        if same and asked.classifier.get_params() == model.get_params():
+        same = type(problem.classifier) is AdditiveNaiveBayes
+        if same and problem.classifier.get_params() == model.get_params():
             scores = trials.scores
         else:
-            table = asked.table
+            table = problem.table
             scores = SubsetScores(
-                table.only([*table.features, table.target])[asked.split.seen],
+                table.only([*table.features, table.target])[problem.split.seen],
                 model,
                 target=table.target,
                 cv=self.folds,
-                groups=_people(asked),
-                random_state=asked.random_state,
+                groups=_people(problem),
+                random_state=problem.random_state,
             )
         return lambda sets: [sum(found.correct[: self.folds]) for found in scores.many(sets)]
 
-    def _searched(self, asked: Asked) -> tuple[BreachSelector, Trials]:
-        table, seen = asked.table, asked.split.seen
+    def _searched(self, problem: Problem) -> tuple[BreachSelector, Trials]:
+        table, seen = problem.table, problem.split.seen
         rows = table.frame[seen]
         selector = BreachSelector(
-            asked.classifier,
-            weights=dict(asked.weights) if any(asked.weights.values()) else None,
+            problem.classifier,
+            weights=dict(problem.weights) if any(problem.weights.values()) else None,
             search=self.search,
             attackers=self.attacker,
             cv=self.folds,
             repeats=1 if len(seen) >= LARGE else REPEATS,
-            random_state=asked.random_state,
+            random_state=problem.random_state,
         )
         sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]
         with warnings.catch_warnings():  # the choice among releases is made and evaluated later
@@ -128,12 +130,12 @@ class Breach:
                 table.only(table.features)[seen],
                 rows[table.target].to_numpy(),
                 sensitive,
-                _people(asked),
+                _people(problem),
             )
         return selector, trials
 
 
-def kept_to(asked: Asked, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
+def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
     """The most useful of some features that together leave k people alike.
 
     What attackers cannot know is kept; from the rest, the feature that helps most and fits is
@@ -141,18 +143,18 @@ def kept_to(asked: Asked, features: Sequence[str], worth: Worth) -> tuple[str, .
 
     Parameters
     ----------
-    asked : Asked
+    problem : Problem
     features : sequence of str
     worth : callable
         What sets of features are worth, each a whole number.
     """
-    known = [f for f in asked.table.quasi if f in set(features)]
+    known = [f for f in problem.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
-    codes = {f: coded(asked.table.frame[f]) for f in known}
-    people = None if asked.table.people is None else people_of(asked.table.people)
-    together = Coded(np.zeros(asked.table.rows, np.int64), 1)
+    codes = {f: coded(problem.table.frame[f]) for f in known}
+    people = None if problem.table.people is None else people_of(problem.table.people)
+    together = Coded(np.zeros(problem.table.rows, np.int64), 1)
     chosen: list[str] = []
-    while known := [f for f in known if _smallest(together, codes[f], people) >= asked.k]:
+    while known := [f for f in known if _smallest(together, codes[f], people) >= problem.k]:
         found = worth([[*kept, *chosen, f] for f in known])
         best = max(range(len(known)), key=found.__getitem__)
         chosen.append(known.pop(best))
@@ -178,12 +180,12 @@ def set_name(features: Sequence[str]) -> str:
     return " + ".join([*features[:3], f"{len(features) - 3} more"])
 
 
-def _sorted(asked: Asked, features: Iterable[str]) -> tuple[str, ...]:
+def _sorted(problem: Problem, features: Iterable[str]) -> tuple[str, ...]:
     chosen = set(features)
-    return tuple(f for f in asked.table.features if f in chosen)
+    return tuple(f for f in problem.table.features if f in chosen)
 
 
-def _people(asked: Asked) -> NDArray[np.int64] | None:
+def _people(problem: Problem) -> NDArray[np.int64] | None:
     """The person of each row that may be seen."""
-    people = asked.table.people
-    return None if people is None else people[asked.split.seen]
+    people = problem.table.people
+    return None if people is None else people[problem.split.seen]

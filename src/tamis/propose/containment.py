@@ -11,7 +11,7 @@ import polars as pl
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import UTILITIES, GreedySearch
@@ -48,51 +48,59 @@ class Containment:
         if unknown := [u for u in self.utilities if u not in UTILITIES]:
             raise InputError(f"no utility {listed(unknown)}; there are {listed(UTILITIES, 20)}")
 
-    def applies(self, asked: Asked) -> str | None:
-        classes = asked.table.frame[asked.table.target].n_unique()
+    def applies(self, problem: Problem) -> str | None:
+        classes = problem.table.frame[problem.table.target].n_unique()
         if classes != 2:
             return f"It separates two classes, and the target has {classes}."
-        return asked.too_few
+        return problem.too_few
 
-    def propose(self, asked: Asked) -> list[Release]:
-        wide = asked.binary is None and is_binary(asked.table)
-        records = from_wide(asked.table) if wide else binarise(asked.table, asked.binary, k=asked.k)
-        ks = sorted({k for k in self.ks if k >= asked.k}, reverse=True)
-        ks = ks or [times * asked.k for times in TIMES if times * asked.k <= asked.table.everybody]
+    def propose(self, problem: Problem) -> list[Release]:
+        wide = problem.binary is None and is_binary(problem.table)
+        records = (
+            from_wide(problem.table)
+            if wide
+            else binarise(problem.table, problem.binary, k=problem.k)
+        )
+        ks = sorted({k for k in self.ks if k >= problem.k}, reverse=True)
+        ks = ks or [
+            times * problem.k for times in TIMES if times * problem.k <= problem.table.everybody
+        ]
         search = GreedySearch(
             records.matrix,
             records.labels,
             extend=True,
-            random_state=asked.random_state,
-            labelled=asked.split.is_seen,
-            groups=asked.table.people,
+            random_state=problem.random_state,
+            labelled=problem.split.is_seen,
+            groups=problem.table.people,
         )
         return [
-            _release(asked, records, k, utility, found)
+            _release(problem, records, k, utility, found)
             for k in ks
             for utility in self.utilities
-            if (found := _selected(asked, records, search, k, utility)).features
+            if (found := _selected(problem, records, search, k, utility)).features
         ]
 
 
 def _selected(
-    asked: Asked, records: BinaryTable, search: GreedySearch, k: int, utility: str
+    problem: Problem, records: BinaryTable, search: GreedySearch, k: int, utility: str
 ) -> Selection:
-    people = asked.table.people
+    people = problem.table.people
     if people is None:
         return search.of(k, utility)
     return selected(records.matrix, people, k, partial(search.of, utility=utility))
 
 
-def _release(asked: Asked, records: BinaryTable, k: int, utility: str, found: Selection) -> Release:
+def _release(
+    problem: Problem, records: BinaryTable, k: int, utility: str, found: Selection
+) -> Release:
     chosen = records.select(sorted(found.features))
     dense = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
-    frame = dense.with_columns(asked.table.frame[asked.table.target])
+    frame = dense.with_columns(problem.table.frame[problem.table.target])
     return Release(
         f"containment, k = {k}, {utility}",
-        Table(frame).with_roles(target=asked.table.target),
+        Table(frame).with_roles(target=problem.table.target),
         Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
         (Promise("containment_anonymity", k, chosen.features),),
-        people=asked.table.people,
-        unit=asked.table.unit,
+        people=problem.table.people,
+        unit=problem.table.unit,
     )

@@ -13,7 +13,7 @@ from tamis.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Problem:
     """A table to release, and the conditions.
 
     Parameters
@@ -72,7 +72,7 @@ class Method(Protocol):
     def words(self) -> str:
         """What it does, in one sentence."""
 
-    def applies(self, asked: Asked) -> str | None:
+    def applies(self, problem: Problem) -> str | None:
         """Why it does not apply to the table; `None` where it does."""
 
-    def propose(self, asked: Asked) -> list[Release]: ...
+    def propose(self, problem: Problem) -> list[Release]: ...

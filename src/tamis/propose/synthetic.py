@@ -22,7 +22,7 @@ from tamis.dp.private_table import PrivateTable
 from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
 from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import InputError, listed
-from tamis.propose.problem import Asked
+from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.table import Table
 
@@ -37,7 +37,7 @@ class Draw(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Synthetic:
     """Rows drawn with differential privacy; `Settings.epsilon` says what that may cost.
 
     Parameters
@@ -93,15 +93,15 @@ class Drawn:
         if self.bins is not None:
             check_bins(self.bins)
 
-    def applies(self, asked: Asked) -> str | None:
-        if asked.epsilon is None:
+    def applies(self, problem: Problem) -> str | None:
+        if problem.epsilon is None:
             return "It needs an epsilon, and none was given."
-        check_epsilon(asked.epsilon)
+        check_epsilon(problem.epsilon)
         opendp()
         return None
 
-    def propose(self, asked: Asked) -> list[Release]:
-        return [self._release(asked, kind) for kind in self._kinds]
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, kind) for kind in self._kinds]
 
     @property
     def _kinds(self) -> Sequence[str]:
@@ -118,20 +118,22 @@ class Drawn:
         fixed = {"selected": "substitute", "synthesiser": "add-remove"}
         return ", ".join(sorted({fixed.get(kind, self.neighbours) for kind in self._kinds}))
 
-    def _release(self, asked: Asked, kind: str) -> Release:
+    def _release(self, problem: Problem, kind: str) -> Release:
         """Rows drawn from the whole table, to publish; from the rows seen, to be evaluated."""
         draw = self._selected if kind == "selected" else partial(self._from_counts, kind)
         every = (
-            self._candidates(asked.table) if kind == "selected" else self._with_bounds(asked.table)
+            self._candidates(problem.table)
+            if kind == "selected"
+            else self._with_bounds(problem.table)
         )
-        narrow = asked.table.select(every)
-        published = draw(narrow, asked)
-        rehearsed = draw(replace(narrow, frame=narrow.frame[asked.split.seen]), asked)
+        narrow = problem.table.select(every)
+        published = draw(narrow, problem)
+        rehearsed = draw(replace(narrow, frame=narrow.frame[problem.split.seen]), problem)
         return Release(
-            f"dp {kind}, epsilon = {asked.epsilon:g}",
+            f"dp {kind}, epsilon = {problem.epsilon:g}",
             published.table,
             Recipe(self.name, {"kind": kind, "budget": published.recipe}),
-            unaltered=self._as_declared(asked.table, every),
+            unaltered=self._as_declared(problem.table, every),
             rehearsal=rehearsed.table,
         )
 
@@ -177,25 +179,25 @@ class Drawn:
             )
         return found
 
-    def _from_counts(self, kind: str, table: Table, asked: Asked) -> Draw:
-        model = self._model(kind, asked)
+    def _from_counts(self, kind: str, table: Table, problem: Problem) -> Draw:
+        model = self._model(kind, problem)
         return Draw(model.fit_sample(table), model.recipe_)
 
-    def _selected(self, table: Table, asked: Asked) -> Draw:
+    def _selected(self, table: Table, problem: Problem) -> Draw:
         records, unit = zero_one_records(table, self.items)
         drawn = private_records(
             records,
             min(self.features, len(records.features)),
-            asked.epsilon or 0.0,
+            problem.epsilon or 0.0,
             labels=self.bounds[table.target],
             unit=unit,
-            random_state=asked.random_state,
+            random_state=problem.random_state,
         )
         budget = {k: v for k, v in drawn.recipe.items() if k not in ("features", "mechanism")}
         return Draw(Table(drawn.frame).with_roles(target=table.target), budget)
 
-    def _model(self, kind: str, asked: Asked) -> PrivateTable:
-        epsilon, bins, state = asked.epsilon or 0.0, self.bins or 10, asked.random_state
+    def _model(self, kind: str, problem: Problem) -> PrivateTable:
+        epsilon, bins, state = problem.epsilon or 0.0, self.bins or 10, problem.random_state
         public: dict[str, Any] = {
             "bounds": self.bounds,
             "missing": self.missing,

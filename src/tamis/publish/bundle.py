@@ -24,8 +24,8 @@ from typing import Any
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
 from tamis.publish.checks import measure
-from tamis.publish.exposure import exposure
-from tamis.publish.folder import written_folder
+from tamis.publish.exposure import exposure_facts
+from tamis.publish.folder import written_release
 from tamis.publish.layout import (
     NAME,
     PEOPLE,
@@ -38,12 +38,12 @@ from tamis.publish.layout import (
     write_json,
 )
 from tamis.publish.manifest import manifest, versions
-from tamis.publish.people import arranged_people, counted, write_people
+from tamis.publish.people import arranged_people, promises_in_people, write_people
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
 from tamis.publish.report import render
 from tamis.publish.summarise import summarise
-from tamis.publish.summary import Exposure
+from tamis.publish.summary import ExposureFacts
 from tamis.publish.verify import verify
 from tamis.table_file import read_written, write_table
 
@@ -131,7 +131,7 @@ def publish(
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
-    with written_folder(out, force=force) as draft:
+    with written_release(out, force=force) as draft:
         _write(outcome, draft, date, dict(origin or {}))
         verify(draft)
     return out
@@ -142,7 +142,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     file = draft / RELEASE[settings.format]
     frame = arranged(chosen.release.table, settings.seed)
     write_table(frame, file, settings.format)
-    alone = exposure(outcome)
+    alone = exposure_facts(outcome)
     content = manifest(
         chosen,
         frame,
@@ -156,7 +156,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         date=date,
     )
     people = arranged_people(chosen.release, settings.seed)
-    content["promises"] = counted(
+    content["promises"] = promises_in_people(
         content["promises"],
         read_written(file, settings.format),
         people,
@@ -187,7 +187,7 @@ def held_back(outcome: Outcome) -> int:
     return len(whole) - len(sources(outcome)) - 1
 
 
-def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
+def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
     if alone is None:
@@ -195,11 +195,11 @@ def _not_promised(outcome: Outcome, alone: Exposure | None) -> list[str]:
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
         return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
-    asked = max((p.at_least for p in release.promises), default=1)
+    wanted = max((p.at_least for p in release.promises), default=1)
     return not_promised(
         release.promises,
         outcome.table.unit,
-        alone=(alone["everything"]["k"] or 0) < asked,
+        alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         altered=release.unaltered is not None,
     )

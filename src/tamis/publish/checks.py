@@ -84,8 +84,8 @@ def unlike_a_table(frame: pl.DataFrame) -> str:
 
 def hidden_in_parquet(path: Path) -> str:
     """What a parquet file reveals besides its rows and the types of its columns, in words."""
-    told = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
-    return f"the file reveals more than its rows, in {listed(sorted(told))}" if told else ""
+    extra = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
+    return f"the file reveals more than its rows, in {listed(sorted(extra))}" if extra else ""
 
 
 def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:

@@ -13,7 +13,7 @@ Edges = list[tuple[int, int | None]]
 Sizes = NDArray[np.int64]
 
 
-def class_sizes(
+def class_size_bins(
     before: ArrayLike, after: ArrayLike, everything: ArrayLike, *, k: int, kind: Kind
 ) -> ClassSizes:
     """Count people by the size of their class, before and after.
@@ -35,10 +35,10 @@ def class_sizes(
 
     Examples
     --------
-    >>> found = class_sizes([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
+    >>> found = class_size_bins([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
     >>> [(b["low"], b["high"], b["before"], b["after"]) for b in found["bins"]]
     [(1, 1, 4, 0), (2, 3, 0, 0), (4, 7, 4, 0), (8, None, 0, 8)]
-    >>> class_sizes([1, 5, 5, 5, 5, 5], [6] * 6, [6] * 6, k=4, kind="equal")["bins"]
+    >>> class_size_bins([1, 5, 5, 5, 5, 5], [6] * 6, [6] * 6, k=4, kind="equal")["bins"]
     [{'low': 1, 'high': None, 'before': 6, 'after': 6, 'everything': 6}]
     """
     first, second, third = (np.asarray(s, dtype=np.int64) for s in (before, after, everything))

@@ -14,7 +14,7 @@ from tamis.learn.columns import Features
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.task import Task
 from tamis.publish.promises import others
-from tamis.publish.summary import Column
+from tamis.publish.summary import ColumnFate
 from tamis.risk.classes import k_anonymity
 from tamis.table import Table
 
@@ -45,11 +45,11 @@ def sources(outcome: Outcome) -> dict[str, list[str]]:
     return found
 
 
-def column_stories(outcome: Outcome) -> list[Column]:
+def column_stories(outcome: Outcome) -> list[ColumnFate]:
     """Every column of the original with its fate and the reason."""
     table = outcome.table
     reasons = _Reasons(outcome)
-    found: list[Column] = []
+    found: list[ColumnFate] = []
     for name in table.frame.columns:
         if name == table.target:
             why = f"It is what recipients learn to predict{_also(table)}."
@@ -82,25 +82,25 @@ class _Reasons:
 
     @cached_property
     def teaches(self) -> dict[str, float]:
-        return self._losses(self.outcome.court.labels)
+        return self._losses(self.outcome.evaluator.labels)
 
     @cached_property
     def tells(self) -> dict[str, float]:
-        return self._losses(self.outcome.court.secrets)
+        return self._losses(self.outcome.evaluator.secrets)
 
     @cached_property
     def seen(self) -> Features:
         table = self.outcome.table
-        return Features.of(table.only(table.features)[self.outcome.court.split.seen])
+        return Features.of(table.only(table.features)[self.outcome.evaluator.split.seen])
 
     def _losses(self, labels: NDArray[Any]) -> dict[str, float]:
         """What naive Bayes loses in accuracy without each feature."""
-        table, seen = self.outcome.table, self.outcome.court.split.seen
+        table, seen = self.outcome.table, self.outcome.evaluator.split.seen
         scores = SubsetScores(Task(self.seen, labels[seen]), AdditiveNaiveBayes(), cv=FOLDS)
         whole = scores.of(table.features).mean
         return {name: whole - without.mean for name, without in scores.drop_ones().items()}
 
-    def story(self, name: str) -> Column:
+    def story(self, name: str) -> ColumnFate:
         if name not in self.kept:
             return {"name": name, "fate": "held back", "why": self._held_back(name)}
         became, release = self.kept[name], self.outcome.decision.chosen.release
@@ -116,7 +116,7 @@ class _Reasons:
         return {"name": name, "fate": "altered", "why": why}
 
     def _released(self, name: str) -> str:
-        target, sensitive = self.outcome.table.target, self.outcome.court.sensitive
+        target, sensitive = self.outcome.table.target, self.outcome.evaluator.sensitive
         teaches = self.teaches[name] > NOTICEABLE
         first = f"It helps to predict {target}" if teaches else "Releasing it does no harm"
         if sensitive == target:
@@ -126,7 +126,7 @@ class _Reasons:
         return f"{first}{how_much} about {sensitive}."
 
     def _held_back(self, name: str) -> str:
-        table, sensitive = self.outcome.table, self.outcome.court.sensitive
+        table, sensitive = self.outcome.table, self.outcome.evaluator.sensitive
         release = self.outcome.decision.chosen.release
         if release.is_drawn:
             chosen = release.recipe.public.get("kind") == "selected"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.records import binarise, from_wide, is_binary
 from tamis.flow import Outcome
-from tamis.publish.summary import Alike, Exposure, Unit
+from tamis.publish.summary import Alike, ExposureFacts, Unit
 from tamis.release import Promise, Release
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.grouping import grouped
@@ -24,7 +24,7 @@ from tamis.risk.grouping import grouped
 Ints = NDArray[np.int64]
 
 
-def exposure(outcome: Outcome) -> Exposure | None:
+def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
     """How exposed the chosen release is; `None` for synthetic rows, which describe nobody."""
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn:
@@ -45,7 +45,7 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
     secrets = table.frame.get_column(table.sensitive)
-    return _alike(_known(release), secrets, table.people, told_from(outcome.settings.k))
+    return _alike(_known(release), secrets, table.people, shown_from(outcome.settings.k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
@@ -80,10 +80,10 @@ def _each(sizes: Ints, people: Ints | None) -> Ints:
     return least
 
 
-def told_from(k: int) -> Callable[[int], int | None]:
+def shown_from(k: int) -> Callable[[int], int | None]:
     """For counts that nobody else could make: those from 1 to k - 1 are left out.
 
-    >>> [told_from(3)(count) for count in range(5)]
+    >>> [shown_from(3)(count) for count in range(5)]
     [0, None, None, 3, 4]
     """
     return lambda count: None if 0 < count < k else count
@@ -125,9 +125,9 @@ class _Crowds:
         return np.asarray(within == entity_anonymity(matrix))
 
 
-def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Exposure:
+def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> ExposureFacts:
     table, known, whole = release.table, _known(release), _whole(release)
-    told = told_from(1 if people is None else k)
+    shown = shown_from(1 if people is None else k)
     target = table.frame.get_column(table.target)
     return {
         "unit": unit,
@@ -136,10 +136,10 @@ def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Expos
         "known": {
             "columns": sorted(known.columns),
             "kind": "containment" if known.contained else "equal",
-            **_smallest(known.sizes(people), people, told),  # type: ignore[typeddict-item]
+            **_smallest(known.sizes(people), people, shown),  # type: ignore[typeddict-item]
         },
-        "everything": _smallest(whole.sizes(people), people, told),  # type: ignore[typeddict-item]
-        "same_target": _alike(known, target, people, told),
+        "everything": _smallest(whole.sizes(people), people, shown),  # type: ignore[typeddict-item]
+        "same_target": _alike(known, target, people, shown),
     }
 
 
@@ -156,16 +156,16 @@ def _whole(release: Release) -> _Crowds:
 
 
 def _smallest(
-    sizes: Ints, people: Ints | None, told: Callable[[int], int | None]
+    sizes: Ints, people: Ints | None, shown: Callable[[int], int | None]
 ) -> dict[str, int | None]:
-    return {"k": told(int(sizes.min())), "unique": told(_members(sizes == 1, people))}
+    return {"k": shown(int(sizes.min())), "unique": shown(_members(sizes == 1, people))}
 
 
 def _alike(
-    crowds: _Crowds, values: pl.Series, people: Ints | None, told: Callable[[int], int | None]
+    crowds: _Crowds, values: pl.Series, people: Ints | None, shown: Callable[[int], int | None]
 ) -> Alike:
     same, kinds = crowds.alike(values), crowds.kinds
-    members = told(_members(same, people))
+    members = shown(_members(same, people))
     return {
         "groups": None if members is None else len(np.unique(kinds[same])),
         "of": len(np.unique(kinds)),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tamis.publish.figures import plural
+from tamis.errors import plural
 from tamis.publish.promises import others
-from tamis.publish.summary import Alike, Crowd, Exposure, Unit
+from tamis.publish.summary import Alike, Crowd, ExposureFacts, Unit
 
 
-def exposure_words(exposure: Exposure, target: str) -> list[str]:
+def exposure_words(exposure: ExposureFacts, target: str) -> list[str]:
     """Both figures, and what whole groups have in common.
 
     Parameters
     ----------
-    exposure : Exposure
+    exposure : ExposureFacts
     target : str
         The column whose value a whole group may share.
 
@@ -32,7 +32,7 @@ def exposure_words(exposure: Exposure, target: str) -> list[str]:
     return [*lines, same] if same else lines
 
 
-def known_words(exposure: Exposure) -> str:
+def known_words(exposure: ExposureFacts) -> str:
     """How many are alike in what attackers are assumed to know."""
     known, unit = exposure["known"], exposure["unit"]
     if not known["columns"]:
@@ -46,12 +46,12 @@ def known_words(exposure: Exposure) -> str:
     return f"Whatever {whose} has among the released columns, {least} {unit} have."
 
 
-def everything_words(exposure: Exposure) -> str:
+def everything_words(exposure: ExposureFacts) -> str:
     """How many are alike in all released columns, the target included."""
     return f"In all released columns together, {_crowd(exposure['everything'], exposure)}."
 
 
-def alike_words(alike: Alike, column: str, exposure: Exposure) -> str:
+def alike_words(alike: Alike, column: str, exposure: ExposureFacts) -> str:
     """In how many groups everybody shares a value; empty where no known column is released."""
     if not exposure["known"]["columns"]:
         return ""
@@ -65,20 +65,20 @@ def alike_words(alike: Alike, column: str, exposure: Exposure) -> str:
     if not alike["groups"]:
         return f"{some}, none shares the same value of {column}."
     share = "shares" if alike["groups"] == 1 else "share"
-    members = counted(alike["members"], unit)
+    members = count_words(alike["members"], unit)
     return f"{some}, {alike['groups']:,} ({members}) also {share} the same value of {column}."
 
 
-def counted(amount: int, unit: Unit) -> str:
+def count_words(amount: int, unit: Unit) -> str:
     """A count with its word.
 
-    >>> counted(1, "people"), counted(2, "rows")
+    >>> count_words(1, "people"), count_words(2, "rows")
     ('1 person', '2 rows')
     """
     return plural(amount, "person", "people") if unit == "people" else plural(amount, "row")
 
 
-def _crowd(crowd: Crowd, exposure: Exposure) -> str:
+def _crowd(crowd: Crowd, exposure: ExposureFacts) -> str:
     unit, total, k = exposure["unit"], exposure["total"], exposure["asked"]
     alone, whom = crowd["unique"], "nobody else" if unit == "people" else "no other"
     if alone is None:

@@ -100,12 +100,3 @@ def sizes(low: int, high: int | None) -> str:
     if low == high:
         return "alone" if low == 1 else count(low)
     return f"{count(low)} to {count(high)}"
-
-
-def plural(amount: int, one: str, many: str | None = None) -> str:
-    """A count with its noun.
-
-    >>> plural(1, "column"), plural(8, "column")
-    ('1 column', '8 columns')
-    """
-    return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

@@ -20,7 +20,7 @@ def refuse_existing(out: Path, force: bool) -> None:
 
 
 @contextmanager
-def written_folder(out: Path, *, force: bool) -> Iterator[Path]:
+def written_release(out: Path, *, force: bool) -> Iterator[Path]:
     """A draft beside `out` that takes its name when the block ends without an error.
 
     What was there before stays until the draft is complete; if anything interrupts the block, it

@@ -64,7 +64,7 @@ def is_folder(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_plain_file(path: Path) -> Iterator[BinaryIO]:
     """A plain file to read; an error, without opening it, where it is anything else."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
@@ -84,7 +84,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def digest(path: Path) -> str:
     """The SHA-256 of a plain file."""
     found = sha256()
-    with opened(path) as file:
+    with open_plain_file(path) as file:
         while block := file.read(1 << 20):
             found.update(block)
     return found.hexdigest()
@@ -97,7 +97,7 @@ def write_json(path: Path, content: Any) -> None:
 
 def read_json(path: Path, most: int = MOST_BYTES) -> Any:
     """A JSON document of a release, in which no key occurs twice and every number is finite."""
-    with opened(path) as file:
+    with open_plain_file(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise CannotMeet(f"{path.name} is longer than {most >> 20} MiB")

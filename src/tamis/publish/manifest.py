@@ -18,7 +18,7 @@ from tamis import __version__
 from tamis.evaluate.scorecard import Row
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
-from tamis.publish.summary import Exposure, Unit
+from tamis.publish.summary import ExposureFacts, Unit
 from tamis.table import Table
 from tamis.table_file import HOW, Format, safe_names
 
@@ -33,7 +33,7 @@ def manifest(
     format: Format,
     *,
     measured: list[int],
-    exposure: Exposure | None,
+    exposure: ExposureFacts | None,
     unit: Unit,
     held_back: int,
     not_promised: list[str],

@@ -15,7 +15,7 @@ import polars as pl
 
 from tamis.errors import CannotMeet
 from tamis.publish.checks import People, measure
-from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, opened
+from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, open_plain_file
 from tamis.publish.release_file import order_of
 from tamis.release import Promise, Release
 
@@ -40,7 +40,7 @@ def write_people(path: Path, people: People) -> None:
 
 def read_people(path: Path, rows: int) -> People:
     """The numbers in a file of people; an error where it does not fit so many rows."""
-    with opened(path) as file:
+    with open_plain_file(path) as file:
         data = file.read(DIGITS * (rows + 1) + 1)
     if len(data) > DIGITS * (rows + 1):
         raise CannotMeet(f"{PRIVATE}/{PEOPLE} is longer than {rows} rows need")
@@ -54,7 +54,7 @@ def _is_number(line: str) -> bool:
     return line.isdecimal() and line.isascii() and len(line) < DIGITS - 1
 
 
-def counted(
+def promises_in_people(
     entries: list[dict[str, Any]], frame: pl.DataFrame, people: People | None, unit: str
 ) -> list[dict[str, Any]]:
     """The promises of a manifest, counted in people from a written file and its people.
@@ -85,15 +85,15 @@ def counted(
                 f"the written file has {entry['key']} {value} counted in people, below "
                 f"{entry['at_least']}; nothing was published"
             )
-        told = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
-        found.append({**entry, **told})
+        counts = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
+        found.append({**entry, **counts})
     return found
 
 
 def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
     """Which person each row of a published file belongs to, where the holder's part is there."""
-    told = any(entry.get("recount") == "private" for entry in content["promises"])
-    if not told or not is_folder(folder / PRIVATE):
+    is_kept = any(entry.get("recount") == "private" for entry in content["promises"])
+    if not is_kept or not is_folder(folder / PRIVATE):
         return None
     return read_people(folder / PRIVATE / PEOPLE, frame.height)
 

@@ -40,7 +40,7 @@ def wrong_exposure(
         return wrong
     if people is None:
         return ""
-    return _unlike(said, _told(recounted(*cells, people), said["asked"]), len(np.unique(people)))
+    return _unlike(said, _shown(recounted(*cells, people), said["asked"]), len(np.unique(people)))
 
 
 def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) -> str:
@@ -54,19 +54,19 @@ def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) 
     return ""
 
 
-def _told(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]:
+def _shown(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]:
     """Figures about people without those from 1 to k - 1, which the file does not reveal."""
-    told: dict[str, dict[str, Any]] = {
+    shown: dict[str, dict[str, Any]] = {
         part: {
             name: value if name == "of" or not 0 < value < k else None for name, value in f.items()
         }
         for part, f in found.items()
     }
-    if told["same_target"]["members"] is None:
-        told["same_target"]["groups"] = None
+    if shown["same_target"]["members"] is None:
+        shown["same_target"]["groups"] = None
     else:
-        told["same_target"]["groups"] = found["same_target"]["groups"]
-    return told
+        shown["same_target"]["groups"] = found["same_target"]["groups"]
+    return shown
 
 
 def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from unicodedata import bidirectional, category
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.publish import figures, story
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import Audience, Summary, checked
@@ -73,7 +73,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         tracks=list(zip(shown["attackers"], marks)),
         ticks=ticks,
         unit=shown["unit"],
-        judged=story.judged(shown),
+        judged=story.unit_of_shares(shown),
         bins=(bins := story.class_bins(shown)),
         most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
         alike=story.alike(shown),
@@ -124,9 +124,9 @@ def _environment() -> Environment:
     )
     found.globals.update(
         sizes=figures.sizes,
-        plural=figures.plural,
+        plural=plural,
         beside=story.beside,
-        bar=story.bar,
+        bar=story.bar_length,
         rule_words=story.rule_words,
         rules_words=story.rules_words,
         most_columns=story.SHOWN_COLUMNS,

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from tamis.charts import Scale, around
+from tamis.errors import plural
 from tamis.publish.exposure_words import alike_words
-from tamis.publish.figures import in_100, percent, plural
+from tamis.publish.figures import in_100, percent
 from tamis.publish.summary import (
     Attacker,
-    Candidate,
+    CandidateFacts,
     ClassBin,
     ClassSizes,
-    Column,
+    ColumnFate,
     Interval,
-    Limits,
-    Measure,
+    LimitLines,
+    MeasureFacts,
     RuleDamage,
     Rules,
     Summary,
@@ -51,17 +52,17 @@ def for_recipient(summary: Summary) -> Summary:
     if summary["budget"] is not None:
         summary = _without_people(summary)
     columns = _columns(summary)
-    told = summary["table"]["sensitive"] in [c["name"] for c in columns]
+    sensitive_released = summary["table"]["sensitive"] in [c["name"] for c in columns]
     return {
         **summary,
-        "table": _table(summary["table"], told),
+        "table": _table(summary["table"], sensitive_released),
         "columns": columns,
         "methods": [],
         "factors": [],
         "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
         "limits": _limits(summary["limits"]),
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
-        "attackers": [_attacker(a) for a in summary["attackers"] if told],
+        "attackers": [_attacker(a) for a in summary["attackers"] if sensitive_released],
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
@@ -95,25 +96,25 @@ def _without_people(summary: Summary) -> Summary:
     }
 
 
-def _table(table: TableFacts, told: bool) -> TableFacts:
-    return {**table, "name": "", "sensitive": table["sensitive"] if told else None}
+def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
+    return {**table, "name": "", "sensitive": table["sensitive"] if sensitive_released else None}
 
 
-def _columns(summary: Summary) -> list[Column]:
+def _columns(summary: Summary) -> list[ColumnFate]:
     """The released columns by name, the target last, as in the file."""
-    leaving: list[Column] = [
+    leaving: list[ColumnFate] = [
         {**c, "why": ""} for c in summary["columns"] if c["fate"] in KEPT_FATES
     ]
     return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
 
 
-def _alone(candidate: Candidate) -> Candidate:
-    found: Candidate = {**candidate, "features": sorted(candidate["features"]), "name": ""}
+def _alone(candidate: CandidateFacts) -> CandidateFacts:
+    found: CandidateFacts = {**candidate, "features": sorted(candidate["features"]), "name": ""}
     found |= {"values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
     return {**found, "pbi": 0.0, "pbi_interval": None, "on_front": False}
 
 
-def _measure(measure: Measure) -> Measure:
+def _measure(measure: MeasureFacts) -> MeasureFacts:
     return {**measure, "original": None}
 
 
@@ -121,7 +122,7 @@ def _attacker(attacker: Attacker) -> Attacker:
     return {**attacker, "everything": None, "strongest_before": False}
 
 
-def _limits(limits: Limits) -> Limits:
+def _limits(limits: LimitLines) -> LimitLines:
     return {**limits, "max_pbi": None, "min_performance": None, "guessing_pbi": 0.0}
 
 
@@ -138,7 +139,7 @@ SHOWN_CHIPS = 24
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SuccessRates:
     """How often something is right: by guessing, from everything, from the release."""
 
     released: float
@@ -146,22 +147,22 @@ class Outcome:
     floor: float | None
 
 
-def usefulness(summary: Summary) -> Outcome | None:
+def usefulness(summary: Summary) -> SuccessRates | None:
     """Accuracy in predicting the target, on rows never seen where the scorecard has it.
 
     None where it must not be shown: recipients of synthetic rows get no figures about people.
     """
     for measure in summary["measures"]:
         if measure["key"] == "performance":
-            return Outcome(measure["released"], measure["original"], measure["floor"])
+            return SuccessRates(measure["released"], measure["original"], measure["floor"])
     if summary["budget"] is not None:
         return None
     chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
     whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
-    return Outcome(chosen, whole, summary["limits"]["guessing_performance"])
+    return SuccessRates(chosen, whole, summary["limits"]["guessing_performance"])
 
 
-def judged(summary: Summary) -> Unit:
+def unit_of_shares(summary: Summary) -> Unit:
     """What shares of held-out rows are about: people only where each row is one."""
     known = summary["unit"] == "people" and summary["table"]["people"] == summary["table"]["rows"]
     return "people" if known else "rows"
@@ -219,13 +220,13 @@ def beside(value: float, other: float) -> str:
     return f"{abs(step)} {'more' if step > 0 else 'fewer'} than"
 
 
-def kept(columns: Sequence[Column]) -> list[Column]:
+def kept(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
     """The columns that leave, the target last."""
     leaving = [c for c in columns if c["fate"] in KEPT_FATES]
     return sorted(leaving, key=lambda c: c["fate"] == "target")
 
 
-def held(columns: Sequence[Column]) -> list[Column]:
+def held(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
     """The columns that stay."""
     return [c for c in columns if c["fate"] not in KEPT_FATES]
 
@@ -317,10 +318,10 @@ def _percent(value: float) -> str:
     return f"{value:.2f}%"
 
 
-def bar(part: float, whole: float) -> str:
+def bar_length(part: float, whole: float) -> str:
     """The length of a bar.
 
-    >>> bar(3, 12)
+    >>> bar_length(3, 12)
     '25.00%'
     """
     return _percent(100 * part / whole if whole else 0.0)

@@ -10,7 +10,7 @@ from tamis.evaluate.figure import Figure, accuracy
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
-from tamis.publish.class_sizes import class_sizes
+from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_sizes_of, same_sensitive
 from tamis.publish.manifest import versions
@@ -18,18 +18,18 @@ from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.summary import (
     SCHEMA_VERSION,
     Attacker,
-    Budget,
-    Candidate,
+    BudgetFacts,
+    CandidateFacts,
     ClassSizes,
     Factor,
     Interval,
     Kind,
-    Limits,
-    Measure,
-    Method,
+    LimitLines,
+    MeasureFacts,
+    MethodFacts,
     Note,
-    Promise,
-    Recipe,
+    PromiseFacts,
+    RecipeFacts,
     RuleDamage,
     Rules,
     RuleState,
@@ -52,12 +52,12 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
         return None
     contained = any(p.name == "containment_anonymity" for p in release.promises)
     kind: Kind = "containment" if contained else "equal"
-    return class_sizes(*class_sizes_of(outcome), k=k, kind=kind)
+    return class_size_bins(*class_sizes_of(outcome), k=k, kind=kind)
 
 
 def rule_facts(outcome: Outcome) -> Rules | None:
     """How the rules of the original fare on held-out rows, worst first."""
-    kept = outcome.decision.chosen.trial.reporting.retention
+    kept = outcome.decision.chosen.assessment.reporting.retention
     if kept is None:
         return None
     rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * _most_rows(outcome)
@@ -101,8 +101,8 @@ def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: 
         "text": change.text,
         "state": state,
         "damage": 1.0 if state == "lost" else float(change.distance or 0.0),
-        "support_before": _told(before, rows[0], least),
-        "support_after": _told(after, rows[1], least),
+        "support_before": _shown(before, rows[0], least),
+        "support_after": _shown(after, rows[1], least),
         "label_before": label,
         "label_after": change.majority_after if after >= least else None,
         "share_before": change.labels_before.get(label, 0.0) if before >= least else None,
@@ -111,7 +111,7 @@ def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: 
     }
 
 
-def _told(support: int, rows: int, least: int) -> float | None:
+def _shown(support: int, rows: int, least: int) -> float | None:
     return None if 0 < support < least else support / max(rows, 1)
 
 
@@ -139,7 +139,7 @@ def factor_facts(ranks: Evaluation) -> list[Factor]:
     return found
 
 
-def candidate_facts(outcome: Outcome) -> list[Candidate]:
+def candidate_facts(outcome: Outcome) -> list[CandidateFacts]:
     """Every release that was compared, the baseline first.
 
     `values` are of the rows that chose, for ranks come from them; all else is as reported.
@@ -166,7 +166,7 @@ def candidate_facts(outcome: Outcome) -> list[Candidate]:
     return found
 
 
-def _candidate(outcome: Outcome, row: Row) -> Candidate:
+def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
     decision = outcome.decision
     performance, pbi = row.figures["performance"], row.figures["pbi"]
     is_baseline = row is decision.scorecard.baseline
@@ -206,7 +206,7 @@ def interval_of(figure: Figure | None) -> Interval | None:
     return {"low": figure.low, "high": figure.high}
 
 
-def limit_facts(outcome: Outcome) -> Limits:
+def limit_facts(outcome: Outcome) -> LimitLines:
     """Hard limits, and what guessing alone reaches."""
     floor = outcome.decision.scorecard.floor
     return {
@@ -267,12 +267,12 @@ def judged(table: Table) -> Unit:
     return "people" if table.unit == "people" and table.people is None else "rows"
 
 
-def measure_facts(outcome: Outcome) -> list[Measure]:
+def measure_facts(outcome: Outcome) -> list[MeasureFacts]:
     """How useful the chosen release is, on rows that played no part in the choice."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
     people = judged(outcome.table)
     better = {m.name: m.better for m in card.measures}
-    found: list[Measure] = []
+    found: list[MeasureFacts] = []
     for key, (label, sentence, shown_as) in _MEASURES.items():
         figure = chosen.figures.get(key)
         if figure is None:
@@ -296,21 +296,21 @@ def measure_facts(outcome: Outcome) -> list[Measure]:
 
 def attacker_facts(outcome: Outcome) -> list[Attacker]:
     """How often each attacker is right: by guessing, with everything, with the release."""
-    chosen = outcome.decision.chosen.trial
-    heard = chosen.reporting
-    guess = outcome.decision.scorecard.floor.trial.reporting.attacked
+    chosen = outcome.decision.chosen.assessment
+    findings = chosen.reporting
+    guess = outcome.decision.scorecard.floor.assessment.reporting.attacked
     found: list[Attacker] = []
-    for name, said in heard.attacked.items():
-        right = accuracy(said.right, heard.people)
+    for name, predictions in findings.attacked.items():
+        right = accuracy(predictions.right, findings.people)
         found.append(
             {
                 "name": name,
                 "guessing": float(guess[name].right.mean()),
-                "everything": float(heard.everything[name].right.mean()),
+                "everything": float(findings.everything[name].right.mean()),
                 "released": right.value,
                 "interval": interval_of(right),
                 "strongest": name == chosen.strongest,
-                "strongest_before": name == outcome.court.strongest,
+                "strongest_before": name == outcome.evaluator.strongest,
             }
         )
     return found
@@ -368,18 +368,18 @@ def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -
         "people_released": alone["total"] if alone else release.table.rows,
         "features": len(table.features),
         "target": table.target,
-        "sensitive": outcome.court.sensitive,
+        "sensitive": outcome.evaluator.sensitive,
     }
 
 
-def _methods(outcome: Outcome) -> list[Method]:
+def _methods(outcome: Outcome) -> list[MethodFacts]:
     return [
         {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
-        for t in outcome.proposals.tried
+        for t in outcome.proposals.method_reports
     ]
 
 
-def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
+def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
     kept = outcome.decision.chosen.release.promises
     return [
         {
@@ -393,7 +393,7 @@ def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[Promise]:
     ]
 
 
-def _budget(spent: dict[str, Any] | None) -> Budget | None:
+def _budget(spent: dict[str, Any] | None) -> BudgetFacts | None:
     if spent is None:
         return None
     return {
@@ -404,12 +404,12 @@ def _budget(spent: dict[str, Any] | None) -> Budget | None:
     }
 
 
-def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Recipe:
+def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> RecipeFacts:
     parameters = manifest["method"]["parameters"]
-    told = ", ".join(f"{name} {value}" for name, value in parameters.items())
+    options = ", ".join(f"{name} {value}" for name, value in parameters.items())
     file = manifest["file"]
     public: list[Setting] = [
-        {"label": "Method", "value": " ".join(filter(None, (manifest["method"]["name"], told)))},
+        {"label": "Method", "value": " ".join(filter(None, (manifest["method"]["name"], options)))},
         {"label": "Made with", "value": f"tamis {versions()['tamis']}"},
         {"label": f"SHA-256 of {file['name']}", "value": file["sha256"]},
     ]
@@ -432,7 +432,7 @@ def _again(outcome: Outcome) -> str:
 
 
 def _notes(outcome: Outcome) -> list[Note]:
-    split, chosen = outcome.court.split, outcome.decision.chosen
+    split, chosen = outcome.evaluator.split, outcome.decision.chosen
     seen, choosing = len(split.seen), len(split.choosing)
     measured = (
         f"Figures were measured on {len(split.reporting):,} rows that played no part in the "
@@ -477,18 +477,18 @@ def _notes(outcome: Outcome) -> list[Note]:
             "as one to the extent that they are alike."
         )
         found.append({"level": "note", "text": text, "public": False})
-    if outcome.court.sensitive == outcome.table.target:
+    if outcome.evaluator.sensitive == outcome.table.target:
         text = (
             "The target is also the sensitive column, so whatever teaches a model also helps an "
             "attacker."
         )
         found.append({"level": "warning", "text": text, "public": False})
-    cut = outcome.court.cut
+    cut = outcome.evaluator.cut
     if cut is not None and cut.points:
         points = ", ".join(f"{point:g}" for point in cut.points)
         text = (
-            f"{outcome.court.sensitive} takes many numeric values, so naming the right interval "
-            f"counts as guessing it. The intervals are cut at {points}."
+            f"{outcome.evaluator.sensitive} takes many numeric values, so naming the right "
+            f"interval counts as guessing it. The intervals are cut at {points}."
         )
         found.append({"level": "note", "text": text, "public": False})
     if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:

@@ -4,20 +4,20 @@
 
     Summary
     ├── table       TableFacts       the original and the release in figures
-    ├── columns     [Column]         what happened to each column, in one sentence
-    ├── methods     [Method]         what was tried, what did not apply and why
+    ├── columns     [ColumnFate]     what happened to each column, in one sentence
+    ├── methods     [MethodFacts]    what was tried, what did not apply and why
     ├── factors     [Factor]         what counted, in which direction, with which weight
-    ├── candidates  [Candidate]      every release that was compared, the baseline included
-    ├── limits      Limits           hard limits, and what guessing alone would reach
-    ├── measures    [Measure]        how useful the chosen release is, on rows never seen before
+    ├── candidates  [CandidateFacts] every release that was compared, the baseline included
+    ├── limits      LimitLines       hard limits, and what guessing alone would reach
+    ├── measures    [MeasureFacts]   how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
-    ├── exposure    Exposure         who is unique, by what attackers know
+    ├── exposure    ExposureFacts    who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what happened to the rules of the original, worst first
-    ├── promises    [Promise]        with the value measured on the written file
+    ├── promises    [PromiseFacts]   with the value measured on the written file
     ├── not_promised [str]
-    ├── recipe      Recipe           public, and what only the holder keeps
-    ├── budget      Budget           where rows were drawn with differential privacy
+    ├── recipe      RecipeFacts      public, and what only the holder keeps
+    ├── budget      BudgetFacts      where rows were drawn with differential privacy
     └── notes       [Note]           what a reader must know to understand the rest correctly
 
 It can be written as JSON: texts, finite numbers, booleans, `None`, lists and dicts. Numbers are
@@ -78,7 +78,7 @@ class TableFacts(TypedDict):
     recipient's page where it is not released."""
 
 
-class Column(TypedDict):
+class ColumnFate(TypedDict):
     """What happened to one column."""
 
     name: str
@@ -89,7 +89,7 @@ class Column(TypedDict):
     may name a column that was held back."""
 
 
-class Method(TypedDict):
+class MethodFacts(TypedDict):
     """A way to propose releases."""
 
     name: str
@@ -105,7 +105,7 @@ class Factor(TypedDict):
     """One thing that counts in the choice."""
 
     key: str
-    """Its name in `Candidate.values` and `ranks`."""
+    """Its name in `CandidateFacts.values` and `ranks`."""
     label: str
     """As a reader sees it: "Usefulness"."""
     direction: Literal["max", "min"]
@@ -115,7 +115,7 @@ class Factor(TypedDict):
     """`share` 0.73 as 73.0%, `change` -0.011 as -1.1%, `count` as a whole number."""
 
 
-class Candidate(TypedDict):
+class CandidateFacts(TypedDict):
     """One release that was compared with the others."""
 
     name: str
@@ -156,7 +156,7 @@ class Candidate(TypedDict):
     is) but cannot be chosen. Empty: it can."""
 
 
-class Limits(TypedDict):
+class LimitLines(TypedDict):
     """Lines in the picture of the candidates."""
 
     max_pbi: float | None
@@ -167,7 +167,7 @@ class Limits(TypedDict):
     """PBI of an attacker who always names the most frequent sensitive value."""
 
 
-class Measure(TypedDict):
+class MeasureFacts(TypedDict):
     """One figure of the scorecard for the chosen release, on rows not used to choose."""
 
     key: str
@@ -236,7 +236,7 @@ class Alike(TypedDict):
     """How many are in such groups, so that their value is known; `None`: from 1 to k - 1."""
 
 
-class Exposure(TypedDict):
+class ExposureFacts(TypedDict):
     """Who is unique in the release."""
 
     unit: Unit
@@ -248,7 +248,7 @@ class Exposure(TypedDict):
     everything: Crowd
     """Where attackers know every released column, the target included."""
     same_target: Alike
-    rows: NotRequired[Exposure]
+    rows: NotRequired[ExposureFacts]
     """Where people have several rows: the same for rows, which anybody can count."""
 
 
@@ -318,7 +318,7 @@ class Rules(TypedDict):
     """May be limited to the worst; `total` counts them all."""
 
 
-class Promise(TypedDict):
+class PromiseFacts(TypedDict):
     """Something that holds for the release. Recipients see it: it names no column held back."""
 
     key: str
@@ -339,7 +339,7 @@ class Setting(TypedDict):
     value: str
 
 
-class Recipe(TypedDict):
+class RecipeFacts(TypedDict):
     """How the release was made."""
 
     public: list[Setting]
@@ -348,7 +348,7 @@ class Recipe(TypedDict):
     """What only the holder keeps: seed, original file, command to reproduce the same bytes."""
 
 
-class Budget(TypedDict):
+class BudgetFacts(TypedDict):
     """What drawing the rows has cost."""
 
     epsilon: float
@@ -380,25 +380,25 @@ class Summary(TypedDict):
     unit: Unit
     """What a count is about."""
     table: TableFacts
-    columns: list[Column]
-    methods: list[Method]
+    columns: list[ColumnFate]
+    methods: list[MethodFacts]
     factors: list[Factor]
-    candidates: list[Candidate]
-    limits: Limits
-    measures: list[Measure]
+    candidates: list[CandidateFacts]
+    limits: LimitLines
+    measures: list[MeasureFacts]
     attackers: list[Attacker]
-    exposure: Exposure | None
+    exposure: ExposureFacts | None
     """`None` for synthetic rows."""
     same_sensitive: Alike | None
     """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
     target, and on the recipient's page."""
     classes: ClassSizes | None
     rules: Rules | None
-    promises: list[Promise]
+    promises: list[PromiseFacts]
     not_promised: list[str]
     """For recipients too."""
-    recipe: Recipe
-    budget: Budget | None
+    recipe: RecipeFacts
+    budget: BudgetFacts | None
     """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured
     on people: no epsilon covers it."""
     notes: list[Note]
@@ -467,7 +467,7 @@ def _repeats(names: list[str]) -> bool:
     return len(set(names)) < len(names)
 
 
-def _lacking(candidate: Candidate, keys: list[str]) -> list[str]:
+def _lacking(candidate: CandidateFacts, keys: list[str]) -> list[str]:
     return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
 
 

@@ -146,7 +146,7 @@ Subset = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Steadiness:
+class Stability:
     """One set of features over many runs: the share of runs that found it, and that chose it."""
 
     features: Subset
@@ -154,7 +154,7 @@ class Steadiness:
     won: float
 
 
-def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Steadiness]:
+def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Stability]:
     """Count how often, over many runs, each set of features is found and wins.
 
     Parameters
@@ -164,15 +164,15 @@ def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Steadin
 
     Returns
     -------
-    list of Steadiness
+    list of Stability
         Most wins first, then most often found.
 
     Examples
     --------
     >>> a, b = ("age",), ("age", "job")
     >>> stability([([a, b], a), ([a], a), ([b], b), ([a, b], a)])
-    [Steadiness(features=('age',), found=0.75, won=0.75),
-     Steadiness(features=('age', 'job'), found=0.75, won=0.25)]
+    [Stability(features=('age',), found=0.75, won=0.75),
+     Stability(features=('age', 'job'), found=0.75, won=0.25)]
     """
     seen = list(runs)
     if not seen:
@@ -180,6 +180,6 @@ def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Steadin
     found = Counter(subset for candidates, _ in seen for subset in set(candidates))
     won = Counter(winner for _, winner in seen)
     every = [
-        Steadiness(subset, found[subset] / len(seen), won[subset] / len(seen)) for subset in found
+        Stability(subset, found[subset] / len(seen), won[subset] / len(seen)) for subset in found
     ]
     return sorted(every, key=lambda s: (-s.won, -s.found, len(s.features), s.features))

@@ -12,7 +12,7 @@ MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
-class Seen:
+class ColumnGuess:
     """One column: what it contains, and what it looks like."""
 
     name: str
@@ -23,12 +23,12 @@ class Seen:
     """"identifier", "order" (of the rows), "constant", "target" or nothing."""
 
 
-def seen(table: Table) -> list[Seen]:
+def guess_columns(table: Table) -> list[ColumnGuess]:
     """Look at every column.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
-    >>> [(c.name, c.looks) for c in seen(Table(frame))]
+    >>> [(c.name, c.looks) for c in guess_columns(Table(frame))]
     [('who', 'identifier'), ('class', 'target')]
     """
     target = table.roles.target or likely_target(table)
@@ -38,15 +38,15 @@ def seen(table: Table) -> list[Seen]:
 def likely_target(table: Table) -> str | None:
     """A column named like a target, else the last one, if it has few values and none missing."""
     names = table.frame.columns
-    told = [c for c in names if c.lower() in TARGETS]
-    for name in (*told, names[-1]):
+    named = [c for c in names if c.lower() in TARGETS]
+    for name in (*named, names[-1]):
         column = table.frame.get_column(name)
         if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
             return name
     return None
 
 
-def _column(table: Table, name: str, target: str | None) -> Seen:
+def _column(table: Table, name: str, target: str | None) -> ColumnGuess:
     column = table.frame.get_column(name)
     distinct = column.alias("").drop_nulls().n_unique()
     looks = ""
@@ -58,4 +58,4 @@ def _column(table: Table, name: str, target: str | None) -> Seen:
         looks = "identifier"
     elif name not in (*table.roles.named(), *table.roles.plain) and (why := telling(column)):
         looks = "order" if why == ORDER else "identifier"
-    return Seen(name, table.kind(name), distinct, column.null_count(), looks)
+    return ColumnGuess(name, table.kind(name), distinct, column.null_count(), looks)

@@ -196,21 +196,21 @@ def exposure(
     >>> found.to_dict()["l_diversity"]["distinct"]
     1
     """
-    asked = scope(data, quasi, sensitive, people)
+    scoped = scope(data, quasi, sensitive, people)
     counts = None
-    grouping = asked.grouped()
-    if asked.sensitive is not None:
-        counts = spread(grouping, asked.sensitive_column)
+    grouping = scoped.grouped()
+    if scoped.sensitive is not None:
+        counts = spread(grouping, scoped.sensitive_column)
     return Exposure(
         rows=grouping.rows,
-        quasi=asked.quasi,
-        sensitive=asked.sensitive,
+        quasi=scoped.quasi,
+        sensitive=scoped.sensitive,
         k_anonymity=grouping.k_anonymity,
         unique_rows=grouping.unique_rows,
         unique_share=grouping.unique_people / grouping.everybody,
         classes=len(grouping.sizes),
         class_sizes=grouping.class_sizes,
-        reidentification=matched(asked, grouping, population, threshold),
+        reidentification=matched(scoped, grouping, population, threshold),
         l_diversity=None if counts is None else diversity(counts),
         t_closeness=None if counts is None else closeness(counts),
         columns=column_effects(grouping),

@@ -16,7 +16,7 @@ from tamis.learn.cv import Folds, Interval, fold_interval
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.learn.task import Task
-from tamis.risk.cut import Cut, Rule, cut_sensitive
+from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.table import Table, bare, only
 
 Attackers = str | Any | Sequence[Any] | Mapping[str, Any] | None
@@ -147,7 +147,7 @@ def named_attackers(attackers: Attackers) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Breach:
+class BreachIncrease:
     """What an attacker gains from some features, compared with all of them.
 
     Attributes
@@ -166,7 +166,7 @@ class Breach:
         The `pbi` of an attacker who knows only the distribution and guesses the most common value.
     by_attacker : dict of str to float
         Each attacker's accuracy from these features divided by its accuracy from all, minus one.
-    cut : Cut or None
+    cut : SensitiveCut or None
         How a sensitive column of numbers was made into classes.
     """
 
@@ -178,7 +178,7 @@ class Breach:
     attacker: str
     floor: float
     by_attacker: dict[str, float]
-    cut: Cut | None = None
+    cut: SensitiveCut | None = None
 
 
 def breach_increase(
@@ -188,10 +188,10 @@ def breach_increase(
     sensitive: str | None = None,
     attackers: Attackers = TRIED,
     cv: Any = 10,
-    cut: Rule = "auto",
+    cut: CutRule = "auto",
     n_jobs: int | None = None,
     random_state: int = 0,
-) -> Breach:
+) -> BreachIncrease:
     """How much releasing some features helps to guess the sensitive column.
 
     Parameters
@@ -216,7 +216,7 @@ def breach_increase(
 
     Returns
     -------
-    Breach
+    BreachIncrease
 
     Notes
     -----
@@ -231,7 +231,7 @@ def breach_increase(
     >>> round(found.accuracy, 3), found.baseline, round(found.pbi, 3)
     (0.333, 1.0, -0.667)
     """
-    frame, names, sensitive, target = _opened(table, sensitive)
+    frame, names, sensitive, target = _frame_and_roles(table, sensitive)
     people = table.people if isinstance(table, Table) else None
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
@@ -247,7 +247,7 @@ def breach_increase(
     )
     warn_of_floor(attack.floor)
     guess = attack.strongest(features)
-    return Breach(
+    return BreachIncrease(
         guess.features,
         attack.pbi(guess),
         attack.interval(guess),
@@ -272,7 +272,9 @@ def warn_of_floor(floor: float) -> None:
         )
 
 
-def _opened(table: Any, sensitive: str | None) -> tuple[pl.DataFrame, list[str], str, str | None]:
+def _frame_and_roles(
+    table: Any, sensitive: str | None
+) -> tuple[pl.DataFrame, list[str], str, str | None]:
     from tamis.read import polars_frame
 
     if isinstance(table, Table):

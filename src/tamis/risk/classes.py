@@ -135,18 +135,18 @@ def reidentification(
     >>> found.journalist, found.journalist_above, found.marketer
     (0.5, 0.0, 0.25)
     """
-    asked = scope(data, quasi, people=people)
-    return matched(asked, asked.grouped(), population, threshold)
+    scoped = scope(data, quasi, people=people)
+    return matched(scoped, scoped.grouped(), population, threshold)
 
 
 def matched(
-    asked: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
+    scoped: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
 ) -> Reidentification:
     """The three risks of grouped rows."""
     if not 0 < threshold <= 1:
         raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
     sizes = grouping.sizes
-    people = sizes if population is None else _people(asked, grouping, population)
+    people = sizes if population is None else _people(scoped, grouping, population)
     if grouping.people is not None:
         return _of_people(grouping, people, threshold)
     return Reidentification(
@@ -174,15 +174,15 @@ def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentifi
     )
 
 
-def _people(asked: Scope, grouping: Grouping, population: Any) -> Ints:
+def _people(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     """The number of people in the population in each class of the table."""
-    quasi = list(asked.quasi)
+    quasi = list(scoped.quasi)
     everyone = population.frame if isinstance(population, Table) else polars_frame(population)
     if unknown := [c for c in quasi if c not in everyone.columns]:
         raise InputError(
             f"the population has no column {listed(unknown)}; it needs every quasi-identifier"
         )
-    parts = [only(asked.frame, quasi), only(everyone, quasi)]
+    parts = [only(scoped.frame, quasi), only(everyone, quasi)]
     try:
         both = grouped(pl.concat(parts, how="vertical_relaxed"), quasi).class_of
     except pl.exceptions.PolarsError:

@@ -83,7 +83,7 @@ def _entropy(counts: Counts) -> NDArray[np.float64]:
 
 
 Codes = NDArray[np.int64]
-Rule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
+CutRule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
 
 MANY = 10
 """Numbers with more distinct values than this are cut by default."""
@@ -92,7 +92,7 @@ PARTS = 4
 
 
 @dataclass(frozen=True)
-class Cut:
+class SensitiveCut:
     """How the values of a sensitive column become classes.
 
     Attributes
@@ -128,11 +128,11 @@ class Cut:
 def cut_sensitive(
     column: pl.Series,
     target: NDArray[Any],
-    rule: Rule = "auto",
+    rule: CutRule = "auto",
     *,
     k: int = K,
     people: People | None = None,
-) -> Cut:
+) -> SensitiveCut:
     """Turn a sensitive column into classes.
 
     Parameters
@@ -154,7 +154,7 @@ def cut_sensitive(
 
     Returns
     -------
-    Cut
+    SensitiveCut
 
     Examples
     --------
@@ -169,7 +169,7 @@ def cut_sensitive(
     distinct = column.drop_nulls().unique().sort()
     numeric = column.dtype.is_numeric()
     if rule == "none" or (rule == "auto" and not (numeric and len(distinct) > MANY)):
-        return Cut("each value is a class", values=tuple(distinct.to_list()))
+        return SensitiveCut("each value is a class", values=tuple(distinct.to_list()))
     if not numeric:
         raise InputError(f"only numbers can be cut, and the sensitive column is {column.dtype}")
     if not isinstance(rule, str):
@@ -184,7 +184,7 @@ def cut_sensitive(
     if rule != "quantiles":
         found = mdl_cuts(values, np.asarray(target)[present])
         if points := tuple(rounded_cuts(values, found, **crowd)):
-            return Cut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
+            return SensitiveCut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
     if rule == "mdl":
         raise InputError(
             "the target does not show where to cut the sensitive column (no cut pays for itself by "
@@ -192,21 +192,23 @@ def cut_sensitive(
         )
     points = tuple(quantile_cuts(values, PARTS, **crowd))
     if not points and rule == "auto":
-        return Cut("each value is a class", values=tuple(distinct.to_list()))
+        return SensitiveCut("each value is a class", values=tuple(distinct.to_list()))
     if not points:
         raise InputError(_no_cut(len(distinct), k))
     why = f"; the target suggests no cut {_MDL}" if rule == "auto" else ""
-    return Cut(f"cut at {_words(points)}, {len(points) + 1} intervals of similar size{why}", points)
+    return SensitiveCut(
+        f"cut at {_words(points)}, {len(points) + 1} intervals of similar size{why}", points
+    )
 
 
 _MDL = "(minimum description length)"
 
 
-def _given(rule: Sequence[float]) -> Cut:
+def _given(rule: Sequence[float]) -> SensitiveCut:
     points = tuple(sorted(float(point) for point in rule))
     if not points or not np.isfinite(points).all() or len(set(points)) < len(points):
         raise InputError("cut points must be one or more distinct finite numbers")
-    return Cut(f"cut at {_words(points)}, as given", points)
+    return SensitiveCut(f"cut at {_words(points)}, as given", points)
 
 
 def _no_cut(distinct: int, k: int) -> str:

@@ -165,9 +165,9 @@ def l_diversity(
     """
     if recursive_l is not None and recursive_l < 1:
         raise InputError(f"recursive_l must be a whole number of at least 1, got {recursive_l}")
-    asked = scope(data, quasi, sensitive, people)
-    column = asked.sensitive_column
-    return diversity(spread(asked.grouped(), column), recursive_l)
+    scoped = scope(data, quasi, sensitive, people)
+    column = scoped.sensitive_column
+    return diversity(spread(scoped.grouped(), column), recursive_l)
 
 
 def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
@@ -258,16 +258,16 @@ def t_closeness(
     >>> t_closeness(frame, sensitive="pay", distance="equal")
     0.5
     """
-    asked = scope(data, quasi, sensitive, people)
-    column = asked.sensitive_column
+    scoped = scope(data, quasi, sensitive, people)
+    column = scoped.sensitive_column
     if distance not in (None, "equal", "ordered"):
         raise InputError(f"distance must be 'equal', 'ordered' or None, got {distance!r}")
     if distance == "ordered" and not column.dtype.is_numeric():
         raise InputError(
-            f"the ordered distance needs numbers, but column {asked.sensitive!r} is nominal; "
+            f"the ordered distance needs numbers, but column {scoped.sensitive!r} is nominal; "
             "use distance='equal'"
         )
-    return closeness(spread(asked.grouped(), column), distance)
+    return closeness(spread(scoped.grouped(), column), distance)
 
 
 def closeness(spread: Spread, distance: Distance | None = None) -> float:

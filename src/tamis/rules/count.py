@@ -73,7 +73,7 @@ class Counts:
         return int(self.covered.sum()) / self.rows if self.rows else 0.0
 
 
-def count(
+def count_rules(
     rules: RuleSet,
     frame: pl.DataFrame,
     target: str,
@@ -100,7 +100,7 @@ def count(
     --------
     >>> rules = RuleSet.parse("age > 40 -> ill=yes")
     >>> frame = pl.DataFrame({"age": [30, 50, 60, None], "ill": ["no", "no", "yes", "yes"]})
-    >>> count(rules, frame, "ill").by_label.tolist()
+    >>> count_rules(rules, frame, "ill").by_label.tolist()
     [[1, 1]]
     """
     labels = table_labels(frame, target) if labels is None else list(labels)
@@ -124,11 +124,13 @@ class _Counter:
         conditions = {c: i for i, c in enumerate(rules.conditions)}
         wanted = [[conditions[c] for c in r.conditions] for r in rules]
         self.conditions = len(conditions)
-        asked: dict[str, list[tuple[int, Condition]]] = {c: [] for c in rules.columns if c in known}
+        by_column: dict[str, list[tuple[int, Condition]]] = {
+            c: [] for c in rules.columns if c in known
+        }
         for condition, position in conditions.items():
-            if condition.column in asked:
-                asked[condition.column].append((position, condition))
-        self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in asked.items()]
+            if condition.column in by_column:
+                by_column[condition.column].append((position, condition))
+        self.packed = [PackedColumn(c, on_it, frame.schema[c]) for c, on_it in by_column.items()]
         usable = np.flatnonzero([known.issuperset(r.columns) for r in rules])
         self.blocks = [Block(usable[i : i + _BLOCK], wanted) for i in range(0, len(usable), _BLOCK)]
         self.by_label = np.zeros((len(rules), labels), dtype=np.int64)
@@ -161,7 +163,7 @@ class _Counter:
         self.totals += _by_label(everyone[None, :], starts)[0]
         seen = np.zeros_like(everyone)
         for block in self.blocks:
-            bits = block.met(answers, everyone)
+            bits = block.matches(answers, everyone)
             self.by_label[block.rules] += _by_label(bits, starts)
             if self.first is not None:
                 self.first[block.in_order] += _by_label(
@@ -285,7 +287,7 @@ def _strong(
     rules: RuleSet, frame: pl.DataFrame, target: str, support: float, confidence: float
 ) -> np.ndarray:
     refuse_unfit(rules, frame, "the original")
-    counts = count(rules, frame, target)
+    counts = count_rules(rules, frame, target)
     held = holds(frame.schema[target])
     position = {label: i for i, label in enumerate(counts.labels)}
     at = np.array([position.get(known_value(r.label, held) or "", -1) for r in rules])

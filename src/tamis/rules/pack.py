@@ -54,11 +54,11 @@ class Places:
 class PackedColumn:
     """The conditions of the rules on one column, ready to be evaluated chunk by chunk."""
 
-    def __init__(self, name: str, asked: Sequence[tuple[int, Condition]], dtype: pl.DataType):
+    def __init__(self, name: str, wanted: Sequence[tuple[int, Condition]], dtype: pl.DataType):
         self.name = name
         self._held = holds(dtype)
-        bounds = [(at, c) for at, c in asked if isinstance(c, Between)]
-        sets = [(at, c) for at, c in asked if isinstance(c, OneOf)]
+        bounds = [(at, c) for at, c in wanted if isinstance(c, Between)]
+        sets = [(at, c) for at, c in wanted if isinstance(c, OneOf)]
         self._cuts = _cuts([c for _, c in bounds])
         self._values = _values([c for _, c in sets], self._held)
         self._bounds = [(at, *_groups_within(c, self._cuts)) for at, c in bounds]
@@ -180,11 +180,11 @@ def _codes(column: pl.Series, values: Sequence[str], held: Holds) -> NDArray[np.
     if held != "numbers":
         known = bare(texts(column)).cast(pl.Enum(values), strict=False)
         return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    asked = np.array(values, dtype=np.float64)
-    order = np.argsort(asked)
+    wanted = np.array(values, dtype=np.float64)
+    order = np.argsort(wanted)
     cells = _numbers(column)
-    near = np.searchsorted(asked, cells, sorter=order).clip(max=len(asked) - 1)
-    return np.where(asked[order[near]] == cells, order[near], -1)
+    near = np.searchsorted(wanted, cells, sorter=order).clip(max=len(wanted) - 1)
+    return np.where(wanted[order[near]] == cells, order[near], -1)
 
 
 def _known(value: str, held: Holds) -> str:
@@ -208,7 +208,7 @@ class Block:
             for j in range(longest)
         ]
 
-    def met(self, answers: Bits, everyone: Bits) -> Bits:
+    def matches(self, answers: Bits, everyone: Bits) -> Bits:
         """For each rule, the AND of the bits of its conditions."""
         met = np.empty((len(self.rules), len(everyone)), dtype=np.uint64)
         met[:] = everyone

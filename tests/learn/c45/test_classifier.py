@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45.kernels import grow, prune
+from tamis.learn.c45.kernels import grow_tree, prune
 from tamis.learn.c45.table import encode
 
 
@@ -259,7 +259,7 @@ def test_whatever_the_input_each_kernel_is_compiled_once():
     model.fit_coded(coded, [0, 0, 1, 1], rows=[0, 1, 3], columns=[1]).predict_coded(coded, [2])
     coded.values.flags.writeable = False
     model.fit_coded(coded, [0, 0, 1, 1]).predict_coded(coded, np.array([2, 1, 3], np.int8)[::2])
-    for kernel in (grow, prune):
+    for kernel in (grow_tree, prune):
         assert len(kernel.signatures) == 1
 
 

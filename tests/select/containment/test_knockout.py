@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tamis.select.containment.kernels import offer, start
+from tamis.select.containment.kernels import offer_column, start
 from tamis.select.containment.knockout import knock_out
 from tests.select.containment.brute import anonymity
 
@@ -17,7 +17,7 @@ def after_choosing(X, k, turn):
     g, chosen = start(len(X)), []
     for u in turn:
         rows = table.indices[table.indptr[u] : table.indptr[u + 1]]
-        if len(rows) and offer(rows, k, False, g):
+        if len(rows) and offer_column(rows, k, False, g):
             chosen.append(u)
     return g, chosen
 

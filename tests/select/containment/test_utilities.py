@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.utilities import RIDGE, HeldOut, split_rows
+from tamis.select.containment.utilities import RIDGE, HeldOutModel, split_rows
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def data():
 def model_of(data, measure, model):
     X, y = data
     train, held = split_rows(y, np.ones(len(y), bool), 1 / 3, 0)
-    return HeldOut(sparse.csc_array(X), y, train, held, measure, model), train, held
+    return HeldOutModel(sparse.csc_array(X), y, train, held, measure, model), train, held
 
 
 def test_a_third_of_each_class_is_held_out(data):

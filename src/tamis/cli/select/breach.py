@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, Source, table_options, with_options
+from tamis.cli.options import Names, TableSource, table_options, with_options
 from tamis.cli.select import writing_options
 from tamis.cli.terminal import (
     console,
@@ -23,10 +23,10 @@ from tamis.errors import InputError
 from tamis.publish.figures import change, percent
 
 if TYPE_CHECKING:
-    from tamis.rank.sensitivity import Steadiness
+    from tamis.rank.sensitivity import Stability
     from tamis.select.breach import BreachSelector
     from tamis.select.breach.candidate import Candidate
-    from tamis.select.breach.held_out import HeldOut
+    from tamis.select.breach.held_out import HeldOutResult
     from tamis.table import Table
 
 
@@ -95,17 +95,17 @@ OPTIONS = [
 )
 @with_options(OPTIONS)
 @writing_options("the candidates in their regions")
-def breach(source: Source, **options: Any) -> None:
+def breach(source: TableSource, **options: Any) -> None:
     """Columns that teach the target and do not tell the sensitive column.
 
     Of TABLE, those that predict the target as well as all columns do, and make the sensitive
     column harder to guess.
     """
-    run(source, **options)
+    run_breach(source, **options)
 
 
-def run(
-    source: Source,
+def run_breach(
+    source: TableSource,
     *,
     holdout: float,
     stability: int,
@@ -126,15 +126,15 @@ def run(
     with progress(not (quiet or as_json)) as tell:
         selector = _selector(options, tell)
         fitted, held = _fitted(selector, table, holdout, options["seed"])
-        steady = _steadiness(selector, table, stability, options["seed"])
+        stabilities = _stabilities(selector, table, stability, options["seed"])
     if output:
         _write(table, fitted.best_, Path(output))
     if plot:
         _draw(fitted, table, Path(plot))
     if as_json:
-        _print_json(table, options, fitted, held, steady)
+        _print_json(table, options, fitted, held, stabilities)
     else:
-        print_breach(table, fitted, held, steady)
+        print_breach(table, fitted, held, stabilities)
 
 
 def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
@@ -181,7 +181,7 @@ def _cut(cut: str) -> Any:
 
 def _fitted(
     selector: BreachSelector, table: Table, holdout: float, seed: int
-) -> tuple[BreachSelector, HeldOut | None]:
+) -> tuple[BreachSelector, HeldOutResult | None]:
     from tamis.select.breach.held_out import fit_held_out, parts
 
     if holdout:
@@ -190,9 +190,9 @@ def _fitted(
     return selector.fit(features, target.to_numpy(), hidden, table.people), None
 
 
-def _steadiness(
+def _stabilities(
     selector: BreachSelector, table: Table, seeds: int, first: int
-) -> Sequence[Steadiness]:
+) -> Sequence[Stability]:
     if not seeds:
         return ()
     from tamis.select.breach.held_out import parts
@@ -205,7 +205,10 @@ def _steadiness(
 
 
 def print_breach(
-    table: Table, fitted: BreachSelector, held: HeldOut | None, steady: Sequence[Steadiness]
+    table: Table,
+    fitted: BreachSelector,
+    held: HeldOutResult | None,
+    stabilities: Sequence[Stability],
 ) -> None:
     """Print the choice, what it is worth, every candidate and how sure the choice is."""
     out = console()
@@ -232,7 +235,7 @@ def print_breach(
     out.print(f"teaches most first: {escape(', '.join(fitted.performance_ranking_))}")
     out.print(f"tells least first:  {escape(', '.join(fitted.privacy_ranking_))}")
     _show_sensitivity(fitted)
-    _show_steadiness(steady)
+    _show_stability(stabilities)
 
 
 def _show_candidates(fitted: BreachSelector) -> None:
@@ -253,10 +256,10 @@ def _show_candidates(fitted: BreachSelector) -> None:
     console().print(table)
     shares = fitted.evaluation_.weights.items()
     weights = ", ".join(f"{name} {share:.3g}" for name, share in shares)
-    told = f"* chosen; {fitted.search_} search; score = ranks weighted by {weights}"
+    legend = f"* chosen; {fitted.search_} search; score = ranks weighted by {weights}"
     if not all(candidate.allowed for candidate in fitted.order_):
-        told += f"; - above the threshold of {change(fitted.alpha_ or 0.0)}"
-    console().print(told)
+        legend += f"; - above the threshold of {change(fitted.alpha_ or 0.0)}"
+    console().print(legend)
     if len(fitted.order_) > _SHOWN:
         console().print(f"and {len(fitted.order_) - _SHOWN} more; --json lists all")
 
@@ -283,11 +286,11 @@ def _show_sensitivity(fitted: BreachSelector) -> None:
     console().print(f"{words}.")
 
 
-def _show_steadiness(steady: Sequence[Steadiness]) -> None:
-    if not steady:
+def _show_stability(stabilities: Sequence[Stability]) -> None:
+    if not stabilities:
         return
     table = rich_table("over seeds", "found", "chosen", numbers=("found", "chosen"))
-    for entry in steady[:_NAMES]:
+    for entry in stabilities[:_NAMES]:
         table.add_row(escape(", ".join(entry.features)), percent(entry.found), percent(entry.won))
     console().print(table)
 
@@ -301,8 +304,8 @@ def _print_json(
     table: Table,
     options: dict[str, Any],
     fitted: BreachSelector,
-    held: HeldOut | None,
-    steady: Sequence[Steadiness],
+    held: HeldOutResult | None,
+    stabilities: Sequence[Stability],
 ) -> None:
     from tamis.select.breach.summary import breach_summary
 
@@ -312,7 +315,7 @@ def _print_json(
         "classifier": options["classifier"],
         "preset": options["preset"],
     }
-    print_json({**head, **breach_summary(fitted, held, steady)})
+    print_json({**head, **breach_summary(fitted, held, stabilities)})
 
 
 def _write(table: Table, best: Candidate, output: Path) -> None:

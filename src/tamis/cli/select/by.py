@@ -7,12 +7,15 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import Decorator, Source, table_options, with_options
+from tamis.cli.options import Decorator, TableSource, table_options, with_options
 from tamis.cli.select import breach, containment, writing_options
 from tamis.errors import InputError
 
 SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}
-RUN: dict[str, Callable[..., None]] = {"containment": containment.run, "breach": breach.run}
+RUN: dict[str, Callable[..., None]] = {
+    "containment": containment.run_containment,
+    "breach": breach.run_breach,
+}
 
 
 @click.command()
@@ -32,7 +35,7 @@ RUN: dict[str, Callable[..., None]] = {"containment": containment.run, "breach":
 @with_options(containment.OPTIONS)
 @with_options(breach.OPTIONS)
 @writing_options("the path by containment, regions by breach")
-def by(source: Source, by: str, **options: Any) -> None:
+def by(source: TableSource, by: str, **options: Any) -> None:
     """Choose the columns of TABLE that may leave.
 
     The same as tamis select containment and tamis select breach, whose help tells which options

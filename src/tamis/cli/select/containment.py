@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Source, table_options, with_options
+from tamis.cli.options import TableSource, table_options, with_options
 from tamis.cli.select import writing_options
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -75,17 +75,17 @@ OPTIONS = [
 )
 @with_options(OPTIONS)
 @writing_options("the path, or what each k costs")
-def containment(source: Source, **options: Any) -> None:
+def containment(source: TableSource, **options: Any) -> None:
     """0/1 columns such that all that a person has, at least k people have.
 
     Of all such columns of TABLE those that teach most. Without an encoding in its schema, a table
     of other columns is made 0/1 by its values.
     """
-    run(source, **options)
+    run_containment(source, **options)
 
 
-def run(
-    source: Source,
+def run_containment(
+    source: TableSource,
     *,
     k: str,
     utility: str,
@@ -182,7 +182,7 @@ def _result(
 def _show(
     records: BinaryTable, found: dict[int, Selection], utility: str, options: dict[str, Any]
 ) -> None:
-    from tamis.publish.figures import plural
+    from tamis.errors import plural
 
     out = console()
     if len(found) > 1:

@@ -29,7 +29,7 @@ BLOCK_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class TestedBlock:
     """Some test rows of one fold, and the class of each as numbered by the fold's model."""
 
     fold: int
@@ -137,7 +137,7 @@ class ContributionCache:
         first = np.zeros((1, relative.shape[1]), dtype=np.int64)
         return self._labels[self._models[fold].classes_], np.vstack([first, relative])
 
-    def _walk(self, held: list[Units], total: Units, block: Block, counts: Counts) -> None:
+    def _walk(self, held: list[Units], total: Units, block: TestedBlock, counts: Counts) -> None:
         first = total[None]
         while held and 2 * first.size <= TOGETHER:
             first = np.concatenate([first, first + held.pop(0)])
@@ -189,18 +189,18 @@ class ContributionCache:
         held = self._held[number]
         return [held[i] for i in features]
 
-    def _computed(self, block: Block, features: Sequence[int]) -> list[Units]:
+    def _computed(self, block: TestedBlock, features: Sequence[int]) -> list[Units]:
         parts = self._models[block.fold].parts_
         found = (parts[i].log_likelihoods(self._columns[i].values[block.rows]) for i in features)
         return [likelihoods[1:] - likelihoods[0] for likelihoods in found]
 
-    def _cut(self, folds: Folds, y: NDArray[np.intp], block_bytes: int) -> Iterator[Block]:
+    def _cut(self, folds: Folds, y: NDArray[np.intp], block_bytes: int) -> Iterator[TestedBlock]:
         for fold, (test, model) in enumerate(zip(folds.tests, self._models)):
             row_bytes = 8 * max(1, len(self._columns)) * len(model.classes_)
             size = max(1, len(test) if self.kept else block_bytes // row_bytes)
             for start in range(0, len(test), size):
                 rows = test[start : start + size]
-                yield Block(fold, rows, _positions(model.classes_, y[rows]))
+                yield TestedBlock(fold, rows, _positions(model.classes_, y[rows]))
 
 
 def check_walkable(features: Sequence[int]) -> None:

@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tamis.errors import InputError, plural
-from tamis.learn.c45.table import Coded, encode
+from tamis.learn.c45.table import CodedTable, encode
 from tamis.learn.c45.tree import Tree, leaf_shares
 from tamis.learn.task import given_labels
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from tamis.learn.c45.fit import Settings
+    from tamis.learn.c45.fit import FitSettings
 
 SAME_SHARE = 1e-9  # class shares closer than this are a tie: sums over branches are not exact
 
@@ -129,13 +129,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
-    def code(self, X: Any) -> Coded:
+    def code(self, X: Any) -> CodedTable:
         """Code a table once, for `fit_coded` on any of its rows and columns."""
         return encode(X, self.nominal)
 
     def fit_coded(
         self,
-        coded: Coded,
+        coded: CodedTable,
         y: Any,
         rows: Any = None,
         columns: Sequence[int] | None = None,
@@ -145,7 +145,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        coded : Coded
+        coded : CodedTable
         y : array-like
             The labels of all rows of `coded`.
         rows, columns : sequence of int, optional
@@ -185,12 +185,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class with the largest share; the first of equals."""
         return self._decided(self.predict_proba(X))
 
-    def predict_coded(self, coded: Coded, rows: Any = None) -> np.ndarray:
+    def predict_coded(self, coded: CodedTable, rows: Any = None) -> np.ndarray:
         """Predict some rows of the table given to `fit_coded`, from the columns used there."""
         return self.predict_with_proba_coded(coded, rows)[0]
 
     def predict_with_proba_coded(
-        self, coded: Coded, rows: Any = None
+        self, coded: CodedTable, rows: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The classes of the same rows and the shares that they follow from."""
         check_is_fitted(self)
@@ -215,8 +215,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return validate_data(self, X, **options)
         return validate_data(self, X, y, **options)[0]
 
-    def _settings(self) -> Settings:
-        from tamis.learn.c45.fit import Settings
+    def _settings(self) -> FitSettings:
+        from tamis.learn.c45.fit import FitSettings
 
         for name, low, high, allowed in (
             ("confidence", 1e-9, 0.5, "a number above 0 and at most 0.5"),
@@ -226,7 +226,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             value = getattr(self, name)
             if not isinstance(value, Real) or not low <= float(value) <= high:
                 raise InputError(f"{name} must be {allowed}, got {value!r}")
-        return Settings(
+        return FitSettings(
             float(self.confidence),
             float(self.min_rows),
             bool(self.prune),

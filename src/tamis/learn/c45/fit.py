@@ -21,10 +21,10 @@ from tamis.learn.c45.kernels import (
     Data,
     Plan,
     Room,
-    grow,
+    grow_tree,
     prune,
 )
-from tamis.learn.c45.table import Coded
+from tamis.learn.c45.table import CodedTable
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -33,7 +33,7 @@ MANY_VALUES = 0.3  # a column with this many values per row does not count in th
 
 
 @dataclass(frozen=True)
-class Settings:
+class FitSettings:
     """The parameters of a fit."""
 
     confidence: float
@@ -45,12 +45,12 @@ class Settings:
 
 
 def fit_tree(
-    coded: Coded,
+    coded: CodedTable,
     y: np.ndarray,
     classes: int,
     weight: np.ndarray,
     rows: np.ndarray,
-    settings: Settings,
+    settings: FitSettings,
 ) -> Arrays:
     """Grow the tree on some rows of a table; `y` and `weight` have an entry for every row."""
     data = _data(coded, y, weight[rows].sum())
@@ -62,7 +62,7 @@ def fit_tree(
     return _packed(plan)
 
 
-def _data(coded: Coded, y: np.ndarray, total: float) -> Data:
+def _data(coded: CodedTable, y: np.ndarray, total: float) -> Data:
     levels = np.array([0 if v is None else len(v) for v in coded.schema.levels], np.int64)
     counted = (levels == 0) | (levels < MANY_VALUES * total)
     line = np.where(levels == 0, np.cumsum(levels == 0), 0)
@@ -73,11 +73,11 @@ def _data(coded: Coded, y: np.ndarray, total: float) -> Data:
 
 def _grown(
     data: Data,
-    coded: Coded,
+    coded: CodedTable,
     root: np.ndarray,
     weight: np.ndarray,
     rows: np.ndarray,
-    settings: Settings,
+    settings: FitSettings,
 ) -> Plan:
     sorted_rows = _sorted_rows(coded, np.flatnonzero(data.columns[LEVELS] == 0), rows)
     room = make_room(data, len(root))
@@ -86,13 +86,13 @@ def _grown(
     while True:
         arena = make_arena(sorted_rows, weight, places)
         plan = make_plan(nodes, root, len(rows))
-        used = grow(data, plan, arena, room, limits)
+        used = grow_tree(data, plan, arena, room, limits)
         if used > 0:
             return Plan(*(array[:used] for array in plan))
         places, nodes = 2 * places, 4 * nodes
 
 
-def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _sorted_rows(coded: CodedTable, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The rows as given, then sorted by each numeric column."""
     chosen = np.zeros(coded.rows, bool)
     chosen[rows] = True
@@ -104,7 +104,7 @@ def _sorted_rows(coded: Coded, numeric: np.ndarray, rows: np.ndarray) -> np.ndar
     return sorted_rows
 
 
-def _placed(plan: Plan, coded: Coded, rows: np.ndarray, settings: Settings) -> Plan:
+def _placed(plan: Plan, coded: CodedTable, rows: np.ndarray, settings: FitSettings) -> Plan:
     """Move each cut down to the largest value in the training rows that is not above it.
 
     A tolerance of a tenth of the resolution covers midpoints rounded to just below a value.
@@ -132,7 +132,7 @@ def _collapse(plan: Plan) -> None:
 
 
 def _pruned(
-    plan: Plan, data: Data, weight: np.ndarray, rows: np.ndarray, settings: Settings
+    plan: Plan, data: Data, weight: np.ndarray, rows: np.ndarray, settings: FitSettings
 ) -> Plan:
     room, places = make_room(data, 0), 8 * len(rows)
     z = float(-ndtri(settings.confidence))

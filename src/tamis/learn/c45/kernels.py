@@ -125,7 +125,9 @@ def deal(
 
 
 @njit(cache=True, error_model="numpy")
-def move(nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any) -> None:
+def move_rows(
+    nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any
+) -> None:
     """Move one line of a node's rows to where `deal` put them, in the same order in each branch."""
     rows, weight, spare_rows, spare_weight = lines[k], weights[k], lines[-1], weights[-1]
     first, count = nodes[node, FIRST], nodes[node, COUNT]
@@ -303,7 +305,7 @@ def weight_to_split(mass: Any, min_rows: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
+def grow_tree(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
     """Grow a tree from its root line; returns the number of nodes, -1 if nodes or arena ran out."""
     values, y, columns = data
     nodes, cut, mass = plan
@@ -344,7 +346,7 @@ def grow(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
         if end > rows.shape[1]:
             return -1
         for k in range(len(rows) - 1):
-            move(nodes, node, rows, weight, k, branch, share)
+            move_rows(nodes, node, rows, weight, k, branch, share)
         for b in range(count):
             nodes[waiting, STACK] = used + b
             waiting += 1
@@ -399,7 +401,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def decide(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
+def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
     """Turn a node into a leaf or its branch `son`, or keep it; whether to prune it again."""
     as_tree = 0.0
     for b in range(nodes[node, COUNT]):
@@ -464,7 +466,7 @@ def prune(
                 if end > rows.shape[1]:
                     return False
                 for k in range(len(rows) - 1):
-                    move(nodes, node, rows, weight, k, branch, share)
+                    move_rows(nodes, node, rows, weight, k, branch, share)
             if task == VISIT:
                 nodes[waiting, TASK] = WEIGH  # the node is still there
                 waiting += 1
@@ -484,7 +486,7 @@ def prune(
                 nodes[waiting + 1, TASK] = TRY
                 waiting += 2
                 continue
-        if decide(nodes, cut, cost, node, son, as_branch):
+        if decide_node(nodes, cut, cost, node, son, as_branch):
             nodes[waiting, TASK] = VISIT
             waiting += 1
     return True

@@ -22,7 +22,7 @@ Levels = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Schema:
+class ColumnSchema:
     """The columns a table must have: their names, and the declared values of the nominal ones."""
 
     names: tuple[str, ...]
@@ -31,20 +31,20 @@ class Schema:
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class CodedTable:
     """A coded table: `values` has one line per column.
 
     Examples
     --------
     >>> coded = encode(pl.DataFrame({"age": [31, None], "job": ["judge", "cook"]}))
     >>> coded.schema
-    Schema(names=('age', 'job'), levels=(None, ('cook', 'judge')))
+    ColumnSchema(names=('age', 'job'), levels=(None, ('cook', 'judge')))
     >>> coded.values
     array([[31., nan],
            [ 1.,  0.]])
     """
 
-    schema: Schema
+    schema: ColumnSchema
     values: np.ndarray
 
     @property
@@ -63,10 +63,10 @@ class Coded:
                 line[:] = np.argsort(column, kind="stable")
         return order
 
-    def select(self, columns: Sequence[int]) -> Coded:
+    def select(self, columns: Sequence[int]) -> CodedTable:
         """The same rows with only these columns, by number."""
         picked = [int(c) for c in columns]
-        schema = Schema(
+        schema = ColumnSchema(
             tuple(self.schema.names[c] for c in picked),
             tuple(self.schema.levels[c] for c in picked),
         )
@@ -76,8 +76,8 @@ class Coded:
 
 
 def encode(
-    data: Any, nominal: Sequence[int | str] | None = None, schema: Schema | None = None
-) -> Coded:
+    data: Any, nominal: Sequence[int | str] | None = None, schema: ColumnSchema | None = None
+) -> CodedTable:
     """Code a pandas, polars or pyarrow frame, or an array.
 
     Parameters
@@ -86,7 +86,7 @@ def encode(
     nominal : sequence of column numbers or names, optional
         Columns that are nominal although they contain numbers. Text, categorical and boolean
         columns of a frame always are.
-    schema : Schema, optional
+    schema : ColumnSchema, optional
         The columns to expect. A nominal value that it does not declare is treated as missing.
 
     Notes
@@ -97,23 +97,23 @@ def encode(
     if isinstance(data, Features):
         features = data.with_nominal(nominal)
         known = tuple(feature.known for feature in features)
-        return _filled(Schema(tuple(features.names), known), features.columns, features.rows)
+        return _filled(ColumnSchema(tuple(features.names), known), features.columns, features.rows)
     frame, declared = _frame(data, nominal)
     if schema is None:
         known = Coding.of(frame, nominal_names(frame.columns, nominal), declared).known
-        schema = Schema(tuple(frame.columns), known)
+        schema = ColumnSchema(tuple(frame.columns), known)
     elif frame.width != len(schema.names):
         raise InputError(f"expected the {len(schema.names)} columns of the fit, got {frame.width}")
     return _filled(schema, Coding(schema.levels).columns(frame), frame.height)
 
 
-def _filled(schema: Schema, columns: Sequence[Column], rows: int) -> Coded:
+def _filled(schema: ColumnSchema, columns: Sequence[Column], rows: int) -> CodedTable:
     values = np.empty((len(columns), rows))
     for line, column in zip(values, columns):
         line[:] = column.values
         if column.categories is not None:
             line[column.values < 0] = np.nan
-    return Coded(schema, values)
+    return CodedTable(schema, values)
 
 
 def _frame(

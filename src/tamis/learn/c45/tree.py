@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.learn.c45.table import Schema
+from tamis.learn.c45.table import ColumnSchema
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _count(node: Node) -> str:
 class Tree:
     """A fitted tree: one entry per node in every array, root first, siblings adjacent."""
 
-    schema: Schema
+    schema: ColumnSchema
     classes: tuple[Any, ...]
     shape: np.ndarray
     """Column split on (-1 at a leaf), first child, number of children."""

@@ -26,7 +26,7 @@ SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutResult:
     """The choice and the baseline, trained on the searched rows and tested on the others.
 
     Attributes
@@ -50,7 +50,7 @@ class HeldOut:
 
 def fit_held_out(
     selector: BreachSelector, table: Table, share: float = SHARE, random_state: int = 0
-) -> tuple[BreachSelector, HeldOut]:
+) -> tuple[BreachSelector, HeldOutResult]:
     """Search on some of the rows and measure the choice on the rest.
 
     Parameters
@@ -67,7 +67,7 @@ def fit_held_out(
     Returns
     -------
     fitted : BreachSelector
-    held_out : HeldOut
+    held_out : HeldOutResult
 
     Examples
     --------
@@ -116,18 +116,18 @@ def _measured(
     target: pl.Series,
     hidden: pl.Series | None,
     held: NDArray[np.intp],
-) -> HeldOut:
+) -> HeldOutResult:
     once = Folds((held,), features.height)
     coded = Features.of(features)
-    taught = Task(coded, np.searchsorted(fitted.classes_, target.to_numpy()))
+    labelled = Task(coded, np.searchsorted(fitted.classes_, target.to_numpy()))
     settings: dict[str, Any] = {
         "cv": once,
         "encode": fitted.encode,
         "n_jobs": fitted.n_jobs,
         "random_state": fitted.random_state,
     }
-    scores = SubsetScores(taught, fitted.estimator, scoring=fitted.scoring, **settings)
-    guessed = taught
+    scores = SubsetScores(labelled, fitted.estimator, scoring=fitted.scoring, **settings)
+    guessed = labelled
     if hidden is not None and fitted.cut_ is not None:
         guessed = Task(coded, fitted.cut_.codes(sensitive_series(hidden)))
     own = {type(fitted.estimator).__name__: fitted.estimator}
@@ -143,7 +143,7 @@ def _measured(
             "no sensitive value of the held-out rows is guessed from all features, so there "
             "is nothing to compare with; hold out more rows, or none"
         )
-    return HeldOut(
+    return HeldOutResult(
         len(held),
         scores.of(fitted.best_.features).mean,
         scores.of(features.columns).mean,

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.learn.columns import Coding, Features, frame_of, frame_of_array
-from tamis.risk.cut import Cut, Rule, cut_sensitive
+from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.table import bare
 
 Labels = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class CodedInput:
     """What is given to a selector: features, and codes of the target and of what is hidden.
 
     Attributes
@@ -34,7 +34,7 @@ class Opened:
     classes : array
     hidden : array of int or None
         The sensitive column in classes; `None` where it is the target.
-    cut : Cut or None
+    cut : SensitiveCut or None
         How the sensitive column was made into classes.
     """
 
@@ -42,10 +42,10 @@ class Opened:
     y: NDArray[np.int64]
     classes: Labels
     hidden: NDArray[np.int64] | None
-    cut: Cut | None
+    cut: SensitiveCut | None
 
 
-def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Opened:
+def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: CutRule) -> CodedInput:
     """Check the input of a selector and code it."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None")
@@ -71,7 +71,7 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: Rule) -> Ope
             hidden = cut.codes(column)
             if len(np.unique(hidden)) < 2:
                 raise InputError("the sensitive column has one class; there is nothing to guess")
-    return Opened(Features.of(frame), codes.astype(np.int64), classes, hidden, cut)
+    return CodedInput(Features.of(frame), codes.astype(np.int64), classes, hidden, cut)
 
 
 def sensitive_series(sensitive: Any) -> pl.Series:

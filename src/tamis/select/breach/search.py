@@ -45,7 +45,7 @@ def walk(trials: Trials) -> list[Candidate]:
     for origin, ranking in rankings.items():
         kept = ranking
         for tried, feature in enumerate(reversed(ranking)):
-            trials.tell(f"{origin}: {tried} of {len(ranking)} removals tried")
+            trials.progress(f"{origin}: {tried} of {len(ranking)} removals tried")
             left = tuple(name for name in kept if name != feature)
             if left and trials.keeps(left):
                 kept = left
@@ -59,7 +59,7 @@ def exhaustive(trials: Trials) -> list[Candidate]:
     Of the subsets that meet the constraints, it keeps those that no other equals or beats in
     performance, breach and size at once.
     """
-    trials.tell(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
+    trials.progress(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
     subsets = _Masks(trials)
     masks = np.array([m for m in subsets.all if trials.worthy(subsets.scores[m])], dtype=np.int64)
     pbi = subsets.guessed[masks].mean(axis=1) / trials.attack.all.accuracy - 1
@@ -78,7 +78,7 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     state = trials.features
     found: dict[Subset, list[str]] = {}
     while len(state) > 1:
-        trials.tell(f"backward: {plural(len(state), 'feature')} left")
+        trials.progress(f"backward: {plural(len(state), 'feature')} left")
         trials.scores.drop_ones(state)
         removals = [tuple(n for n in state if n != gone) for gone in state]
         moves = [left for left in removals if trials.keeps(left)]
@@ -99,13 +99,13 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     state: Subset = ()
     found: dict[Subset, list[str]] = {}
     while len(state) < len(trials.features):
-        trials.tell(f"forward: {plural(len(state), 'feature')} chosen")
+        trials.progress(f"forward: {plural(len(state), 'feature')} chosen")
         trials.scores.add_ones(state)
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]
         must = state not in found
         if must:
-            moves = _most_taught(trials, moves)
+            moves = _best_performing(trials, moves)
         best = _best_move(trials, state, moves, weights, must=must)
         if best is None:
             break
@@ -115,7 +115,7 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     return _with_baseline(trials, found)
 
 
-def _most_taught(trials: Trials, moves: list[Subset]) -> list[Subset]:
+def _best_performing(trials: Trials, moves: list[Subset]) -> list[Subset]:
     """The moves with the highest performance."""
     performance = levels([found.mean for found in trials.scores.many(moves)])
     return [move for move, level in zip(moves, performance) if level == performance.max()]

@@ -22,9 +22,9 @@ from tamis.learn.task import Task
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Weights, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers
-from tamis.risk.cut import Rule
+from tamis.risk.cut import CutRule
 from tamis.select.breach.candidate import ROUNDING, Candidate
-from tamis.select.breach.input import Opened, open_table
+from tamis.select.breach.input import CodedInput, open_table
 from tamis.select.breach.search import FACTORS, backward, exhaustive, forward, walk
 from tamis.select.breach.trials import Trials
 from tamis.select.breach.warnings import warn
@@ -139,7 +139,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         attackers: Attackers = None,
         scoring: Any = "accuracy",
         level: float = 0.05,
-        cut: Rule = "auto",
+        cut: CutRule = "auto",
         encode: Encoding = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
@@ -181,45 +181,47 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
         """Fit, and give the scores that were made on the way, for those who ask for more sets."""
         self._check_parameters()
-        opened = open_table(self, X, y, sensitive, self.cut)
-        self.classes_, self.cut_ = opened.classes, opened.cut
-        trials = self._trials(opened, groups)
+        coded = open_table(self, X, y, sensitive, self.cut)
+        self.classes_, self.cut_ = coded.classes, coded.cut
+        trials = self._trials(coded, groups)
         self.folds_, self.floor_ = trials.folds, trials.attack.floor
         self.alpha_ = self.floor_ if self.alpha == "distp" else self.alpha
         if self.alpha_in_search:
             trials = replace(trials, limit=self.alpha_)
-        self.search_ = self._kind(trials, opened)
+        self.search_ = self._kind(trials, coded)
         found = self._searched(trials)
         self.performance_ranking_ = trials.performance_ranking
         self.privacy_ranking_ = trials.privacy_ranking
         self._choose(found)
         self.support_ = np.isin(trials.features, self.best_.features)
-        warn(self, trials, opened)
+        warn(self, trials, coded)
         return trials
 
-    def _trials(self, opened: Opened, groups: Any) -> Trials:
+    def _trials(self, coded: CodedInput, groups: Any) -> Trials:
         settings: dict[str, Any] = {
-            "cv": self._folds(opened.y, groups),
+            "cv": self._folds(coded.y, groups),
             "encode": self.encode,
             "n_jobs": self.n_jobs,
             "random_state": self.random_state,
             "progress": self.progress is True,
         }
-        target = Task(opened.features, opened.y)
+        target = Task(coded.features, coded.y)
         scores = SubsetScores(target, self.estimator, scoring=self.scoring, **settings)
-        same = opened.hidden is None and self.attackers is None
+        same = coded.hidden is None and self.attackers is None
         if same:
             attack = Attack({_name(self.estimator): scores})
         else:
-            hidden = target if opened.hidden is None else Task(opened.features, opened.hidden)
+            hidden = target if coded.hidden is None else Task(coded.features, coded.hidden)
             own = {_name(self.estimator): self.estimator}
             attackers = own if self.attackers is None else named_attackers(self.attackers)
             attack = Attack(
                 {name: SubsetScores(hidden, one, **settings) for name, one in attackers.items()}
             )
         by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
-        tell = self.progress if callable(self.progress) else _silent
-        return Trials(scores, attack, level=self.level, by_count=by_count, same=same, tell=tell)
+        progress = self.progress if callable(self.progress) else _silent
+        return Trials(
+            scores, attack, level=self.level, by_count=by_count, same=same, progress=progress
+        )
 
     def _folds(self, y: NDArray[Any], groups: Any) -> Folds:
         dealt = self.cv is None or isinstance(self.cv, int | np.integer)
@@ -238,15 +240,15 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             groups=groups,
         )
 
-    def _kind(self, trials: Trials, opened: Opened) -> str:
+    def _kind(self, trials: Trials, coded: CodedInput) -> str:
         if self.search != "auto":
             return self.search
         others = [] if self.attackers is None else named_attackers(self.attackers).values()
         additive = all(isinstance(e, AdditiveNaiveBayes) for e in (self.estimator, *others))
         width = len(trials.features)
-        classes = len(opened.classes) - 1
-        if opened.hidden is not None:
-            classes += len(np.unique(opened.hidden)) - 1
+        classes = len(coded.classes) - 1
+        if coded.hidden is not None:
+            classes += len(np.unique(coded.hidden)) - 1
         cost = 2**width * int(trials.folds.sizes.sum()) * classes
         cheap = additive and width <= 24 and cost <= CHEAP and trials.by_count
         return "exhaustive" if cheap and self.preset is None else "walk"

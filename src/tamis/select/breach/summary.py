@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from tamis.errors import InputError
 from tamis.rank.evaluation import pareto_front
-from tamis.rank.sensitivity import Sensitivity, Steadiness, sensitivity, stability
+from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stability
 from tamis.rank.values import min_max, topsis
-from tamis.select.breach.held_out import HeldOut
+from tamis.select.breach.held_out import HeldOutResult
 from tamis.select.breach.search import FACTORS
 from tamis.select.breach.selector import BreachSelector
 
@@ -51,16 +51,16 @@ def weight_sensitivity(fitted: BreachSelector) -> Sensitivity:
 
 def breach_summary(
     fitted: BreachSelector,
-    held_out: HeldOut | None = None,
-    steadiness: Sequence[Steadiness] = (),
+    held_out: HeldOutResult | None = None,
+    stabilities: Sequence[Stability] = (),
 ) -> dict[str, Any]:
     """Everything that a selection found, without any row of the table.
 
     Parameters
     ----------
     fitted : BreachSelector
-    held_out : HeldOut, optional
-    steadiness : sequence of Steadiness
+    held_out : HeldOutResult, optional
+    stabilities : sequence of Stability
 
     Returns
     -------
@@ -99,7 +99,7 @@ def breach_summary(
         "candidates": records,
         "held_out": None if held_out is None else asdict(held_out),
         "sensitivity": _sensitivity(fitted),
-        "stability": [asdict(entry) for entry in steadiness],
+        "stability": [asdict(entry) for entry in stabilities],
     }
 
 
@@ -123,7 +123,7 @@ def breach_stability(
     sensitive: Any = None,
     seeds: Iterable[int] = range(10),
     groups: Any = None,
-) -> list[Steadiness]:
+) -> list[Stability]:
     """How often each set of features is found, and chosen, over seeds.
 
     Parameters
@@ -136,7 +136,7 @@ def breach_stability(
 
     Returns
     -------
-    list of Steadiness
+    list of Stability
         Most wins first.
 
     Examples
@@ -146,7 +146,7 @@ def breach_stability(
     >>> X = pl.DataFrame({"age": range(80), "coin": [0, 1] * 40})
     >>> breach_stability(BreachSelector(AdditiveNaiveBayes(), cv=3), X, [0] * 40 + [1] * 40,
     ...                  seeds=[1, 2])[0]
-    Steadiness(features=('age',), found=1.0, won=1.0)
+    Stability(features=('age',), found=1.0, won=1.0)
     """
     if not (selector.cv is None or isinstance(selector.cv, int)):
         raise InputError("stability draws folds by seed; give cv as a number of folds, or None")

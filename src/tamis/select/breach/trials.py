@@ -37,7 +37,7 @@ class Trials:
         Whether performance is accuracy, so that whole numbers decide ties.
     same : bool
         Whether the target is also the sensitive column, guessed by the same classifier.
-    tell : callable
+    progress : callable
         Called with a short progress message now and then.
     """
 
@@ -47,7 +47,7 @@ class Trials:
     limit: float | None = None
     by_count: bool = True
     same: bool = False
-    tell: Callable[[str], object] = str
+    progress: Callable[[str], object] = str
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Trials:
     @cached_property
     def performance_ranking(self) -> tuple[str, ...]:
         """Features by what performance loses without them, most first (PerfR)."""
-        self.tell(f"ranking {plural(len(self.features), 'feature')} by performance")
+        self.progress(f"ranking {plural(len(self.features), 'feature')} by performance")
         without = self.scores.drop_ones()
         if self.by_count:
             left = np.array([without[name].pooled for name in self.features])
@@ -123,7 +123,7 @@ class Trials:
         """
         if self.same:
             return self.performance_ranking[::-1]
-        self.tell(f"ranking {plural(len(self.features), 'feature')} by privacy")
+        self.progress(f"ranking {plural(len(self.features), 'feature')} by privacy")
         without = self.attack.without_each()
         left = np.array([without[name].pooled for name in self.features])
         return self._ordered(-left)

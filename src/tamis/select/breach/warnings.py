@@ -12,17 +12,17 @@ from tamis.errors import TamisWarning
 from tamis.learn.cv import Folds, fold_p_value
 from tamis.risk.breach import warn_of_floor
 from tamis.select.breach.candidate import Candidate
-from tamis.select.breach.input import Opened
+from tamis.select.breach.input import CodedInput
 from tamis.select.breach.trials import Trials
 
 
-def warn(selector: Any, trials: Trials, opened: Opened) -> None:
+def warn(selector: Any, trials: Trials, coded: CodedInput) -> None:
     """Issue all warnings that apply to a fitted selector."""
     if trials.same:
         _say(_one_column(selector.evaluation_.weights))
     warn_of_floor(trials.attack.floor)
-    if opened.hidden is not None:
-        _warn_of_rare(opened.hidden, trials.folds)
+    if coded.hidden is not None:
+        _warn_of_rare(coded.hidden, trials.folds)
     if selector.best_ is selector.baseline_ and len(selector.candidates_) > 1:
         _say("no smaller set of features scores better than releasing all of them")
     allowed = [candidate for candidate in selector.order_ if candidate.allowed]

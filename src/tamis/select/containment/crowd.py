@@ -89,12 +89,12 @@ def selected(
     """
     bounds: list[float | None] = []
 
-    def tried(rows: int) -> Selection:
+    def attempt(rows: int) -> Selection:
         found = search(rows)
         bounds.append(found.bound)
         return replace(found, anonymity=crowd_of(table, found.features, people, privacy))
 
-    found = keeping(k, people, tried, lambda each: each.anonymity)
+    found = keeping(k, people, attempt, lambda each: each.anonymity)
     chosen = [step.feature for step in found.steps]
     steps = tuple(
         replace(step, anonymity=crowd_of(table, chosen[: i + 1], people, privacy))

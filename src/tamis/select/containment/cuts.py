@@ -101,7 +101,7 @@ def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
 
 
 @njit(cache=True)
-def grow(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
+def grow_cut(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
     """Add columns to a light set so that as many of the group as before still contain one."""
     most = size - 1
     first = size

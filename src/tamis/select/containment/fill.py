@@ -59,10 +59,10 @@ class Filler:
                 f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
             )
         from tamis.binary.columns import take
-        from tamis.select.containment.source import Source
+        from tamis.select.containment.source import ColumnSource
 
         self.k, self.modular = int(k), utility == "hamdist"
-        self._source = source = Source.of(table, positive)
+        self._source = source = ColumnSource.of(table, positive)
         rows, positives = len(positive), int(positive.sum())
         pairs = differing_pairs(source.support, source.ones, rows, positives)
         useful = np.flatnonzero((source.support >= k) & (pairs > 0))
@@ -93,7 +93,7 @@ class Filler:
         g, taken = self._offered(first)
         queue = kernels.queue(self.candidates[rest], self.pairs[rest])
         path = kernels.path(len(self.pairs), len(self.pairs))
-        rule = kernels.Rule(self.k, False, False, len(self.pairs), 0.0)
+        rule = kernels.StopRule(self.k, False, False, len(self.pairs), 0.0)
         status = kernels.WIDEN
         while status == kernels.WIDEN:
             g = widen(g)
@@ -127,7 +127,7 @@ class Filler:
         g, path = self._start(len(turn))
         for size in range(1, len(turn) + 1):
             g = widen(g)
-            rule = kernels.Rule(self.k, False, False, size, 0.0)
+            rule = kernels.StopRule(self.k, False, False, size, 0.0)
             kernels.offer_in_turn(self._part(turn), size - 1, rule, path, 0, g)
             value = int(self.pairs[turn[:size]].sum()) if self.modular else self._parted(g)
             utility = value / self.unit
@@ -143,7 +143,7 @@ class Filler:
         from tamis.select.containment.kernels import widen
 
         g, path = self._start(len(turn))
-        rule = kernels.Rule(self.k if k is None else k, False, False, len(turn), 0.0)
+        rule = kernels.StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
         columns, place, status = self._part(turn), 0, kernels.WIDEN
         while status == kernels.WIDEN:
             g = widen(g)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError, listed
-from tamis.select.containment.paths import SetUtility, Task, choose
+from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
 from tamis.select.containment.projection import Privacy, check_k, check_privacy
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
@@ -143,12 +143,12 @@ class GreedySearch:
         positive = two_classes(y, table.shape[0])
         check_privacy(privacy)
         _check_choices(on_violation, max_features, min_gain, model)
-        from tamis.select.containment.kernels import Rule
+        from tamis.select.containment.kernels import StopRule
 
         most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
-        rule = Rule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
+        rule = StopRule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
         known = _labelled(labelled, positive)
-        self._task = Task(table, positive, known, rule, drop_rare, extend, groups)
+        self._task = SearchTask(table, positive, known, rule, drop_rare, extend, groups)
         self._privacy, self._model, self._random_state = privacy, model, random_state
 
     @property
@@ -163,7 +163,7 @@ class GreedySearch:
                 f"utility is one of {listed(UTILITIES)} or a function, got {utility!r}"
             )
         task = replace(self._task, rule=self._task.rule._replace(k=int(k)))
-        return choose(task, utility, self._privacy, self._model, self._random_state)
+        return choose_columns(task, utility, self._privacy, self._model, self._random_state)
 
 
 def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

@@ -103,7 +103,7 @@ def core(table: sparse.csr_array, rows: NDArray[np.bool_], k: int, size: int) ->
     column = column[rarest_first]
     starts_of = np.zeros(width + 1, dtype=np.int64)
     np.cumsum(support[rarest_first], out=starts_of[1:])
-    ends, by_row, rows_of = ordered(starts, items, kept, column, starts_of, counts)
+    ends, by_row, rows_of = core_parts(starts, items, kept, column, starts_of, counts)
     return Core(ends, by_row, starts_of, rows_of, column.astype(np.int64))
 
 
@@ -173,7 +173,7 @@ def holds_enough(
 
 
 @njit(cache=True)
-def ordered(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, place: Any) -> Any:
+def core_parts(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, place: Any) -> Any:
     """The parts of a `Core` of some rows and columns that it starts with; `place` is zero."""
     for a in range(len(column)):
         place[column[a]] = a + 1
@@ -212,7 +212,7 @@ def rows_around(core: Any, base: Any, size: Any) -> Any:
 
 
 @njit(cache=True)
-def around(
+def peel_around(
     core: Any, base: Any, rows: Any, k: Any, size: Any, counts: Any, local: Any, support: Any
 ) -> Any:
     """Reduce rows with the base to what itemsets of a given size with it as rarest item need."""
@@ -271,7 +271,7 @@ def empty_pool(most: int, longest: int, values: NDArray[np.int64]) -> Pool:
     )
 
 
-def ranked(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...]]:
+def best_itemsets(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...]]:
     """The itemsets, best first; the columns of each, by the numbers they had, ascend."""
     count = int(pool.state[0])
     columns = numbers[pool.columns[:count]].tolist()
@@ -329,7 +329,7 @@ def welcome(pool: Any, columns: Any, size: Any) -> Any:
 
 
 @njit(cache=True)
-def offer(pool: Any, columns: Any, size: Any) -> Any:
+def offer_itemset(pool: Any, columns: Any, size: Any) -> Any:
     """Take a maximal itemset into the pool, unless it is there or no better than the worst."""
     total = total_value(pool, columns, size)
     for i in range(pool.state[0]):
@@ -364,7 +364,7 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
     for base in range(len(core.column)):
         size = floor(pool)
         rows = rows_around(core, base, size)
-        rows, later = around(core, base, rows, k, size, counts, local, support)
+        rows, later = peel_around(core, base, rows, k, size, counts, local, support)
         if len(rows) < k:
             continue
         # Each set is looked for around its rarest item, so items before the base are out.
@@ -445,7 +445,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
         if kept == 0:
             level -= 1
             if level >= 0:
-                move(node[level], choice[level], OUT)
+                move_item(node[level], choice[level], OUT)
             continue
         ends[level + 1] = ends[level] + kept
         rows = with_room(rows, ends[level + 1] + kept)
@@ -455,11 +455,11 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
             for w in range(words):
                 node[level + 1, part, w] = node[level, part, w]
         level += 1
-        move(node[level], choice[level - 1], INSIDE)
+        move_item(node[level], choice[level - 1], INSIDE)
 
 
 @njit(cache=True)
-def move(node: Any, item: Any, part: Any) -> Any:
+def move_item(node: Any, item: Any, part: Any) -> Any:
     """Move an open item to another part of a node."""
     bit = ONE << np.uint64(item & 63)
     node[OPEN, item >> 6] &= ~bit
@@ -571,16 +571,16 @@ def harvest_rows(
         return
     holders = 0
     for a in range(n):
-        if holds(sets[rows[a]], node[OPEN]):
+        if holds_all(sets[rows[a]], node[OPEN]):
             rows[holders] = rows[a]
             holders += 1
     held_by(sets, rows, holders, k, planes, planes[32])
     if overlap(planes[32], planes[32]) + 1 == size:
-        offer(pool, found, size)
+        offer_itemset(pool, found, size)
 
 
 @njit(cache=True)
-def holds(row: Any, items: Any) -> Any:
+def holds_all(row: Any, items: Any) -> Any:
     missing = NONE
     for w in range(len(items)):
         missing |= items[w] & ~row[w]
@@ -614,7 +614,7 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
         if dense and (d - base) * words < WORDS * length * len(rows):
             rows, width = around_in(table, base, k, size, local, inside, planes)
         else:
-            rows, width = around(core, base, rows, k, size, counts, local, support)
+            rows, width = peel_around(core, base, rows, k, size, counts, local, support)
         if len(rows) >= k:
             bits = cut_columns(core, base, rows, local[:width], counts)
             grow_columns(core, base, rows, local[:width], bits, k, counts, pool)
@@ -624,7 +624,7 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
 def around_in(
     table: Any, base: Any, k: Any, size: Any, local: Any, inside: Any, planes: Any
 ) -> Any:
-    """What `around` gives, from the core's items as sets of rows: quicker where these are dense."""
+    """What `peel_around` gives, from the core's items as sets of rows: quicker where dense."""
     held = planes[34]
     for w in range(len(held)):
         held[w] = table[base, w]
@@ -832,4 +832,4 @@ def harvest_columns(
                 counts[item] += change
                 frequent += change == 1 and counts[item] == k
     if frequent == len(found):
-        offer(pool, found, len(found))
+        offer_itemset(pool, found, len(found))

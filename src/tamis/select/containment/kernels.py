@@ -236,7 +236,7 @@ def _part(
 
 
 @njit(cache=True, error_model="numpy")
-def offer(rows: Any, k: int, equality: bool, g: Any) -> bool:
+def offer_column(rows: Any, k: int, equality: bool, g: Any) -> bool:
     """Add the column of these rows if anonymity stays at k or above."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
@@ -266,7 +266,7 @@ DONE, STOPPED, WIDEN, MORE = 0, 1, 2, 3
 HEAP, FRESH = 0, 1
 
 
-class Rule(NamedTuple):
+class StopRule(NamedTuple):
     """What ends or bars a choice."""
 
     k: int
@@ -323,7 +323,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
         if begin[j] == end[j]:
             continue
         one = rows[begin[j] : end[j]]
-        if offer(one, rule.k, rule.equality, g):
+        if offer_column(one, rule.k, rule.equality, g):
             path.item[chosen] = first + j
             path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
@@ -446,7 +446,7 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             if gain[item] >= 0:
                 _push(item, size, heap, column, gain)
                 places[HEAP] += 1
-        elif offer(one, rule.k, rule.equality, g):
+        elif offer_column(one, rule.k, rule.equality, g):
             path.item[chosen], path.gain[chosen] = item, gain[item]
             path.anonymity[chosen] = state[ANONYMITY]
         elif rule.stop:
@@ -492,7 +492,7 @@ def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             return DONE
         q.stamp[best] = -1
         one = rows[begin[best] : end[best]]
-        if not offer(one, rule.k, rule.equality, g):
+        if not offer_column(one, rule.k, rule.equality, g):
             return STOPPED
         path.item[chosen], path.gain[chosen] = best, gain
         path.anonymity[chosen] = state[ANONYMITY]

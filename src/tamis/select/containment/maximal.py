@@ -100,9 +100,9 @@ def largest_itemsets(
     [(0, 1), (2,), (3,)]
     """
     from tamis.select.containment.itemsets import (
+        best_itemsets,
         core,
         empty_pool,
-        ranked,
         reach,
         search_by_columns,
         search_by_rows,
@@ -126,7 +126,7 @@ def largest_itemsets(
         if len(left.column):
             search(left, k, pool)
         size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few missing: a short step
-    return ranked(pool, frequent)
+    return best_itemsets(pool, frequent)
 
 
 def _check_largest(largest: Any) -> None:

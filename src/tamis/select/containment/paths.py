@@ -17,7 +17,7 @@ from tamis.select.containment.selection import Selection, Step
 from tamis.select.containment.utilities import (
     MODULAR,
     PREDICTIVE,
-    HeldOut,
+    HeldOutModel,
     Model,
     by_prediction,
     mutual_information,
@@ -25,8 +25,8 @@ from tamis.select.containment.utilities import (
 )
 
 if TYPE_CHECKING:
-    from tamis.select.containment.kernels import Path, Patterns, Rule
-    from tamis.select.containment.source import Source
+    from tamis.select.containment.kernels import Path, Patterns, StopRule
+    from tamis.select.containment.source import ColumnSource
 
 SetUtility = Callable[[Any, Any, Sequence[int]], float]
 
@@ -35,25 +35,25 @@ HELD_OUT = 1 / 3
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """A checked table, its labels, and what ends or bars a choice."""
 
     table: Binary
     positive: NDArray[np.bool_]
     labelled: NDArray[np.bool_] | None
-    rule: Rule
+    rule: StopRule
     drop_rare: bool
     extend: bool
     groups: NDArray[np.int64] | None = None
-    sources: list[Source] = field(default_factory=list)
+    sources: list[ColumnSource] = field(default_factory=list)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> ColumnSource:
         """The table by column with its counts; read once, whatever k is."""
-        from tamis.select.containment.source import Source
+        from tamis.select.containment.source import ColumnSource
 
         if not self.sources:
-            self.sources.append(Source.of(self.table, self.positive, self.labelled))
+            self.sources.append(ColumnSource.of(self.table, self.positive, self.labelled))
         return self.sources[0]
 
     @cached_property
@@ -78,8 +78,8 @@ class Task:
         return np.asarray(support >= self.rule.k)
 
 
-def choose(
-    task: Task, utility: str | SetUtility, privacy: Privacy, model: Model, random_state: int
+def choose_columns(
+    task: SearchTask, utility: str | SetUtility, privacy: Privacy, model: Model, random_state: int
 ) -> Selection:
     """The greedy path of a task under any utility."""
     if callable(utility):
@@ -93,7 +93,7 @@ def choose(
     return _by_gain(task, utility)
 
 
-def _in_turn(task: Task, utility: str) -> Selection:
+def _in_turn(task: SearchTask, utility: str) -> Selection:
     """Modular utilities: one order for all, so each column is considered at most once."""
     from tamis.select.containment import kernels
 
@@ -108,7 +108,12 @@ def _in_turn(task: Task, utility: str) -> Selection:
 
 
 def _offer(
-    source: Source, order: NDArray[np.int64], rule: Rule, path: Path, first: int, g: Patterns
+    source: ColumnSource,
+    order: NDArray[np.int64],
+    rule: StopRule,
+    path: Path,
+    first: int,
+    g: Patterns,
 ) -> tuple[Patterns, int]:
     """Offer columns in this order; on the path they are numbered from `first`."""
     from tamis.select.containment import kernels
@@ -126,11 +131,11 @@ def _offer(
     return g, status
 
 
-def _by_gain(task: Task, utility: str) -> Selection:
+def _by_gain(task: SearchTask, utility: str) -> Selection:
     """Utilities of the set: gains are counted by pattern and class."""
     from tamis.select.containment import kernels
     from tamis.select.containment.kernels import widen
-    from tamis.select.containment.source import joined
+    from tamis.select.containment.source import join_blocks
 
     source = task.source
     pairs = differing_pairs(source.labelled, source.ones, task.rows, task.positives)
@@ -144,7 +149,7 @@ def _by_gain(task: Task, utility: str) -> Selection:
     g, columns, status = source.start(by_class=True), None, kernels.DONE
     few = utility != "cm" and not source.small
     for block in source.blocks(order, rule, g, few):
-        columns, status = joined(columns, block), kernels.WIDEN
+        columns, status = join_blocks(columns, block), kernels.WIDEN
         if utility == "cm" and len(columns.begin) < len(order):
             continue
         while status == kernels.WIDEN:
@@ -161,7 +166,7 @@ def _by_gain(task: Task, utility: str) -> Selection:
     return _selection(features, gains, path.anonymity[:chosen], len(task.positive), base)
 
 
-def _left(task: Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+def _left(task: SearchTask, source: ColumnSource, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """The unchosen columns that are informative about the label, the most informative first."""
     score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
     useful = task.may_fit(source.support) & (score > 0)
@@ -169,7 +174,7 @@ def _left(task: Task, source: Source, chosen: NDArray[np.int64]) -> NDArray[np.i
     return _ranked(score, useful)
 
 
-def _by_callable(task: Task, utility: SetUtility, privacy: Privacy) -> Selection:
+def _by_callable(task: SearchTask, utility: SetUtility, privacy: Privacy) -> Selection:
     """Any set function: every candidate that fits is evaluated at every step."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
@@ -196,14 +201,14 @@ def _by_callable(task: Task, utility: SetUtility, privacy: Privacy) -> Selection
 
 
 def _by_model(
-    task: Task, utility: str, model: Model, privacy: Privacy, random_state: int
+    task: SearchTask, utility: str, model: Model, privacy: Privacy, random_state: int
 ) -> Selection:
     """Utilities of a model, evaluated on rows that it was not fitted on."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
     train, held = split_rows(task.positive, task.known, HELD_OUT, random_state, task.groups)
-    held_out = HeldOut(table, task.positive, train, held, utility, model)
+    held_out = HeldOutModel(table, task.positive, train, held, utility, model)
     rule = task.rule
     return by_prediction(
         held_out,
@@ -217,7 +222,7 @@ def _by_model(
     )
 
 
-def _by_contest(task: Task, privacy: Privacy, random_state: int) -> Selection:
+def _by_contest(task: SearchTask, privacy: Privacy, random_state: int) -> Selection:
     """The utility that wins on held-out rows of this table."""
     from tamis.select.containment.utilities import winner
 

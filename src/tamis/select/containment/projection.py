@@ -64,7 +64,7 @@ class Projection:
         """Add the column if it fits; returns whether it did."""
         equality = self.privacy == "equality"
         self._patterns = self._kernels.widen(self._patterns)
-        fitted = self._kernels.offer(self._rows(column), self.k, equality, self._patterns)
+        fitted = self._kernels.offer_column(self._rows(column), self.k, equality, self._patterns)
         if fitted:
             self.features.append(column)
         return bool(fitted)

@@ -111,12 +111,12 @@ class Relaxation:
 
     def _grown(self, light: Places, order: Places) -> tuple[tuple[int, ...], int]:
         """A cut from a light set: the group, and how many of it can be chosen."""
-        from tamis.select.containment.cuts import grow, shrink
+        from tamis.select.containment.cuts import grow_cut, shrink
 
         group = np.empty(max(LONGEST, len(light)), dtype=np.int64)
         group[: len(light)] = light
         least = shrink(self.rows, group, len(light), self.filler.k)
-        size = grow(self.rows, group, least, order, self.filler.k)
+        size = grow_cut(self.rows, group, least, order, self.filler.k)
         return tuple(sorted(group[:size].tolist())), least - 1
 
     def _losses(self) -> Floats:

@@ -13,7 +13,7 @@ from tamis.binary.columns import Columns, take
 from tamis.binary.counts import class_counts
 from tamis.binary.distinct import WORD, distinct_masks, row_masks
 from tamis.binary.matrix import Binary, sparse_columns
-from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, Rule, packed, start
+from tamis.select.containment.kernels import CHOSEN, HALF, LOW, Patterns, StopRule, packed, start
 from tamis.select.containment.knockout import knock_out
 
 SHARE = 0.16
@@ -27,7 +27,7 @@ GROWTH, STOP_GROWTH = 1000, 16
 
 
 @dataclass(frozen=True)
-class Source:
+class ColumnSource:
     """A 0/1 table and its labels, read by column in blocks.
 
     A narrow table is reduced to its distinct rows. A CSR table is never turned into CSC as a
@@ -50,7 +50,7 @@ class Source:
     @classmethod
     def of(
         cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None = None
-    ) -> Source:
+    ) -> ColumnSource:
         """Read a checked table; rows that are not `known` count only for anonymity."""
         if table.shape[1] <= WORD:
             return cls._of_distinct(table, positive, known)
@@ -65,7 +65,7 @@ class Source:
     @classmethod
     def _of_distinct(
         cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None
-    ) -> Source:
+    ) -> ColumnSource:
         found = distinct_masks(row_masks(table))
         true = positive if known is None else positive & known
         ones = np.bincount(2 * found.of_row + true, minlength=2 * len(found.mask))[1::2]
@@ -97,7 +97,7 @@ class Source:
         return bool(self.table.nnz <= SMALL)
 
     def blocks(
-        self, order: NDArray[np.int64], rule: Rule, g: Patterns, few: bool = True
+        self, order: NDArray[np.int64], rule: StopRule, g: Patterns, few: bool = True
     ) -> Iterator[Columns]:
         """The columns in this order, all at once or `few` at first and then more.
 
@@ -127,7 +127,7 @@ class Source:
         return max(int(SHARE * size / 4), 1 << 20)
 
 
-def joined(first: Columns | None, then: Columns) -> Columns:
+def join_blocks(first: Columns | None, then: Columns) -> Columns:
     """Two blocks as one; blocks of a CSC table share their rows and come whole."""
     if first is None:
         return then

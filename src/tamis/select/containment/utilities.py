@@ -27,7 +27,7 @@ RIDGE = 1.0
 
 
 @dataclass
-class HeldOut:
+class HeldOutModel:
     """An additive model that grows by columns; its worth is measured on held-out rows.
 
     `linear` is logistic regression with a small ridge: a candidate's weight is fitted with the
@@ -192,7 +192,7 @@ _PATIENCE = 30
 
 
 def by_prediction(
-    model: HeldOut,
+    model: HeldOutModel,
     candidates: NDArray[np.int64],
     k: int,
     privacy: Privacy,
@@ -227,7 +227,7 @@ def by_prediction(
 
 
 def _take(
-    model: HeldOut, projection: Projection, column: int, value: float, steps: list[Step]
+    model: HeldOutModel, projection: Projection, column: int, value: float, steps: list[Step]
 ) -> float:
     """Add an offered column to the model and record the step; returns the new worth."""
     model.add(column)
@@ -237,7 +237,7 @@ def _take(
 
 
 def _best_candidate(
-    model: HeldOut,
+    model: HeldOutModel,
     projection: Projection,
     last: dict[int, float],
     value: float,
@@ -323,15 +323,15 @@ def winner(
     best, best_auc = CONTENDERS[0], -np.inf
     for utility in CONTENDERS:
         found = greedy(table, positive, k, utility=utility, labelled=train, **choices)
-        model = HeldOut(columns, positive, train, held, "auc", "linear")
+        model = HeldOutModel(columns, positive, train, held, "auc", "linear")
         auc = model.fit(found.features)
         if auc > best_auc:
             best, best_auc = utility, auc
     again = greedy(table, positive, k, utility=best, labelled=train | held, **choices)
-    return _judged(again, HeldOut(columns, positive, train, held, "auc", "linear"))
+    return _judged(again, HeldOutModel(columns, positive, train, held, "auc", "linear"))
 
 
-def _judged(found: Selection, model: HeldOut) -> Selection:
+def _judged(found: Selection, model: HeldOutModel) -> Selection:
     """The same path, expressed in held-out AUC."""
     steps, value = [], model.worth()
     for step in found.steps:

@@ -1,7 +1,7 @@
 """Evaluate a release: models learn from it, attackers use it, on rows that no search has seen.
 
 Models are trained once and predict all held-out rows once. Their predictions for one part of
-these rows choose among releases, those for the other part are reported: see `Heard`.
+these rows choose among releases, those for the other part are reported: see `Findings`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
 from tamis.learn.columns import Features
-from tamis.learn.holdout import HoldOut, RowNumbers, Said, column_labels, told
+from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
 from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.cut import Cut, cut_sensitive
+from tamis.risk.cut import SensitiveCut, cut_sensitive
 from tamis.rules.count import table_labels
 from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
@@ -37,7 +37,7 @@ MOST_VALUES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Court:
+class Evaluator:
     """What all releases of a table are evaluated with, computed once.
 
     Parameters
@@ -82,7 +82,7 @@ class Court:
         return self.labels if cut is None else cut.codes(self.original.frame[self.sensitive])
 
     @cached_property
-    def cut(self) -> Cut | None:
+    def cut(self) -> SensitiveCut | None:
         """How the sensitive column became classes; `None` if it is the target."""
         if self.sensitive == self.original.target:
             return None
@@ -124,7 +124,7 @@ class Court:
         return np.searchsorted(self.split.held, self.rows(part))
 
     @cached_property
-    def guesses_from_everything(self) -> dict[str, Said]:
+    def guesses_from_everything(self) -> dict[str, Predictions]:
         """The predictions for all held-out rows by attackers who get all features."""
         return self.attacked(self.original.only(self.original.features))
 
@@ -147,34 +147,34 @@ class Court:
         self._met_last[:] = [found]
         return found
 
-    def attacked(self, features: pl.DataFrame) -> dict[str, Said]:
+    def attacked(self, features: pl.DataFrame) -> dict[str, Predictions]:
         """What each attacker says of all rows held out who learns from these features."""
         coded = self.coded(features)
         return {
-            name: told(attacker, coded, self.secrets, self.split.seen, self.split.held)
+            name: fit_predict(attacker, coded, self.secrets, self.split.seen, self.split.held)
             for name, attacker in self.attackers.items()
         }
 
-    def trial(self, release: Release) -> Trial:
-        return Trial(self, release)
+    def assess(self, release: Release) -> Assessment:
+        return Assessment(self, release)
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class Assessment:
     """One release under evaluation; each result is computed when first needed."""
 
-    court: Court
+    evaluator: Evaluator
     release: Release
 
     @cached_property
-    def met(self) -> pl.DataFrame:
+    def model_features(self) -> pl.DataFrame:
         """What models are trained on, and what they predict, in the rows of the table.
 
         They are trained on the release. If its columns are those of the original, or of the
         release before it was altered, with other values, they are tested on people as they
         are. Synthetic rows describe no real person, so here people are as they are throughout.
         """
-        table, unaltered = self.release.table, self.release.unaltered or self.court.original
+        table, unaltered = self.release.table, self.release.unaltered or self.evaluator.original
         if self.release.is_drawn:
             return unaltered.only(table.features)
         learnt = table.only(table.features)
@@ -183,66 +183,68 @@ class Trial:
         true = unaltered.only(table.features)
         if learnt.equals(true):
             return learnt
-        seen, held = self.court.split.seen, self.court.split.held
+        seen, held = self.evaluator.split.seen, self.evaluator.split.held
         parts = [learnt[seen], true[held]]
         both = pl.concat(parts, how="vertical_relaxed")
         return both[np.argsort(np.concatenate([seen, held]))]
 
     @cached_property
-    def predictions(self) -> Said:
+    def predictions(self) -> Predictions:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if self.release.rehearsal is not None:
-            return self._learnt_from(self.release.rehearsal, self.court.classifier)
-        split = self.court.split
-        met = self.court.coded(self.met)
-        return told(self.court.classifier, met, self.court.labels, split.seen, split.held)
+            return self._learnt_from(self.release.rehearsal, self.evaluator.classifier)
+        split = self.evaluator.split
+        model_features = self.evaluator.coded(self.model_features)
+        return fit_predict(
+            self.evaluator.classifier, model_features, self.evaluator.labels, split.seen, split.held
+        )
 
-    def _learnt_from(self, drawn: Table, model: Any) -> Said:
+    def _learnt_from(self, drawn: Table, model: Any) -> Predictions:
         """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
-        true, held = self.release.unaltered or self.court.original, self.court.split.held
+        true, held = self.release.unaltered or self.evaluator.original, self.evaluator.split.held
         rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
         # As declared, like the synthetic ones: 1 and not 1.0.
         truth = column_labels(true, drawn.target)[held]
         labels = np.concatenate([column_labels(drawn, drawn.target), truth])
         places = np.arange(len(labels))
-        return told(
+        return fit_predict(
             model,
-            self.court.coded(pl.concat(rows, how="vertical_relaxed")),
+            self.evaluator.coded(pl.concat(rows, how="vertical_relaxed")),
             labels,
             places[: drawn.rows],
             places[drawn.rows :],
         )
 
     @cached_property
-    def guesses(self) -> dict[str, Said]:
+    def guesses(self) -> dict[str, Predictions]:
         """The predictions of the sensitive column by each attacker, for all held-out rows.
 
         From synthetic rows an attacker learns it if it is the target. If it is another column,
         which the rows do not have, the attackers are given the released columns of some people
         as they are: more than any synthetic rows can reveal.
         """
-        original, drawn = self.court.original, self.release.rehearsal
-        if drawn is not None and self.court.sensitive == original.target:
-            every = self.court.attackers.items()
+        original, drawn = self.evaluator.original, self.release.rehearsal
+        if drawn is not None and self.evaluator.sensitive == original.target:
+            every = self.evaluator.attackers.items()
             return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
-        if self.met.equals(original.only(original.features)):
-            return self.court.guesses_from_everything
-        return self.court.attacked(self.met)
+        if self.model_features.equals(original.only(original.features)):
+            return self.evaluator.guesses_from_everything
+        return self.evaluator.attacked(self.model_features)
 
     @cached_property
     def strongest(self) -> str:
         """The attacker that is right most often on the choosing rows; the first of equals."""
-        return _strongest(self.guesses, self.court.places("choosing"))
+        return _strongest(self.guesses, self.evaluator.places("choosing"))
 
     @cached_property
-    def choosing(self) -> Heard:
+    def choosing(self) -> Findings:
         """What the choice may use."""
-        return Heard(self, "choosing")
+        return Findings(self, "choosing")
 
     @cached_property
-    def reporting(self) -> Heard:
+    def reporting(self) -> Findings:
         """What is reported; the choice does not use it."""
-        return Heard(self, "reporting")
+        return Findings(self, "reporting")
 
     @cached_property
     def k_anonymity(self) -> int | None:
@@ -266,51 +268,54 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class Findings:
     """The predictions for one part of the held-out rows."""
 
-    trial: Trial
+    assessment: Assessment
     part: Part
 
     @cached_property
-    def taught(self) -> Said:
+    def predictions(self) -> Predictions:
         """The predictions of the target by a model trained on the release."""
-        return self.trial.predictions.of(self._places)
+        return self.assessment.predictions.of(self._places)
 
     @cached_property
-    def attacked(self) -> dict[str, Said]:
+    def attacked(self) -> dict[str, Predictions]:
         """The predictions of the sensitive column by each attacker who has the release."""
-        return {name: said.of(self._places) for name, said in self.trial.guesses.items()}
+        return {
+            name: predictions.of(self._places)
+            for name, predictions in self.assessment.guesses.items()
+        }
 
     @cached_property
-    def everything(self) -> dict[str, Said]:
+    def everything(self) -> dict[str, Predictions]:
         """The predictions by each attacker who has all features."""
-        every = self.trial.court.guesses_from_everything.items()
-        return {name: said.of(self._places) for name, said in every}
+        every = self.assessment.evaluator.guesses_from_everything.items()
+        return {name: predictions.of(self._places) for name, predictions in every}
 
     @cached_property
     def people(self) -> NDArray[np.int64] | None:
         """The person each row belongs to; `None` if each is a different person's."""
-        people = self.trial.court.original.people
-        return None if people is None else people[self.trial.court.rows(self.part)]
+        people = self.assessment.evaluator.original.people
+        return None if people is None else people[self.assessment.evaluator.rows(self.part)]
 
     @cached_property
     def retention(self) -> Retention | None:
         """How much of the rules of these rows the release keeps."""
-        court, drawn = self.trial.court, self.trial.release.rehearsal
-        before = court.counted_rules(self.part)
+        evaluator, drawn = self.assessment.evaluator, self.assessment.release.rehearsal
+        before = evaluator.counted_rules(self.part)
         if before is None:
             return None
-        table = self.trial.release.table
+        table = self.assessment.release.table
         return measured(
-            before, table.frame[court.rows(self.part)] if drawn is None else drawn.frame
+            before, table.frame[evaluator.rows(self.part)] if drawn is None else drawn.frame
         )
 
     @property
     def _places(self) -> RowNumbers:
-        return self.trial.court.places(self.part)
+        return self.assessment.evaluator.places(self.part)
 
 
-def _strongest(attacks: Mapping[str, Said], places: RowNumbers) -> str:
+def _strongest(attacks: Mapping[str, Predictions], places: RowNumbers) -> str:
     """The attacker that is right most often on some rows; the first of equals."""
     return max(attacks, key=lambda name: int(attacks[name].right[places].sum()))

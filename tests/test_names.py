@@ -1,0 +1,41 @@
+"""One name means one thing: no class and no public function of the package is named twice."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import tamis
+
+SOURCE = Path(tamis.__file__).parent
+SHARED = {
+    "main": "the command line, and the script that runs in another environment",
+    "verify": "the command and the function that it calls",
+}
+"""Names that may be used twice, and why."""
+
+
+def definitions() -> Iterator[tuple[str, str]]:
+    """Name and file of every class, and of every function whose name is public."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+                continue
+            if isinstance(node, ast.ClassDef) or not node.name.startswith("_"):
+                yield node.name, path.relative_to(SOURCE).as_posix()
+
+
+def places() -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for name, file in definitions():
+        found[name].append(file)
+    return found
+
+
+def test_no_name_is_used_for_two_things():
+    assert {n: files for n, files in places().items() if len(files) > 1 and n not in SHARED} == {}
+
+
+def test_names_that_may_be_shared_are():
+    found = places()
+    assert [name for name in SHARED if len(found[name]) < 2] == []
