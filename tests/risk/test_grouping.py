@@ -1,11 +1,32 @@
 """Groupings that are too wide for brute force, against polars' own group_by."""
 
+import datetime as dt
+from decimal import Decimal
+from functools import reduce
+
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
-from tamis.risk.audit import column_effects
-from tamis.risk.grouping import LARGEST, NARROW, Grouping, grouped
+from tamis import Roles, Table
+from tamis.errors import InputError
+from tamis.risk.audit import column_effects, exposure
+from tamis.risk.classes import k_anonymity
+from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.grouping import (
+    LARGEST,
+    NARROW,
+    Coded,
+    Grouping,
+    coded,
+    counted,
+    dense,
+    grouped,
+    joined,
+    scope,
+)
 
 
 def wide(columns: int, rows: int = 400) -> pl.DataFrame:
@@ -59,3 +80,120 @@ def test_every_column_of_adult(dataset):
     assert found.unique_rows == frame.is_unique().sum()
     for effect in column_effects(found):
         assert effect.unique_rows == frame.drop(effect.column).is_unique().sum()
+
+
+DAY = dt.date(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("column", "codes"),
+    [
+        (pl.Series(["b", None, "a", "b"]), [0, 2, 1, 0]),
+        (pl.Series([None, None], dtype=pl.String), [0, 0]),
+        (pl.Series([None, None], dtype=pl.Null), [0, 0]),
+        (pl.Series([True, None, False]), [1, 2, 0]),
+        (pl.Series([-128, 127, None], dtype=pl.Int8), [0, 255, 256]),
+        (pl.Series([0, 3 * NARROW, None]), [0, 1, 2]),
+        (pl.Series([2**63, 2**64 - 1, None], dtype=pl.UInt64), [0, 1, 2]),
+        (pl.Series([2**64 - 1, 2**64 - 2, None], dtype=pl.UInt64), [1, 0, 2]),
+        (pl.Series([1.5, float("nan"), None, -0.0, 0.0]), [1, 2, 2, 0, 0]),
+        (pl.Series([DAY, None, DAY + dt.timedelta(1)]), [0, 2, 1]),
+        (pl.Series([Decimal("1.10"), None, Decimal("1.1")]), [0, 1, 0]),
+        (pl.Series(["a", None, "b"], dtype=pl.Categorical), [0, 2, 1]),
+        (pl.Series(["a", "b"], dtype=pl.Enum(["z", "b", "a"])), [1, 0]),
+        (pl.Series([[1], None, [2]]), [0, 2, 1]),
+    ],
+)
+def test_codes_of_every_type(column, codes):
+    found = coded(column)
+    assert found.codes.tolist() == codes
+    assert max(codes) < found.radix
+
+
+def test_codes_do_not_depend_on_other_columns():
+    coded(pl.Series(["p", "q", "r"]))
+    assert coded(pl.Series(["q", "z"])).radix == 3
+
+
+def test_joining_beyond_64_bits_keeps_rows_apart():
+    rng = np.random.default_rng(0)
+    columns = [Coded(rng.integers(0, 2, 200) * (NARROW - 1), NARROW) for _ in range(6)]
+    assert NARROW**6 > LARGEST
+    keys = reduce(joined, columns)
+    rows = np.stack([c.codes for c in columns], axis=1)
+    assert len(counted(keys)[0]) == len(np.unique(rows, axis=0))
+    assert keys.radix <= LARGEST
+
+
+@pytest.mark.parametrize("radix", [10, 10**9])
+def test_dense_and_counted_agree_with_numpy_whatever_the_room(radix):
+    column = Coded(np.array([9, 3, 9, 0, 3, 9]), radix)
+    assert dense(column).codes.tolist() == [2, 1, 2, 0, 1, 2]
+    assert dense(column).radix == 3
+    codes, counts = counted(column)
+    assert (codes.tolist(), counts.tolist()) == ([0, 3, 9], [1, 2, 3])
+
+
+FRAME = pl.DataFrame(
+    {"id": [1, 2, 3], "age": [3, 3, None], "job": ["a", "a", None], "ill": ["no", "yes", "no"]}
+)
+
+
+def test_roles_of_a_table_are_the_default():
+    table = Table(FRAME, Roles(target="ill", identifiers=("id",)))
+    asked = scope(table)
+    assert (asked.quasi, asked.sensitive) == (("age", "job"), "ill")
+
+
+def test_the_sensitive_column_is_never_a_quasi_identifier_by_default():
+    table = Table(FRAME, Roles(target="ill", identifiers=("id",)))
+    assert scope(table, sensitive="job").quasi == ("age",)
+    assert scope(FRAME, sensitive="job").quasi == ("id", "age", "ill")
+
+
+def test_an_attacker_may_know_the_target_where_asked():
+    table = Table(FRAME, Roles(target="ill"))
+    assert k_anonymity(table, ["age", "ill"]) == 1
+
+
+@pytest.mark.parametrize("kind", [FRAME, FRAME.to_pandas(), FRAME.to_arrow()])
+def test_every_kind_of_frame_gives_the_same(kind):
+    assert isinstance(kind, (pl.DataFrame, pd.DataFrame, pa.Table))
+    assert k_anonymity(kind, ["age", "job"]) == 1
+    assert k_anonymity(kind[:2] if kind is not FRAME else FRAME.head(2), ["age", "job"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("quasi", "message"),
+    [
+        ([], "no quasi-identifiers"),
+        (["age", "zip"], "no column 'zip' in the table; its columns are 'id', 'age', 'job'"),
+        (["age", "age"], "'age' is named twice"),
+        ("age", "list of column names, got a string"),
+    ],
+)
+def test_wrong_quasi_identifiers(quasi, message):
+    for measure in (k_anonymity, lambda data, quasi: exposure(data, quasi=quasi)):
+        with pytest.raises(InputError, match=message):
+            measure(FRAME, quasi)
+
+
+@pytest.mark.parametrize("measure", [l_diversity, t_closeness])
+def test_wrong_sensitive_columns(measure):
+    with pytest.raises(InputError, match="needs a sensitive column"):
+        measure(FRAME)
+    with pytest.raises(InputError, match="no column 'pay'"):
+        measure(FRAME, "pay")
+    with pytest.raises(InputError, match="'job' is both sensitive and a quasi-identifier"):
+        measure(FRAME, "job", ["age", "job"])
+
+
+def test_a_table_without_rows():
+    with pytest.raises(InputError, match="no rows"):
+        k_anonymity(FRAME.clear())
+
+
+def test_messages_show_no_cell():
+    with pytest.raises(InputError) as caught:
+        k_anonymity(pl.DataFrame({"name": ["Secret"]}), ["zip"])
+    assert "Secret" not in str(caught.value)

@@ -120,7 +120,8 @@ def _attack(outcome: Outcome) -> str:
     floor = guess.reporting.attacked[guess.strongest].right.mean()
     return (
         f"The strongest attacker ({chosen.assessment.strongest}) guesses {evaluator.sensitive} "
-        f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing {percent(floor)})."
+        f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
+        f"{percent(floor)})."
     )
 
 
