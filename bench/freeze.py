@@ -233,6 +233,8 @@ def main(args: list[str]) -> None:
     if len(args) < 2 or args[0] not in ("record", "compare"):
         sys.exit("usage: python -m bench.freeze record|compare FILE [TABLE ...]")
     file, only = Path(args[1]), args[2:]
+    if unknown := [name for name in only if name not in ("patients", *REAL)]:
+        sys.exit(f"no table {', '.join(unknown)}; there are patients, {', '.join(REAL)}")
     if args[0] == "record":
         file.write_text(json.dumps(record(only), indent=1))
         return
