@@ -282,6 +282,14 @@ def test_a_header_of_too_many_columns_is_refused(file):
         read_table(file(wide + b"\n"))
 
 
+def test_a_typed_file_of_too_many_columns_is_refused(file, monkeypatch):
+    monkeypatch.setattr("tamis.read.text.MOST_COLUMNS", 2)
+    whole = io.BytesIO()
+    pl.DataFrame({"a": [1], "b": [2], "c": [3]}).write_parquet(whole)
+    with pytest.raises(InputError, match="3 columns, more than 2"):
+        read_table(file(whole.getvalue(), "t.parquet"))
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_damaged_typed_file_is_refused_quietly(file, kind, capfd):
     frame = pl.DataFrame({"x": range(300), "y": ["a", "b", None] * 100, "z": [0.5] * 300})

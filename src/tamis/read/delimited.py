@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed, plural
-from tamis.read.text import read_utf8
+from tamis.read.text import check_width, read_utf8
 from tamis.read.types import EXACT, looks_numeric, typed
 from tamis.table import bare
 
@@ -78,9 +78,6 @@ def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:
     return before, found
 
 
-MOST_COLUMNS = 100_000
-
-
 def delimited_frame(
     path: Path,
     separator: str = ",",
@@ -123,11 +120,7 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
         names = next(csv.reader(lines, delimiter=separator, strict=True))
     except csv.Error:
         raise InputError(f"{path}: a quote in the header is not closed") from None
-    if len(names) > MOST_COLUMNS:
-        raise InputError(
-            f"{path} has {len(names):,} columns, more than {MOST_COLUMNS:,}; use a sparse "
-            "format for 0/1 records, or check the separator"
-        )
+    check_width(path, len(names))
     if blank := [str(i + 1) for i, name in enumerate(names) if not name.strip()]:
         raise InputError(
             f"{path}: column {', '.join(blank[:8])} has no name in the header; name it, or remove "

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed
-from tamis.read.text import file_at
+from tamis.read.text import check_width, file_at
 from tamis.table_file import panics_unheard
 
 
@@ -83,6 +83,7 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
             frame: pl.DataFrame = reader(path.read_bytes())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError(f"{path} is not a {kind}, or is damaged; export it again") from None
+    check_width(path, frame.width)
     return plain(frame)
 
 

@@ -15,6 +15,8 @@ _BOM = b"\xef\xbb\xbf"
 _PART = 1 << 20
 MOST_UNPACKED = 1 << 30
 """The most bytes that gzip data may unpack to: a small file may hold more than fits in memory."""
+MOST_COLUMNS = 100_000
+"""More than any table needs: a header of millions is a mistake, or made to harm."""
 
 
 def file_at(source: str | Path) -> Path:
@@ -105,3 +107,12 @@ def _recode(path: Path, data: bytes, encoding: str) -> bytes:
             else "pass another --encoding"
         )
         raise InputError(f"{path} is not {encoding} text (line {line}); {hint}") from None
+
+
+def check_width(path: Path, columns: int) -> None:
+    """Refuse more columns than any table needs."""
+    if columns > MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {columns:,} columns, more than {MOST_COLUMNS:,}; use a sparse "
+            "format for 0/1 records, or check the separator"
+        )

@@ -1,5 +1,7 @@
 """Searches that count rows keep k people where a person has several rows."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from tamis.errors import CannotMeet
 from tamis.perturb.flip import RandomFlip, flip
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.crowd import crowd_of, enough_rows
+from tamis.select.containment.utilities import split_rows
 
 
 def records(seed: int, rows: int = 60, columns: int = 6):
@@ -103,3 +106,23 @@ def test_more_people_than_there_are_cannot_be_met():
     most = people.max() + 1
     with pytest.raises(CannotMeet, match=f"cannot be met by {most} people"):
         ContainmentSelector(int(most) + 1).fit(X, y, people=people)
+
+
+def test_the_rows_of_a_person_are_held_out_together(monkeypatch):
+    """A utility that predicts held-out rows must not have learnt from the same person."""
+    from tamis.select.containment import paths
+
+    parts = []
+
+    def watched(*args: Any) -> Any:
+        parts.append(split_rows(*args))
+        return parts[-1]
+
+    monkeypatch.setattr(paths, "split_rows", watched)
+    draw = np.random.default_rng(0)
+    people = np.repeat(np.arange(60), 3)
+    X = np.repeat(draw.integers(0, 2, (60, 6)), 3, axis=0)
+    y = np.repeat(draw.integers(0, 2, 60), 3)
+    ContainmentSelector(2, utility="auc").fit(X, y, people=people)
+    assert parts
+    assert all(not {*people[train]} & {*people[held]} for train, held in parts)

@@ -153,10 +153,10 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table, positive = self._read(X, y, names)
         check_k(self.k, table.shape[0])
         who = None if people is None else numbered(people, table.shape[0])
+        search = partial(self._search, table, positive, who)
         if who is None:
-            found = self._search(table, positive, self.k)
+            found = search(self.k)
         else:
-            search = partial(self._search, table, positive)
             found = selected(table, who, self.k, search, self.privacy)
         if not found.features:
             raise CannotMeet(self._why_nothing(table, who))
@@ -172,7 +172,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(y)
         return zero_one(X, names), positive
 
-    def _search(self, table: Binary, positive: NDArray[np.bool_], k: int) -> Selection:
+    def _search(
+        self, table: Binary, positive: NDArray[np.bool_], people: Ints | None, k: int
+    ) -> Selection:
         choices: dict[str, Any]
         if self.search == "greedy":
             return greedy(
@@ -188,6 +190,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 min_gain=self.min_gain,
                 model=self.model,
                 random_state=self.random_state,
+                groups=people,
             )
         self._check_other_search()
         if self.search == "maximal":
