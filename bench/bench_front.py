@@ -21,7 +21,7 @@ from bench.front_tables import DATA, SETUPS, Setup
 from tamis.evaluate.bits import LEAST_SCALE, gains, surprise
 from tamis.evaluate.choice import chosen
 from tamis.evaluate.strong import strong_probabilities
-from tamis.evaluate.subset_bits import Columns, Guess, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.risk.grouping import coded, counted, joined
 from tamis.select.front import Front, search_front, search_weight
@@ -151,7 +151,7 @@ class Held:
     """U of the choice and what is 1 in kept, A of the choice and what is 1 in told."""
 
 
-def strong_gains(bits: SubsetBits, columns: Columns, guess: Guess) -> tuple[np.ndarray, float]:
+def strong_gains(bits: SubsetBits, columns: Columns, guess: Question) -> tuple[np.ndarray, float]:
     """Gains of the rows to report on by the strong learner, and the bits unknown without it."""
     parts = bits.parts
     label, report = guess.label, parts.report

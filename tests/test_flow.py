@@ -123,7 +123,7 @@ def test_a_column_becomes_numbers_once(found):
 
 
 def test_a_greedy_search_counts_the_table_once_and_runs_once_for_each_k_and_utility(found):
-    assert found.calls["GreedySearch.__init__"] == found.calls["Source.of"] == 1
+    assert found.calls["GreedySearch.__init__"] == found.calls["ColumnSource.of"] == 1
     assert found.calls["GreedySearch.of"] == 2 * 2
 
 

@@ -117,7 +117,7 @@ def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):
     code, said, err = run("release", *args, "--out", tmp_path / "out", "--min-performance", 0.99)
     assert code == 1
     assert said == ""
-    assert "must be at least 0.99 and is" in err
+    assert "must be at least 0.99 but is" in err
     assert "The closest is" in err
     assert names(tmp_path) == []
 

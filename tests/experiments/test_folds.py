@@ -46,7 +46,7 @@ def test_a_record_beside_the_data_is_taken_for_its_own_class_and_rows_only(tmp_p
 
 
 def test_a_program_that_does_not_deal_is_named(tmp_path):
-    with pytest.raises(CannotMeet, match="dealt 0 of 40 rows"):
+    with pytest.raises(CannotMeet, match="assigned 0 of 40 rows"):
         Dealer(program="true").deal(["a", "b"] * 20)
 
 

@@ -63,7 +63,7 @@ def test_force_replaces_nothing_but_a_folder(tmp_path):
     for name in ("file", "link"):
         with pytest.raises(InputError, match="not a folder"):
             refuse_existing(tmp_path / name, force=True)
-    with pytest.raises(InputError, match="make it first"):
+    with pytest.raises(InputError, match="create it first"):
         refuse_existing(tmp_path / "none" / "out", force=True)
 
 

@@ -22,7 +22,7 @@ Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class Question:
     """A label, what is known of it without a release, and the columns that are known with any."""
 
     label: Labels
@@ -58,8 +58,8 @@ class SubsetBits:
 
     table: CodedTable
     parts: Parts
-    target: Guess
-    secret: Guess | None
+    target: Question
+    secret: Question | None
     people: Labels | None = None
     boosting: Boosting = field(default_factory=Boosting)
     fitted: dict[Columns, tuple[NDArray[np.float32], NDArray[np.float32] | None]] = field(
@@ -170,21 +170,23 @@ class SubsetBits:
             None if self.people is None else self.people[self.parts.asked],
         )
 
-    def _gains(self, columns: Columns, guess: Guess) -> NDArray[np.float32]:
+    def _gains(self, columns: Columns, guess: Question) -> NDArray[np.float32]:
         found = [
             gains(said, known[ask], guess.label[ask])
             for said, known, ask in self._said(columns, guess)
         ]
         return np.concatenate(found).astype(np.float32)
 
-    def _promised(self, columns: Columns, guess: Guess) -> Floats:
+    def _promised(self, columns: Columns, guess: Question) -> Floats:
         found = [
             promised_bits(self.table, ask, said, guess.label[ask])
             for said, _, ask in self._said(columns, guess)
         ]
         return np.asarray(np.mean(found, axis=0)[: len(self)])
 
-    def _said(self, columns: Columns, guess: Guess) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
+    def _said(
+        self, columns: Columns, guess: Question
+    ) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
         """What is said with these columns, what was known, and of which rows, round by round."""
         for (learn, ask), known in zip(self.parts.rounds, guess.known):
             if not columns:
@@ -202,17 +204,17 @@ class SubsetBits:
             yield said, known, ask
 
 
-def _known_shares(label: Labels, parts: Parts) -> Guess:
+def _known_shares(label: Labels, parts: Parts) -> Question:
     classes = int(label.max()) + 1
     known = tuple(
         np.broadcast_to(shares(label[learn], classes), (len(label), classes))
         for learn, _ in parts.rounds
     )
-    return Guess(label, classes, known)
+    return Question(label, classes, known)
 
 
-def _known_by_target(label: Labels, target: Labels, parts: Parts, beside: int) -> Guess:
+def _known_by_target(label: Labels, target: Labels, parts: Parts, beside: int) -> Question:
     """The secret, where the target is known: its column is the last one."""
     classes = int(label.max()) + 1
     known = tuple(shares_given(label, target, learn, classes) for learn, _ in parts.rounds)
-    return Guess(label, classes, known, (beside,))
+    return Question(label, classes, known, (beside,))

@@ -17,11 +17,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.learn.coded_table import CODES, CodedTable
+from tamis.learn.coded_table import CodedTable
 
 Floats = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 
+CODES = 32
+"""As in `coded_table`, written again: Numba's cache sees no change in another file."""
 DEPTH = 3
 LEAVES = 1 << DEPTH
 MOST_ROWS = 1 << 17

@@ -9,9 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tamis.learn.coded_table import CODES, CodedTable
+from tamis.learn.coded_table import CodedTable
 
 Floats = NDArray[np.float64]
+CODES = 32
+"""As in `coded_table`, written again: Numba's cache sees no change in another file."""
 
 
 def promised_bits(

@@ -121,7 +121,7 @@ class SubsetScores:
         progress: bool = False,
     ) -> None:
         if encode not in get_args(Encoding):
-            raise InputError(f"encode is one of {listed(get_args(Encoding))}, got {encode!r}")
+            raise InputError(f"encode must be one of {listed(get_args(Encoding))}, got {encode!r}")
         nominal = getattr(estimator, "nominal", None)
         task = Task.of(table, target, features, nominal)
         self.features = tuple(task.features.names)

@@ -111,7 +111,7 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
         (["--weights", "speed=1"], 2, "no factor 'speed'"),
         (["-o", "x.xls"], 2, ".csv or .parquet"),
         (["--classifier", "oracle"], 2, "oracle"),
-        (["--target", "wage"], 2, "the target 'wage' holds fractions"),
+        (["--target", "wage"], 2, "the target 'wage' contains fractions"),
     ],
 )
 def test_requests_that_cannot_be_met(run, clinic, tmp_path, monkeypatch, args, code, said):

@@ -268,9 +268,9 @@ def test_what_growing_and_pruning_share_is_compiled_once(tmp_path):
     code = """
 import numpy as np
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45.kernels import deal, move
+from tamis.learn.c45.kernels import deal, move_rows
 C45Classifier().fit(np.arange(8.0)[:, None], [0, 0, 1, 0, 1, 1, 0, 1])
-print(len(deal.overloads), len(move.overloads))
+print(len(deal.overloads), len(move_rows.overloads))
 """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", code]

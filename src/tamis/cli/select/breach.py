@@ -19,7 +19,7 @@ from tamis.cli.terminal import (
     progress,
     rich_table,
 )
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.publish.figures import change, percent
 
 if TYPE_CHECKING:
@@ -210,11 +210,11 @@ def print_breach(
     held: HeldOutResult | None,
     stabilities: Sequence[Stability],
 ) -> None:
-    """Print the choice, what it is worth, every candidate and how sure the choice is."""
+    """Print the choice, what it is worth, every candidate and how certain the choice is."""
     out = console()
     best, baseline = fitted.best_, fitted.baseline_
     out.print(
-        f"[bold]{best.size} of {baseline.size} columns may leave[/bold]: "
+        f"[bold]{best.size} of {plural(baseline.size, 'column')} may be released[/bold]: "
         f"{escape(', '.join(best.features))}"
     )
     out.print(
@@ -223,7 +223,7 @@ def print_breach(
         f"{escape(str(table.sensitive))} is guessed {_change(best.pbi)} (PBI, 95% interval "
         f"{change(best.pbi_interval[0])} to {change(best.pbi_interval[1])})."
     )
-    out.print(f"One who knows the distribution of it only has PBI {change(fitted.floor_)}.")
+    out.print(f"Always guessing its most common value has PBI {change(fitted.floor_)}.")
     if held is not None:
         out.print(
             f"On {held.rows:,} rows that the search never saw: {percent(held.performance)} against "
@@ -232,8 +232,8 @@ def print_breach(
     if fitted.cut_ is not None and fitted.cut_.points:
         out.print(f"{escape(str(table.sensitive))} was {fitted.cut_.rule}.")
     _show_candidates(fitted)
-    out.print(f"teaches most first: {escape(', '.join(fitted.performance_ranking_))}")
-    out.print(f"tells least first:  {escape(', '.join(fitted.privacy_ranking_))}")
+    out.print(f"most useful first:     {escape(', '.join(fitted.performance_ranking_))}")
+    out.print(f"least revealing first: {escape(', '.join(fitted.privacy_ranking_))}")
     _show_sensitivity(fitted)
     _show_stability(stabilities)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tamis.errors import InputError, plural
-from tamis.learn.c45.table import CodedTable, encode
+from tamis.learn.c45.table import C45Table, encode
 from tamis.learn.c45.tree import Tree, leaf_shares
 from tamis.learn.task import given_labels
 
@@ -129,13 +129,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
-    def code(self, X: Any) -> CodedTable:
+    def code(self, X: Any) -> C45Table:
         """Code a table once, for `fit_coded` on any of its rows and columns."""
         return encode(X, self.nominal)
 
     def fit_coded(
         self,
-        coded: CodedTable,
+        coded: C45Table,
         y: Any,
         rows: Any = None,
         columns: Sequence[int] | None = None,
@@ -145,7 +145,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        coded : CodedTable
+        coded : C45Table
         y : array-like
             The labels of all rows of `coded`.
         rows, columns : sequence of int, optional
@@ -185,12 +185,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class with the largest share; the first of equals."""
         return self._decided(self.predict_proba(X))
 
-    def predict_coded(self, coded: CodedTable, rows: Any = None) -> np.ndarray:
+    def predict_coded(self, coded: C45Table, rows: Any = None) -> np.ndarray:
         """Predict some rows of the table given to `fit_coded`, from the columns used there."""
         return self.predict_with_proba_coded(coded, rows)[0]
 
     def predict_with_proba_coded(
-        self, coded: CodedTable, rows: Any = None
+        self, coded: C45Table, rows: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The classes of the same rows and the shares that they follow from."""
         check_is_fitted(self)

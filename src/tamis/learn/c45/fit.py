@@ -24,7 +24,7 @@ from tamis.learn.c45.kernels import (
     grow_tree,
     prune,
 )
-from tamis.learn.c45.table import CodedTable
+from tamis.learn.c45.table import C45Table
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -45,7 +45,7 @@ class FitSettings:
 
 
 def fit_tree(
-    coded: CodedTable,
+    coded: C45Table,
     y: np.ndarray,
     classes: int,
     weight: np.ndarray,
@@ -62,7 +62,7 @@ def fit_tree(
     return _packed(plan)
 
 
-def _data(coded: CodedTable, y: np.ndarray, total: float) -> Data:
+def _data(coded: C45Table, y: np.ndarray, total: float) -> Data:
     levels = np.array([0 if v is None else len(v) for v in coded.schema.levels], np.int64)
     counted = (levels == 0) | (levels < MANY_VALUES * total)
     line = np.where(levels == 0, np.cumsum(levels == 0), 0)
@@ -73,7 +73,7 @@ def _data(coded: CodedTable, y: np.ndarray, total: float) -> Data:
 
 def _grown(
     data: Data,
-    coded: CodedTable,
+    coded: C45Table,
     root: np.ndarray,
     weight: np.ndarray,
     rows: np.ndarray,
@@ -92,7 +92,7 @@ def _grown(
         places, nodes = 2 * places, 4 * nodes
 
 
-def _sorted_rows(coded: CodedTable, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _sorted_rows(coded: C45Table, numeric: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The rows as given, then sorted by each numeric column."""
     chosen = np.zeros(coded.rows, bool)
     chosen[rows] = True
@@ -104,7 +104,7 @@ def _sorted_rows(coded: CodedTable, numeric: np.ndarray, rows: np.ndarray) -> np
     return sorted_rows
 
 
-def _placed(plan: Plan, coded: CodedTable, rows: np.ndarray, settings: FitSettings) -> Plan:
+def _placed(plan: Plan, coded: C45Table, rows: np.ndarray, settings: FitSettings) -> Plan:
     """Move each cut down to the largest value in the training rows that is not above it.
 
     A tolerance of a tenth of the resolution covers midpoints rounded to just below a value.

@@ -31,7 +31,7 @@ class ColumnSchema:
 
 
 @dataclass(frozen=True, eq=False)
-class CodedTable:
+class C45Table:
     """A coded table: `values` has one line per column.
 
     Examples
@@ -63,7 +63,7 @@ class CodedTable:
                 line[:] = np.argsort(column, kind="stable")
         return order
 
-    def select(self, columns: Sequence[int]) -> CodedTable:
+    def select(self, columns: Sequence[int]) -> C45Table:
         """The same rows with only these columns, by number."""
         picked = [int(c) for c in columns]
         schema = ColumnSchema(
@@ -77,7 +77,7 @@ class CodedTable:
 
 def encode(
     data: Any, nominal: Sequence[int | str] | None = None, schema: ColumnSchema | None = None
-) -> CodedTable:
+) -> C45Table:
     """Code a pandas, polars or pyarrow frame, or an array.
 
     Parameters
@@ -107,13 +107,13 @@ def encode(
     return _filled(schema, Coding(schema.levels).columns(frame), frame.height)
 
 
-def _filled(schema: ColumnSchema, columns: Sequence[Column], rows: int) -> CodedTable:
+def _filled(schema: ColumnSchema, columns: Sequence[Column], rows: int) -> C45Table:
     values = np.empty((len(columns), rows))
     for line, column in zip(values, columns):
         line[:] = column.values
         if column.categories is not None:
             line[column.values < 0] = np.nan
-    return CodedTable(schema, values)
+    return C45Table(schema, values)
 
 
 def _frame(

@@ -109,14 +109,14 @@ class Filler:
 
     def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
         """The pairs a set distinguishes, feasible or not, and what each candidate would add."""
-        from tamis.select.containment.kernels import gains
+        from tamis.select.containment.kernels import pair_gains
 
         if self.modular:
             added = self.pairs.copy()
             added[places] = 0
             return int(self.pairs[places].sum()), added
         g, _ = self._offered(places, k=1)
-        return self._parted(g), gains(self.columns, g)
+        return self._parted(g), pair_gains(self.columns, g)
 
     def selection(self, filled: Filled, bound: float | None = None) -> Selection:
         """The set with its path, as a search returns it."""

@@ -499,7 +499,7 @@ def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     return DONE
 
 
-def gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
+def pair_gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
     """The gain of each column over the patterns so far."""
     out = np.empty(len(columns.begin), dtype=np.int64)
     _gains(columns, g, out)
