@@ -1,4 +1,4 @@
-"""`tamis select`: which columns may leave? One command for each kind of risk to keep low."""
+"""`tamis select`: which columns may be released? One command for each kind of risk."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Kinds(LazyGroup):
     epilog="`tamis select TABLE --by containment|breach` does the same.",
 )
 def select() -> None:
-    """Choose the columns of a table that may leave."""
+    """Choose the columns of a table that may be released."""
 
 
 def writing_options(drawn: str) -> Decorator:

@@ -84,7 +84,7 @@ OPTIONS = [
 ]
 
 
-@click.command(short_help="Columns that teach the target, not the sensitive column.")
+@click.command(short_help="Columns that predict the target, not the sensitive one.")
 @table_options
 @click.option(
     "--search",
@@ -96,7 +96,7 @@ OPTIONS = [
 @with_options(OPTIONS)
 @writing_options("the candidates in their regions")
 def breach(source: TableSource, **options: Any) -> None:
-    """Columns that teach the target and do not tell the sensitive column.
+    """Columns that predict the target without revealing the sensitive column.
 
     Of TABLE, those that predict the target as well as all columns do, and make the sensitive
     column harder to guess.

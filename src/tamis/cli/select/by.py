@@ -36,7 +36,7 @@ RUN: dict[str, Callable[..., None]] = {
 @with_options(breach.OPTIONS)
 @writing_options("the path by containment, regions by breach")
 def by(source: TableSource, by: str, **options: Any) -> None:
-    """Choose the columns of TABLE that may leave.
+    """Choose the columns of TABLE that may be released.
 
     The same as tamis select containment and tamis select breach, whose help tells which options
     go with which.

@@ -64,7 +64,7 @@ OPTIONS = [
 ]
 
 
-@click.command(short_help="0/1 columns: all that somebody has, k people have.")
+@click.command(short_help="0/1 columns: whatever a person has, k people have.")
 @table_options
 @click.option(
     "--search",
