@@ -71,6 +71,8 @@ def test_the_manifest_counts_people(outcome: Outcome, folder: Path):
     assert entry["measured"] >= 4
     assert entry["rows_measured"] >= entry["measured"] * 2
     assert entry["recount"] == "private"
+    told = json.loads((folder / "manifest.json").read_text())["not_promised"]
+    assert any("who knows several" in words for words in told)
     assert "people" in {check.name for check in verify(folder).checks}
 
 

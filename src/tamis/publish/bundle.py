@@ -202,6 +202,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         altered=release.unaltered is not None,
+        several=release.people is not None,
     )
 
 

@@ -118,6 +118,7 @@ def not_promised(
     alone: bool,
     sensitive_released: bool,
     altered: bool = False,
+    several: bool = False,
 ) -> list[str]:
     """What a reader might wrongly believe.
 
@@ -131,6 +132,8 @@ def not_promised(
     sensitive_released : bool
     altered : bool
         Whether cells were changed on purpose.
+    several : bool
+        Whether a person may have several rows.
 
     Examples
     --------
@@ -154,6 +157,11 @@ def not_promised(
         found.append(
             f"In all released columns together, some {unit} are like few others or none: anyone "
             "who knows all these values of a person finds the row."
+        )
+    if several and names:
+        found.append(
+            "Anonymity covers an attacker who knows one row of a person; one who knows several "
+            "rows may find the person by their combination."
         )
     if "containment_anonymity" in names:
         found.append(
