@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tamis.datasets import patients
+from tamis.publish.bundle import RECIPE_VERSION
 
 ROLES = (
     "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient",
@@ -254,6 +255,18 @@ stay_days = [1, 30]
 visits = [0, 30]
 readmitted = ["no", "yes"]
 """
+
+
+@pytest.mark.parametrize("part", ["settings", "origin"])
+@pytest.mark.parametrize("odd", [None, 3, {"strange": 1}, {"source": {"strange": 1}}])
+def test_a_damaged_recipe_is_said(run, tmp_path, part, odd):
+    private = tmp_path / "one" / "private"
+    private.mkdir(parents=True)
+    recipe = {"recipe_version": RECIPE_VERSION, "settings": {}, "origin": {}, part: odd}
+    (private / "recipe.json").write_text(json.dumps(recipe))
+    code, _, err = run("release", "--again", tmp_path / "one")
+    assert code == 2
+    assert "unforeseen" not in err
 
 
 def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder, tmp_path):

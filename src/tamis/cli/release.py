@@ -267,14 +267,20 @@ def again_from(
     if out is not None:
         refuse_existing(Path(out), force)
     known = read_recipe(folder)
-    _refuse_programs(folder, known)
-    settings = Settings(**known["settings"])
-    if settings.epsilon is not None:
-        raise CannotMeet(
-            f"the rows in {folder} were drawn with noise that has no seed, and drawing again would "
-            f"cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
-        )
-    original, binary = _read_again(known["origin"], table)
+    try:
+        _refuse_programs(folder, known)
+        settings = Settings(**known["settings"])
+        if settings.epsilon is not None:
+            raise CannotMeet(
+                f"the rows in {folder} were drawn with noise that has no seed, and drawing again "
+                f"would cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
+            )
+        original, binary = _read_again(known["origin"], table)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"the recipe in {folder} is damaged ({type(error).__name__}); run the release again "
+            "with its own options"
+        ) from None
     with TemporaryDirectory() as aside:
         target = Path(out) if out is not None else Path(aside) / "again"
         make(
@@ -461,11 +467,7 @@ def release(
     DIR gets release.csv, manifest.json and report.html to share, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
     """
-    from tamis.cli.release import Limits, run_release
-
     if again is not None:
-        from tamis.cli.release import again_from
-
         again_from(again, source.table, out, force, as_json, quiet)
         return
     if source.table is None:
