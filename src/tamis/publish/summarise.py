@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 
@@ -432,69 +433,69 @@ def _again(outcome: Outcome) -> str:
 
 
 def _notes(outcome: Outcome) -> list[Note]:
-    split, chosen = outcome.evaluator.split, outcome.decision.chosen
+    """What a reader must know to read the figures: how they were measured, and what misleads."""
+    return [*_measured_on(outcome), *_missed_limits(outcome), *_caveats(outcome)]
+
+
+def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
+    return {"level": level, "text": text, "public": public}
+
+
+def _measured_on(outcome: Outcome) -> Iterator[Note]:
+    split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
     seen, choosing = len(split.seen), len(split.choosing)
     measured = (
-        f"Figures were measured on {len(split.reporting):,} rows that played no part in the "
-        "choice; "
+        f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
     )
-    found: list[Note] = [
-        {
-            "level": "note",
-            "text": f"{measured}the search used {seen:,} others, and {choosing:,} more decided "
-            "among what it found. The release contains all of them, in an order that reveals "
-            "nothing.",
-            "public": True,
-        }
-        if not chosen.release.is_drawn
-        else {
-            "level": "note",
-            "text": f"{measured}models were trained on synthetic rows drawn in the same way from "
-            f"{seen:,} others. These figures are for you only: no epsilon covers them.",
-            "public": False,
-        },
-        {
-            "level": "note",
-            "text": "Limits, ranks and the choice are based on different rows from the figures "
-            "shown, so that no figure flatters what was chosen. Picking another release by the "
-            "figures here would mean picking the luckiest one.",
-            "public": False,
-        },
-    ]
-    found += [
-        {
-            "level": "warning",
-            "text": f"The release met every limit on the rows it was chosen by, but "
-            f"{failure.words}. Trust the reported figure; set a stricter limit if this one must "
-            "be met for certain.",
-            "public": False,
-        }
-        for failure in outcome.decision.missed
-    ]
+    if drawn:
+        yield _note(
+            f"{measured}; models were trained on synthetic rows drawn in the same way from "
+            f"{seen:,} others. These figures are for you only: no epsilon covers them."
+        )
+    else:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. The release contains all of them, in an order that reveals nothing.",
+            public=True,
+        )
+    yield _note(
+        "Limits, ranks and the choice are based on different rows from the figures shown, so that "
+        "no figure flatters what was chosen. Picking another release by the figures here would "
+        "mean picking the luckiest one."
+    )
+
+
+def _missed_limits(outcome: Outcome) -> Iterator[Note]:
+    for failure in outcome.decision.missed:
+        yield _note(
+            f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
+            "the reported figure; set a stricter limit if this one must be met for certain.",
+            level="warning",
+        )
+
+
+def _caveats(outcome: Outcome) -> Iterator[Note]:
+    evaluator = outcome.evaluator
     if outcome.table.people is not None:
-        text = (
+        yield _note(
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."
         )
-        found.append({"level": "note", "text": text, "public": False})
-    if outcome.evaluator.sensitive == outcome.table.target:
-        text = (
+    if evaluator.sensitive == outcome.table.target:
+        yield _note(
             "The target is also the sensitive column, so whatever teaches a model also helps an "
-            "attacker."
+            "attacker.",
+            level="warning",
         )
-        found.append({"level": "warning", "text": text, "public": False})
-    cut = outcome.evaluator.cut
-    if cut is not None and cut.points:
-        points = ", ".join(f"{point:g}" for point in cut.points)
-        text = (
-            f"{outcome.evaluator.sensitive} takes many numeric values, so naming the right "
-            f"interval counts as guessing it. The intervals are cut at {points}."
+    if evaluator.cut is not None and evaluator.cut.points:
+        points = ", ".join(f"{point:g}" for point in evaluator.cut.points)
+        yield _note(
+            f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
+            f"counts as guessing it. The intervals are cut at {points}."
         )
-        found.append({"level": "note", "text": text, "public": False})
     if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
-        text = (
+        yield _note(
             "Always guessing the most frequent sensitive value is right more often than any "
-            "attacker who sees everything, so a limit on the increase means nothing here."
+            "attacker who sees everything, so a limit on the increase means nothing here.",
+            level="warning",
         )
-        found.append({"level": "warning", "text": text, "public": False})
-    return found
