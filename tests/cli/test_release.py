@@ -184,7 +184,10 @@ def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypa
 def test_a_signal_leaves_nothing(args, tmp_path, how):
     """Stopped in the middle of the search, which is made slow for the purpose."""
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        # The tests may have been started in the background, or by nohup.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
         "import tamis.flow\n"
         "def slow(*args, **options):\n"
         "    print('searching', flush=True)\n"

@@ -156,6 +156,7 @@ def stopped(*args, **options):
     os.kill(os.getpid(), how)
     time.sleep(60)
 setattr(bundle, step, stopped)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
 from tamis.cli import main
 main(sys.argv[3:])
 """
