@@ -208,7 +208,7 @@ def test_copies_of_rows_make_no_figure_surer():
         ),
     ]
     for alone, copied, naive in pairs:
-        wide, same, narrow = (f.high - f.low for f in (alone, copied, naive))  # type: ignore
+        wide, same, narrow = (f.high - f.low for f in (alone, copied, naive))  # type: ignore[union-attr, operator]
         assert same == pytest.approx(wide, rel=0.1)
         assert narrow < 0.6 * wide
 

@@ -67,7 +67,7 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def parquet_frame(path: str | Path) -> pl.DataFrame:
-    return _typed_file(path, "parquet", pl.read_parquet)
+    return _typed_file(path, "parquet file", pl.read_parquet)
 
 
 def arrow_frame(path: str | Path) -> pl.DataFrame:
