@@ -1,4 +1,4 @@
-"""Which release is published: limits first, then E(S), then the fewest columns."""
+"""Which release is published: limits first, then what it keeps and tells, or E(S)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.choice import chosen
 from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
+from tamis.select.front import undominated
+
+Choice = Literal["value", "ranks"]
 
 WORDS = {
+    "kept": "share kept of what can be learnt about the target",
+    "told": "share told of what the table tells about the sensitive column",
+    "useful": "bits taught about the target",
+    "telling": "bits told about the sensitive column",
     "performance": "accuracy",
     "auc": "area under the ROC curve",
     "f_measure": "F-measure",
@@ -144,10 +154,32 @@ class Decision:
     measures: Mapping[str, str]
     """The measure of the scorecard that each factor stands for."""
     missed: tuple[Failure, ...] = ()
+    by: Choice = "value"
+    caution: float = 1.0
+
+    @property
+    def front(self) -> list[Row]:
+        """The releases that meet all limits and that no other such beats in kept and told.
+
+        The least telling first, as measured on the rows used to choose.
+        """
+        rows = [row for row in self.scorecard.rows if row.release.name not in self.failures]
+        measured = self.scorecard.compared.choosing
+        at = [self.scorecard.number(row) for row in rows]
+        points: dict[tuple[int, ...], tuple[float, float]] = {
+            (i,): (float(measured.kept[n]), float(measured.told[n])) for i, n in enumerate(at)
+        }
+        return [rows[i] for (i,) in undominated(points)]
 
 
 def decide(
-    scorecard: Scorecard, limits: tuple[Limit, ...] = (), weights: Weights = None
+    scorecard: Scorecard,
+    limits: tuple[Limit, ...] = (),
+    weights: Weights = None,
+    *,
+    by: Choice = "ranks",
+    caution: float = 1.0,
+    allow_useless: bool = False,
 ) -> Decision:
     """Choose the best of the releases that meet every limit.
 
@@ -158,6 +190,13 @@ def decide(
         Besides what each release itself promises. They are checked on the rows used to choose.
     weights : mapping of factor to weight, optional
         Factors are `performance`, `privacy` and `size`, or measures of the scorecard.
+    by : {"value", "ranks"}
+        What is kept of the target less `caution` times what is told of the sensitive column; or
+        E(S), the weighted ranks.
+    caution : float
+        What told weighs against kept.
+    allow_useless : bool
+        Whether a release may be chosen that predicts the target no better than guessing.
 
     Returns
     -------
@@ -165,7 +204,15 @@ def decide(
         Where no release meets every limit, an error that says what fails, by how much, and what
         comes closest.
     """
-    failing = {row.release.name: failures(row, limits) for row in scorecard.rows}
+    if not (allow_useless or scorecard.compared.choosing.teaches):
+        raise CannotMeet(_nothing_teaches(scorecard))
+    failing = {
+        row.release.name: (
+            *failures(row, limits),
+            *(() if allow_useless else _useless(scorecard, row)),
+        )
+        for row in scorecard.rows
+    }
     meeting = [row for row in scorecard.rows if not failing[row.release.name]]
     if not meeting:
         raise CannotMeet(_nothing_meets(scorecard, failing))
@@ -173,10 +220,49 @@ def decide(
     directions, measures = _factors(scorecard, weights)
     scores = {name: [_score(row, measures[name]) for row in rows] for name in directions}
     ranks = evaluation(scores, directions, read_weights(weights or WEIGHTS, directions))
-    best = next(rows[i] for i in ranks.order if rows[i] in meeting)
+    if by == "ranks":
+        best = next(rows[i] for i in ranks.order if rows[i] in meeting)
+    else:
+        best = _most_valuable(scorecard, meeting, caution)
+    if not allow_useless and (best.value("useful") or 0.0) <= 0:
+        raise CannotMeet(_useless_after_all(scorecard, best))
     unmet = {name: found for name, found in failing.items() if found}
     missed = beyond(best, limits, "report")
-    return Decision(scorecard, tuple(rows), ranks, unmet, best, measures, missed)
+    return Decision(scorecard, tuple(rows), ranks, unmet, best, measures, missed, by, caution)
+
+
+def _most_valuable(scorecard: Scorecard, meeting: list[Row], caution: float) -> Row:
+    every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
+    allowed = np.array([row in meeting for row in every])
+    sizes = [len(row.release.features) for row in every]
+    return every[chosen(scorecard.compared.choosing, sizes, allowed, caution=caution)]
+
+
+def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:
+    """That a release is not shown to predict the target better than guessing."""
+    if scorecard.compared.choosing.useful[scorecard.number(row)].clear:
+        return []
+    words = "it is not shown to predict the target better than guessing"
+    return [Failure(words, "no better than guessing", 1.0)]
+
+
+def _nothing_teaches(scorecard: Scorecard) -> str:
+    target = scorecard.baseline.release.table.target
+    return (
+        f"nothing here teaches {target!r}: on rows not learnt from, all columns together predict "
+        "it no better than guessing, so nothing was published. Add columns or rows that bear on "
+        "it, or publish all the same with --allow-useless"
+    )
+
+
+def _useless_after_all(scorecard: Scorecard, row: Row) -> str:
+    target = row.release.table.target
+    return (
+        f"the release that was chosen, {row.release.name!r}, predicts {target!r} no better than "
+        "guessing on rows kept aside from the choice, so nothing was published. More rows, a "
+        "smaller k, fewer quasi-identifiers or looser limits may help; --allow-useless publishes "
+        "all the same"
+    )
 
 
 def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:
@@ -215,5 +301,6 @@ def _nothing_meets(scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ..
     columns = f"{amount} column{'' if amount == 1 else 's'}"
     return (
         f"none of the {len(scorecard.rows)} releases meets every limit, so nothing was published. "
-        f"The closest is {nearest.release.name!r} with {columns}: {missing}"
+        f"The closest is {nearest.release.name!r} with {columns}: {missing}. Ask for less "
+        "(a smaller k, looser limits), or say which columns attackers may know (--quasi)"
     )

@@ -5,16 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 from tamis.binary.records import Cut
-from tamis.decide import Decision, Limit, decide
+from tamis.decide import Choice, Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
+from tamis.evaluate.close_look import CloseLook, close_look
+from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
-from tamis.evaluate.scorecard import MEASURES, Progress, scorecard
+from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
-from tamis.learn.models import ATTACKERS, attackers, seeded
+from tamis.learn.models import attackers, seeded
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Problem
 from tamis.rank.factors import WEIGHTS, read_weights
@@ -40,6 +43,16 @@ class Settings:
     epsilon : float, optional
         Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
         then proposes them.
+    choose : {"value", "ranks"}
+        By what is kept of the target less `caution` times what is told of the sensitive column; or
+        by E(S), the weighted ranks of `weights`.
+    caution : float
+        What told weighs against kept.
+    min_kept, max_told : float, optional
+        The least share to keep of what can be learnt about the target, and the largest share to
+        tell of what the table tells about the sensitive column.
+    allow_useless : bool
+        Whether to publish what predicts the target no better than guessing.
     max_pbi : float, optional
         The most that the strongest attacker may gain over releasing everything.
     min_performance : float, optional
@@ -66,13 +79,18 @@ class Settings:
 
     k: int = 5
     epsilon: float | None = None
+    choose: Choice = "value"
+    caution: float = 1.0
+    min_kept: float | None = None
+    max_told: float | None = None
+    allow_useless: bool = False
     max_pbi: float | None = None
     min_performance: float | None = None
     max_features: int | None = None
     max_lost_rules: float | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = "nb"
-    attackers: tuple[str, ...] = ATTACKERS
+    attackers: tuple[str, ...] = ("c45", "nb")
     methods: Mapping[str, Mapping[str, Any]] | None = None
     holdout: float = 0.25
     format: Literal["csv", "parquet"] = "csv"
@@ -83,10 +101,14 @@ class Settings:
             raise InputError(f"k must be a number of people, 1 or more, got {self.k}")
         if self.format not in ("csv", "parquet"):
             raise InputError(f"format must be csv or parquet, got {self.format!r}")
-        if self.min_performance is not None and not 0 <= self.min_performance <= 1:
-            raise InputError(
-                f"min_performance must be a share between 0 and 1, got {self.min_performance:g}"
-            )
+        if self.choose not in get_args(Choice):
+            raise InputError(f"choose must be value or ranks, got {self.choose!r}")
+        if not 0 <= self.caution < float("inf"):
+            raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
+        for name in ("min_performance", "min_kept", "max_told"):
+            share = getattr(self, name)
+            if share is not None and not 0 <= share <= 1:
+                raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
@@ -108,6 +130,8 @@ class Settings:
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
         bounds = (
+            ("kept", "at least", self.min_kept),
+            ("told", "at most", self.max_told),
             ("pbi", "at most", self.max_pbi),
             ("performance", "at least", self.min_performance),
             ("features", "at most", self.max_features),
@@ -131,6 +155,20 @@ class Outcome:
     proposals: Proposals
     decision: Decision
     binary: Mapping[str, Cut] | None = None
+
+    @cached_property
+    def close_look(self) -> CloseLook:
+        """What slower learners make of the chosen release, and whom it tells of most."""
+        chosen = self.decision.chosen.release
+        yardstick = self.evaluator.yardstick
+        return close_look(yardstick, chosen, self.settings.k, self.settings.seed)
+
+    @cached_property
+    def column_bits(self) -> dict[str, ColumnBits]:
+        """What each column teaches and tells, alone and beyond the chosen release."""
+        decision = self.decision
+        compared, release = decision.scorecard.compared, decision.chosen.release
+        return column_bits(self.evaluator.yardstick, compared, release)
 
 
 def consider(
@@ -174,20 +212,35 @@ def consider(
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
-    problem = Problem(
-        table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon
-    )
-    found = propose(problem, methods(settings.proposing), tell)
     evaluator = Evaluator(
         table, split, model, attackers(settings.attackers, settings.seed), settings.seed
     )
+    problem = Problem(
+        table,
+        split,
+        settings.k,
+        model,
+        binary,
+        factors,
+        settings.seed,
+        settings.epsilon,
+        evaluator.yardstick,
+    )
+    found = propose(problem, methods(settings.proposing), tell)
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
     )
     floor = released(table, [], NOTHING, Recipe(NOTHING))
     card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
-    _warn(table, settings)
-    decision = decide(card, settings.limits, settings.weights)
+    _warn(table, settings, card)
+    decision = decide(
+        card,
+        settings.limits,
+        settings.weights,
+        by=settings.choose,
+        caution=settings.caution,
+        allow_useless=settings.allow_useless,
+    )
     return Outcome(table, settings, evaluator, found, decision, binary)
 
 
@@ -198,9 +251,18 @@ def _check_weights(weights: Mapping[str, float]) -> None:
         read_weights(weights, known)
 
 
-def _warn(table: Table, settings: Settings) -> None:
+def _warn(table: Table, settings: Settings, card: Scorecard) -> None:
+    measured = card.compared.choosing
+    if measured.teaches and measured.weak:
+        warnings.warn(
+            f"the columns teach little about {table.target!r}: all together they make it less than "
+            "5% more certain, so small differences between releases are mostly chance",
+            TamisWarning,
+            stacklevel=3,
+        )
     shares = [settings.weights.get(name, 0.0) for name in ("performance", "privacy")]
-    if table.sensitive == table.target and shares[0] == shares[1] != 0:
+    by_ranks = settings.choose == "ranks" and table.sensitive == table.target
+    if by_ranks and shares[0] == shares[1] != 0:
         warnings.warn(
             "the target is also the sensitive column, so performance and privacy with equal weight "
             "cancel out and only the number of columns decides; name a --sensitive column or "

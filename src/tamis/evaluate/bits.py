@@ -35,6 +35,8 @@ CLEAR = 2.0
 """How many standard errors a mean is from 0 to be taken for more than chance."""
 LEAST_SCALE = 0.05
 """Told is a share of no less than this part of what is unknown of the secret."""
+TRIFLE = 1e-9
+"""The least bits that can be a scale: below them all sets are worse than guessing."""
 WEAK = 0.05
 """Columns that tell less than this part of what is unknown of the target hardly teach it."""
 
@@ -160,6 +162,9 @@ class KeptTold:
         without a release.
     people : array of int, optional
         Whose each row is, see `mean`.
+    shown : pair of bool, optional
+        Whether anything teaches the target and tells the secret, where other rows have shown it.
+        `None`: what these rows show.
 
     Examples
     --------
@@ -179,6 +184,7 @@ class KeptTold:
     unsure_target: float
     unsure_secret: float = 0.0
     people: NDArray[np.integer[Any]] | None = None
+    shown: tuple[bool, bool] | None = None
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:
@@ -195,12 +201,12 @@ class KeptTold:
     @cached_property
     def teaches(self) -> bool:
         """Whether anything here teaches the target."""
-        return _any_clear(self.useful, self.everything)
+        return self.shown[0] if self.shown else _any_clear(self.useful, self.everything)
 
     @cached_property
     def tells(self) -> bool:
         """Whether anything here tells the secret more than the target does."""
-        return _any_clear(self.telling, self.everything)
+        return self.shown[1] if self.shown else _any_clear(self.telling, self.everything)
 
     @property
     def weak(self) -> bool:
@@ -210,7 +216,7 @@ class KeptTold:
     @cached_property
     def target_scale(self) -> float:
         """The bits that are 1 in `kept`: the most that any set gives."""
-        return max(each.value for each in self.useful)
+        return max(TRIFLE, *(each.value for each in self.useful))
 
     @cached_property
     def secret_scale(self) -> float:

@@ -19,6 +19,7 @@ from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
+from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
 from tamis.release import Release
@@ -90,6 +91,12 @@ class Evaluator:
         column = self.original.frame[self.sensitive][seen]
         whose = None if people is None else people[seen]
         return cut_sensitive(column, self.labels[seen], people=whose)
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """What releases keep of the target and tell of the sensitive column."""
+        secrets = None if self.cut is None else self.secrets
+        return Yardstick.of(self.original, self.split, self.labels, secrets, self.random_state)
 
     @cached_property
     def rules(self) -> RuleSet | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
+from tamis.learn.holdout import HoldOut
 
 RowNumbers = NDArray[np.intp]
 Numbers = NDArray[np.integer[Any]]
@@ -70,10 +71,38 @@ class Parts:
                     f"no row is left to {name}: {len(strata)} rows are too few, or too many of "
                     "them belong to one person"
                 )
-        rounds: tuple[tuple[RowNumbers, RowNumbers], ...] = ((learn, choose),)
-        if len(learn) + len(choose) < FOLDED:
-            rounds = _folds(np.sort(np.concatenate([learn, choose])), strata, people, draw)
-        return cls(learn, choose, report, rounds)
+        return cls(learn, choose, report, _rounds(learn, choose, strata, people, draw))
+
+    @classmethod
+    def of(
+        cls,
+        split: HoldOut,
+        strata: Numbers,
+        people: Numbers | None = None,
+        random_state: int = 0,
+    ) -> Parts:
+        """The parts of a hold-out, of which up to 8,000, 4,000 and 10,000 rows are drawn.
+
+        >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
+        >>> parts = Parts.of(split, np.array([0, 1] * 8))
+        >>> len(parts.learn), len(parts.choose), len(parts.report), len(parts.rounds)
+        (8, 4, 4, 5)
+        """
+        draw = np.random.default_rng(random_state)
+        learn, choose, report = (
+            _sampled(rows, most, strata, people, draw)
+            for rows, most in (
+                (split.seen, LEARN),
+                (split.choosing, CHOOSE),
+                (split.reporting, REPORT),
+            )
+        )
+        return cls(learn, choose, report, _rounds(learn, choose, strata, people, draw))
+
+    @property
+    def reporting(self) -> Parts:
+        """The same, where all that chose is learnt from and the rest is asked about."""
+        return replace(self, rounds=((self.search, self.report),))
 
     @cached_property
     def search(self) -> RowNumbers:
@@ -84,6 +113,28 @@ class Parts:
     def asked(self) -> RowNumbers:
         """The rows asked about to choose, round after round."""
         return np.concatenate([ask for _, ask in self.rounds])
+
+
+def _rounds(
+    learn: RowNumbers,
+    choose: RowNumbers,
+    strata: Numbers,
+    people: Numbers | None,
+    draw: np.random.Generator,
+) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
+    if len(learn) + len(choose) >= FOLDED:
+        return ((learn, choose),)
+    return _folds(np.sort(np.concatenate([learn, choose])), strata, people, draw)
+
+
+def _sampled(
+    rows: RowNumbers, most: int, strata: Numbers, people: Numbers | None, draw: np.random.Generator
+) -> RowNumbers:
+    """At most about so many of some rows, with the same mix of strata, of whole people."""
+    if len(rows) <= most:
+        return rows
+    place = _places(strata[rows], None if people is None else people[rows], draw)
+    return rows[place < most / len(rows)]
 
 
 def _sizes(rows: int) -> tuple[int, int, int]:

@@ -6,12 +6,13 @@ are reported from, which no choice is based on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
+from tamis.evaluate.yardstick import Compared
 from tamis.release import Release
 
 Progress = Callable[[str, int, int], None]
@@ -22,12 +23,13 @@ Progress = Callable[[str, int, int], None]
 class ScoredBy:
     """A measure of a release on one part of the rows: name, better direction, function.
 
-    The function returns `None` if the measure does not apply.
+    The function returns `None` if the measure does not apply. Without one, the measure compares
+    all releases at once, see `Compared`.
     """
 
     name: str
     better: Literal["max", "min"]
-    of: Callable[[Findings], Figure | None]
+    of: Callable[[Findings], Figure | None] | None = None
 
 
 def _performance(findings: Findings) -> Figure:
@@ -43,7 +45,7 @@ def _pbi(findings: Findings) -> Figure | None:
     return found
 
 
-def _kept(name: str) -> Callable[[Findings], Figure | None]:
+def _retained(name: str) -> Callable[[Findings], Figure | None]:
     def of(findings: Findings) -> Figure | None:
         value = None if findings.retention is None else getattr(findings.retention, name)
         return None if value is None else Figure(float(value))
@@ -62,6 +64,10 @@ def _epsilon(findings: Findings) -> Figure | None:
 
 
 MEASURES = (
+    ScoredBy("kept", "max"),
+    ScoredBy("told", "min"),
+    ScoredBy("useful", "max"),
+    ScoredBy("telling", "min"),
     ScoredBy("performance", "max", _performance),
     ScoredBy("auc", "max", lambda findings: auc(findings.predictions, findings.people)),
     ScoredBy("f_measure", "max", lambda findings: f_measure(findings.predictions, findings.people)),
@@ -74,10 +80,10 @@ MEASURES = (
     ScoredBy(
         "features", "min", lambda findings: Figure(float(len(findings.assessment.release.features)))
     ),
-    ScoredBy("rule_accuracy", "min", _kept("rule_accuracy")),
-    ScoredBy("rsd", "min", _kept("rsd")),
-    ScoredBy("rld", "min", _kept("rld")),
-    ScoredBy("lost_rules", "min", _kept("lost_share")),
+    ScoredBy("rule_accuracy", "min", _retained("rule_accuracy")),
+    ScoredBy("rsd", "min", _retained("rsd")),
+    ScoredBy("rld", "min", _retained("rld")),
+    ScoredBy("lost_rules", "min", _retained("lost_share")),
 )
 
 
@@ -139,17 +145,24 @@ class Scorecard:
     candidates : tuple of Row
         What was proposed.
     measures : tuple of ScoredBy
+    compared : Compared
+        What each keeps and tells: the baseline, the floor, then what was proposed.
     """
 
     baseline: Row
     floor: Row
     candidates: tuple[Row, ...]
     measures: tuple[ScoredBy, ...]
+    compared: Compared
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """The baseline, then what was proposed; the floor is not a release."""
         return (self.baseline, *self.candidates)
+
+    def number(self, row: Row) -> int:
+        """The place of a release in `compared`."""
+        return (self.baseline, self.floor, *self.candidates).index(row)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, under stable names."""
@@ -188,13 +201,23 @@ def scorecard(
     Scorecard
     """
     every = [baseline, floor, *releases]
+    if tell is not None:
+        tell("measuring what is kept and told", 0, len(every))
+    compared = evaluator.yardstick.compared(every)
     rows = []
     for done, release in enumerate(every):
         if tell is not None:
             tell(f"measuring {release.name}", done, len(every))
         assessment = evaluator.assess(release)
-        reported = {m.name: m.of(assessment.reporting) for m in measures}
-        rows.append(
-            Row(assessment, reported, {m.name: m.of(assessment.choosing) for m in measures})
+        reported, for_choice = (
+            _figures(measures, findings, compared.figures(done, findings.part))
+            for findings in (assessment.reporting, assessment.choosing)
         )
-    return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures)
+        rows.append(Row(assessment, reported, for_choice))
+    return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures, compared)
+
+
+def _figures(
+    measures: tuple[ScoredBy, ...], findings: Findings, bits: Mapping[str, Figure | None]
+) -> dict[str, Figure | None]:
+    return {m.name: bits[m.name] if m.of is None else m.of(findings) for m in measures}

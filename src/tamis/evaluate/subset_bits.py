@@ -109,6 +109,14 @@ class SubsetBits:
             Boosting() if boosting is None else boosting,
         )
 
+    def over(self, parts: Parts, boosting: Boosting) -> SubsetBits:
+        """The same columns asked about other rows, by another boosting."""
+        target, secret = self.target.label, self.secret
+        told = secret and _known_by_target(secret.label, target, parts, len(self))
+        return SubsetBits(
+            self.table, parts, _known_shares(target, parts), told, self.people, boosting
+        )
+
     def __len__(self) -> int:
         """The number of columns that may be released."""
         return len(self.table) - 1

@@ -15,18 +15,20 @@ from tamis.errors import CannotMeet, InputError, listed
 from tamis.propose.altered import Flip, Noise
 from tamis.propose.breach import Breach
 from tamis.propose.containment import Containment
+from tamis.propose.front import KeptToldFront
 from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.release import Release
 
-METHODS: dict[str, type[Breach | Containment | Flip | Noise | Synthetic]] = {
+METHODS: dict[str, type[KeptToldFront | Breach | Containment | Flip | Noise | Synthetic]] = {
+    "front": KeptToldFront,
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
     "dp": Synthetic,
 }
-BY_DEFAULT = ("breach", "containment")
+BY_DEFAULT = ("front", "breach", "containment")
 """Methods that release unaltered values; those that alter them must be asked for."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tamis.binary.records import Cut, is_binary
+from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.table import Table
@@ -32,6 +33,8 @@ class Problem:
     random_state : int
     epsilon : float, optional
         What drawing rows with differential privacy may cost.
+    yardstick : Yardstick, optional
+        What columns keep and tell, for a search by it.
     """
 
     table: Table
@@ -42,6 +45,7 @@ class Problem:
     weights: Mapping[str, float] = field(default_factory=dict)
     random_state: int = 0
     epsilon: float | None = None
+    yardstick: Yardstick | None = None
 
     @property
     def too_few(self) -> str | None:

@@ -1,0 +1,145 @@
+"""A close look at a finalist: slower learners, and the few people that a mean hides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Mean, gains, mean, surprise
+from tamis.evaluate.figure import Figure, accuracy, auc
+from tamis.evaluate.strong import strong_probabilities
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
+from tamis.evaluate.surest import Group, Surest, known_rightly, largest_gains, largest_group, surest
+from tamis.evaluate.yardstick import Yardstick, figure
+from tamis.learn.holdout import Predictions
+from tamis.release import Release
+from tamis.risk.grouping import coded, dense, joined
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """How well a label is guessed with a release, by the best of several slow learners.
+
+    Attributes
+    ----------
+    bits : Figure
+        The mean gain over knowing no release.
+    share : Figure
+        The same as a share of what all columns, or the release, give: kept, or told.
+    accuracy, auc : Figure
+    surest : tuple of Surest
+        Precision and recall about the rarest value, among the rows it is held most likely of.
+    known : Figure
+        The share of rows whose value is as good as known with the release, and was not without.
+    largest : tuple of float
+        The largest gains of single people, in bits.
+    group : Group, optional
+        The people alike in what attackers may know, k or more, who gain most on average.
+    """
+
+    bits: Figure
+    share: Figure
+    accuracy: Figure
+    auc: Figure | None
+    surest: tuple[Surest, ...]
+    known: Figure
+    largest: tuple[float, ...]
+    group: Group | None
+
+
+@dataclass(frozen=True)
+class CloseLook:
+    """What is guessed of target and secret, on rows that neither learnt nor chose.
+
+    `secret` is `None` where there is none beside the target, or where rows are synthetic.
+    """
+
+    target: Guessed
+    secret: Guessed | None
+
+
+def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int = 0) -> CloseLook:
+    """Let slow learners guess target and secret from a release.
+
+    Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
+    they learn from up to 12,000 rows. For kept and told they learn from all columns too.
+
+    Parameters
+    ----------
+    yardstick : Yardstick
+    release : Release
+    k : int
+        Groups of fewer people are not looked at: of a few rows a mean is chance.
+    """
+    every = yardstick.reporting
+    bits, columns = yardstick.bits(release, every)
+    groups = None if release.is_drawn else _groups(release)
+    asked = [(every.target, bits.target)]
+    if every.secret is not None and bits.secret is not None:
+        asked.append((every.secret, bits.secret))
+    found = []
+    for before, now in asked:
+        known = _known(every, before)
+        said = _said(bits, columns, now, random_state)
+        whole = _said(every, every.everything, before, random_state)
+        found.append(_guessed(every, before, known, said, whole, groups, k))
+    return CloseLook(found[0], found[1] if len(found) > 1 else None)
+
+
+def _said(bits: SubsetBits, columns: Columns, asked: Question, random_state: int) -> Floats:
+    return strong_probabilities(
+        bits.table,
+        asked.label,
+        bits.parts.learn,
+        bits.parts.choose,
+        bits.parts.report,
+        columns=[*columns, *asked.beside],
+        classes=asked.classes,
+        random_state=random_state,
+    )
+
+
+def _known(every: SubsetBits, asked: Question) -> Floats:
+    return np.asarray(asked.known[0][every.parts.report])
+
+
+def _guessed(
+    every: SubsetBits,
+    asked: Question,
+    known: Floats,
+    said: Floats,
+    whole: Floats,
+    groups: NDArray[Any] | None,
+    k: int,
+) -> Guessed:
+    rows = every.parts.report
+    truth = asked.label[rows]
+    people = None if every.people is None else np.asarray(every.people[rows], dtype=np.int64)
+    each = gains(said, known, truth)
+    most = max(float(each.mean()), float(gains(whole, known, truth).mean()))
+    least = LEAST_SCALE * float(surprise(known, truth).mean()) if asked.beside else TRIFLE
+    bits, scale = mean(each, people), max(most, least)
+    rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
+    predictions = Predictions(np.arange(asked.classes), said.argmax(axis=1), truth, said)
+    return Guessed(
+        figure(bits),
+        figure(Mean(bits.value / scale, bits.error / scale)),
+        accuracy(predictions.right, people),
+        auc(predictions, people),
+        surest(said[:, rarest], truth == rarest),
+        known_rightly(said, known, truth),
+        tuple(float(gain) for gain in largest_gains(each, people)),
+        None if groups is None else largest_group(each, groups[rows], max(k, 2), people),
+    )
+
+
+def _groups(release: Release) -> NDArray[Any] | None:
+    """The number of each row's group of people alike in what attackers may know."""
+    columns = [coded(release.table.frame[name]) for name in release.table.quasi]
+    if not columns:
+        return None
+    return np.asarray(dense(reduce(lambda one, other: dense(joined(one, other)), columns)).codes)

@@ -1,0 +1,257 @@
+"""Kept and told of any release: one yardstick for columns as they are, altered and synthetic ones.
+
+Releases of columns as they are share one coded table and are fitted once for each set. What else a
+release holds is learnt from as it is released, and asked about with people as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.evaluate.bits import Floats, KeptTold, Mean, parts_of
+from tamis.evaluate.figure import Figure
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
+from tamis.learn.boosting import Boosting, shares
+from tamis.learn.coded_table import CodedTable
+from tamis.learn.holdout import HoldOut, column_labels
+from tamis.release import Release
+from tamis.table import Table
+
+REPORTED = Boosting(rounds=40)
+"""Twice the rounds of a search: as good as far slower learners, to within some hundredths."""
+Z = 1.96
+"""Standard errors to each side of a figure: a level of 0.95."""
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """What releases of a table keep and tell, on the rows to choose by and on those to report.
+
+    Parameters
+    ----------
+    original : Table
+    choosing, reporting : SubsetBits
+        Of all features of the original.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> from tamis.release import Recipe, released
+    >>> table = patients(rows=400)
+    >>> labels = column_labels(table, table.target)
+    >>> yardstick = Yardstick.of(table, HoldOut.drawn(labels), labels)
+    >>> every = [released(table, f, "", Recipe("")) for f in (table.features, [])]
+    >>> compared = yardstick.compared(every)
+    >>> compared.choosing.kept.round(1).tolist()
+    [1.0, 0.0]
+    """
+
+    original: Table
+    choosing: SubsetBits
+    reporting: SubsetBits
+
+    @classmethod
+    def of(
+        cls,
+        original: Table,
+        split: HoldOut,
+        labels: NDArray[Any],
+        secrets: NDArray[Any] | None = None,
+        random_state: int = 0,
+    ) -> Yardstick:
+        """Code a table once, and draw the rows to learn from, to choose by and to report on.
+
+        Parameters
+        ----------
+        labels, secrets : arrays
+            The target and the sensitive value of each row. `secrets` is `None` where that is the
+            target: nothing is told then.
+        """
+        target = np.unique(labels, return_inverse=True)[1]
+        secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
+        strata = target if secret is None else target * (int(secret.max()) + 1) + secret
+        parts = Parts.of(split, strata, original.people, random_state)
+        frame = original.only(original.features)
+        choosing = SubsetBits.of(frame, target, secret, parts=parts, people=original.people)
+        return cls(original, choosing, choosing.over(parts.reporting, REPORTED))
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.original.features)}
+
+    def columns(self, release: Release) -> Columns | None:
+        """The columns that a release is of, as they are; `None` where it holds anything else."""
+        if release.unaltered is not None or release.is_drawn:
+            return None
+        if not set(release.features) <= set(self._number):
+            return None
+        same = release.table.only(release.features).equals(self.original.only(release.features))
+        return tuple(sorted(self._number[f] for f in release.features)) if same else None
+
+    def compared(self, releases: Sequence[Release]) -> Compared:
+        """Kept and told of several releases; all features count for the scales."""
+        found = [self.columns(release) for release in releases]
+        choosing = self._measured(self.choosing, releases, found)
+        shown = choosing.teaches, choosing.tells
+        reporting = replace(self._measured(self.reporting, releases, found), shown=shown)
+        return Compared(choosing, reporting)
+
+    def bits(self, release: Release, among: SubsetBits) -> tuple[SubsetBits, Columns]:
+        """A table to learn a release from, and its columns there."""
+        columns = self.columns(release)
+        if columns is not None:
+            return among, columns
+        found = (
+            _drawn(release, among, self.original) if release.is_drawn else _other(release, among)
+        )
+        return found, found.everything
+
+    def _measured(
+        self, among: SubsetBits, releases: Sequence[Release], found: Sequence[Columns | None]
+    ) -> KeptTold:
+        gains = [
+            among.gains(columns) if columns is not None else self._gains(release, among)
+            for release, columns in zip(releases, found)
+        ]
+        sets = [(columns, i) for i, columns in enumerate(found)]
+        sets += [(c, -1) for c in (among.everything, *among.fitted) if c not in found]
+        gains += [among.gains(c) for c, i in sets if i < 0 and c is not None]
+        everything = next(i for i, (c, _) in enumerate(sets) if c == among.everything)
+        within = _within([columns for columns, _ in sets], len(among), everything)
+        for i, release in enumerate(releases):  # who has all columns can cut them to 0 and 1
+            within[everything, i] |= release.unaltered is None and not release.is_drawn
+        secret = [of_secret for _, of_secret in gains if of_secret is not None]
+        people = among.people
+        return KeptTold(
+            np.stack([of_target for of_target, _ in gains]),
+            np.stack(secret) if secret else None,
+            within,
+            everything,
+            among.target.surprise(among.parts),
+            0.0 if among.secret is None else among.secret.surprise(among.parts),
+            None if people is None else people[among.parts.asked],
+        )
+
+    def _gains(
+        self, release: Release, among: SubsetBits
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        bits, columns = self.bits(release, among)
+        target, secret = bits.gains(columns)
+        if not release.is_drawn or among.secret is None:
+            return target, secret
+        # The rows drawn lack the secret; who knows it of some people learns from them, which is
+        # more than drawn rows can reveal.
+        true = tuple(self._number[f] for f in release.features if f in self._number)
+        return target, among.gains(true)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Kept and told of the same releases, in their order, by the rows to choose and to report."""
+
+    choosing: KeptTold
+    reporting: KeptTold
+
+    def figures(
+        self, number: int, part: Literal["choosing", "reporting"]
+    ) -> dict[str, Figure | None]:
+        """The measures of one release by name; what is told is `None` where there is no secret."""
+        found = self.choosing if part == "choosing" else self.reporting
+        kept = Mean(float(found.kept[number]), found.kept_error(number))
+        told = Mean(float(found.told[number]), found.told_error(number))
+        secret = found.secret_gains is not None
+        return {
+            "kept": figure(kept),
+            "told": figure(told) if secret else None,
+            "useful": figure(found.useful[number]),
+            "telling": figure(found.telling[number]) if secret else None,
+        }
+
+
+def figure(found: Mean) -> Figure:
+    """A mean with its interval.
+
+    >>> figure(Mean(0.5, 0.1))
+    Figure(value=0.5, low=0.304, high=0.696)
+    """
+    half = Z * found.error
+    return Figure(found.value, found.value - half, found.value + half)
+
+
+def _within(sets: Sequence[Columns | None], width: int, everything: int) -> NDArray[np.bool_]:
+    """Which release lies within which; one that is no set of columns lies within itself."""
+    inside = np.zeros((len(sets), width), dtype=np.bool_)
+    for i, columns in enumerate(sets):
+        inside[i, list(columns or ())] = True
+    within = parts_of(inside)
+    other = np.array([columns is None for columns in sets])
+    within[other, :] = within[:, other] = False
+    np.fill_diagonal(within, True)
+    return within
+
+
+def _other(release: Release, among: SubsetBits) -> SubsetBits:
+    """What is released, with people as they are below it: learnt from above, asked below."""
+    learnt = release.table.only(release.features)
+    true = learnt if release.unaltered is None else release.unaltered.only(release.features)
+    rows, parts = learnt.height, among.parts
+    below = replace(
+        parts,
+        report=parts.report + rows,
+        rounds=tuple((learn, ask + rows) for learn, ask in parts.rounds),
+    )
+    frame = pl.concat([learnt, true], how="vertical_relaxed")
+    coded, label = CodedTable.of(frame, parts.search), np.tile(among.target.label, 2)
+    table = coded.beside(CodedTable.of_label(label, parts.search))
+    secret = among.secret and _twice(among.secret, len(coded))
+    return SubsetBits(table, below, _twice(among.target), secret, boosting=among.boosting)
+
+
+def _twice(asked: Question, *beside: int) -> Question:
+    """A question about a table whose rows stand twice below each other."""
+    known = tuple(np.concatenate([each, each]) for each in asked.known)
+    return Question(np.tile(asked.label, 2), asked.classes, known, beside)
+
+
+def _drawn(release: Release, among: SubsetBits, original: Table) -> SubsetBits:
+    """Synthetic rows, with people as they are below them; they lack the secret."""
+    drawn, true = release.rehearsal, release.unaltered or original
+    assert drawn is not None
+    parts, rows, names = among.parts, drawn.rows, list(drawn.features)
+    frame = pl.concat([drawn.only(names), true.only(names)], how="vertical_relaxed")
+    learn = np.arange(rows)
+    below = replace(
+        parts,
+        learn=learn[::2],
+        choose=learn[1::2],
+        report=parts.report + rows,
+        rounds=((learn, parts.asked + rows),),
+    )
+    # A label that no row of the table has, but that was declared, stays at the table's last.
+    labels = np.unique(column_labels(true, true.target))
+    above = np.searchsorted(labels, column_labels(drawn, drawn.target)).clip(max=len(labels) - 1)
+    label = np.concatenate([above, among.target.label])
+    known = np.concatenate([_prior(above, among.target.classes), _baseline(among.target, parts)])
+    table = CodedTable.of(frame, learn).beside(CodedTable.of_label(label, learn))
+    question = Question(label, among.target.classes, (known,))
+    return SubsetBits(table, below, question, None, boosting=among.boosting)
+
+
+def _prior(label: Labels, classes: int) -> Floats:
+    return np.tile(shares(label, classes), (len(label), 1))
+
+
+def _baseline(asked: Question, parts: Parts) -> Floats:
+    """What is known of each row without a release, of asked rows as in their own round."""
+    known = np.array(asked.known[0])
+    for each, (_, ask) in zip(asked.known, parts.rounds):
+        known[ask] = each[ask]
+    return known

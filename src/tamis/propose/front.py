@@ -1,0 +1,137 @@
+"""Releases of unaltered columns that no other set beats in both what it keeps and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+
+from tamis.binary.records import is_binary
+from tamis.errors import InputError
+from tamis.evaluate.bits import KeptTold
+from tamis.evaluate.choice import chosen
+from tamis.evaluate.subset_bits import Columns, SubsetBits
+from tamis.propose.breach import set_name
+from tamis.propose.problem import Problem
+from tamis.release import Recipe, Release, released
+from tamis.risk.containment import containment_anonymity
+from tamis.risk.grouping import coded, counted, joined, people_in, people_of
+from tamis.select.front import BUDGET, search_front, thinned
+
+CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""What told may weigh against kept: the best set for each is proposed."""
+
+
+@dataclass(frozen=True)
+class KeptToldFront:
+    """The sets of columns that a holder may want, whatever told weighs against kept.
+
+    Parameters
+    ----------
+    budget : int
+        The most sets to fit; all sets of tables of at most ten columns.
+    most : int
+        How many sets of the front are proposed at most, beside the best for some weights and all
+        columns that attackers cannot know, alone and with what fits within k.
+    """
+
+    name: ClassVar[str] = "front"
+    words: ClassVar[str] = (
+        "Searches for columns that teach much about the target and tell little about the "
+        "sensitive column."
+    )
+
+    budget: int = BUDGET
+    most: int = 8
+
+    def __post_init__(self) -> None:
+        if self.budget < 1 or self.most < 1:
+            raise InputError(
+                f"budget and most must be 1 or more, got {self.budget} and {self.most}"
+            )
+
+    def applies(self, problem: Problem) -> str | None:
+        if problem.yardstick is None or not problem.table.features:
+            return "There is no column to release."
+        return problem.too_few
+
+    def propose(self, problem: Problem) -> list[Release]:
+        assert problem.yardstick is not None
+        bits, keeps = problem.yardstick.choosing, keeps_k(problem)
+        unknown = unknowable(problem)
+        front = search_front(
+            bits, keeps, seeds=[unknown], budget=None if len(bits) <= 10 else self.budget
+        )
+        sets = [columns for columns in front.scores if columns]
+        if not sets:
+            return []
+        measured = bits.measured(sets)
+        scores = {
+            columns: (float(kept), float(told))
+            for columns, kept, told in zip(sets, measured.kept, measured.told)
+        }
+        best = [*preferred(measured, sets), *thinned(scores, self.most)]
+        if unknown:
+            best += [unknown, filled(bits, keeps, unknown)]
+        recipe = Recipe(self.name, {"search": "all sets" if front.whole else "beam"})
+        every = problem.table.features
+        return [
+            released(
+                problem.table,
+                names := [every[c] for c in columns],
+                set_name(names),
+                recipe,
+                problem.promises(names),
+            )
+            for columns in dict.fromkeys(best)
+            if columns and keeps(columns)
+        ]
+
+
+def preferred(measured: KeptTold, sets: list[Columns]) -> list[Columns]:
+    """The best set for some weights of told against kept."""
+    sizes = [len(columns) for columns in sets]
+    return [sets[chosen(measured, sizes, caution=caution)] for caution in CAUTIONS]
+
+
+def unknowable(problem: Problem) -> Columns:
+    """The columns that attackers cannot know."""
+    if is_binary(problem.table):
+        return ()
+    known = set(problem.table.quasi)
+    return tuple(i for i, name in enumerate(problem.table.features) if name not in known)
+
+
+def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -> Columns:
+    """A set with every column added that k allows, the most promising ones first."""
+    teaches, _ = bits.promises(start)
+    for column in np.argsort(-teaches, kind="stable"):
+        grown = tuple(sorted({*start, int(column)}))
+        if grown != start and keeps(grown):
+            start = grown
+    return start
+
+
+def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
+    """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
+    table, k, whose = problem.table, problem.k, problem.table.people
+    features = table.features
+    if is_binary(table):
+        cells = table.only(features).to_numpy().astype(np.uint8)
+        return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
+    known = set(table.quasi)
+    quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
+    people = None if whose is None else people_of(whose)
+
+    def keeps(columns: Columns) -> bool:
+        asked = [quasi[c] for c in columns if c in quasi]
+        if not asked:
+            return True
+        classes = reduce(joined, asked)
+        sizes = counted(classes)[1] if people is None else people_in(classes, people)
+        return int(sizes.min()) >= k
+
+    return keeps
