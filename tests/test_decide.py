@@ -1,17 +1,20 @@
-"""Limits first, then E(S), then fewest columns; what cannot be met is said."""
+"""Limits first, then what is kept and told, or E(S); what cannot be met is said."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.decide import Limit, decide
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import MEASURES, Row, Scorecard
+from tamis.evaluate.yardstick import Compared
 from tamis.release import Promise
 
 
@@ -21,13 +24,19 @@ class Fake(Row):
 
     name: str = ""
     size: int = 1
+    kept: float = 1.0
+    told: float = 0.0
     promises: tuple[Promise, ...] = ()
 
     @property
     def release(self) -> Any:
         features = tuple(f"f{i}" for i in range(self.size))
         return SimpleNamespace(
-            name=self.name, features=features, promises=self.promises, unit="people"
+            name=self.name,
+            features=features,
+            promises=self.promises,
+            unit="people",
+            table=SimpleNamespace(target="income"),
         )
 
 
@@ -41,6 +50,8 @@ def row(
     size: int,
     k: int = 9,
     reported: dict[str, Figure | None] | None = None,
+    kept: float = 1.0,
+    told: float = 0.0,
 ) -> Row:
     figures: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
     figures |= {
@@ -48,13 +59,28 @@ def row(
         "pbi": Figure(pbi),
         "features": Figure(size),
         "lost_rules": Figure(0.0),
+        "kept": Figure(kept),
+        "told": Figure(told),
+        "useful": Figure(kept),
     }
     assessment: Any = SimpleNamespace(k_anonymity=k, containment=None)
-    return Fake(assessment, reported or figures, figures, name, size, PROMISED)
+    return Fake(assessment, reported or figures, figures, name, size, kept, told, PROMISED)
 
 
-def card(*rows: Row) -> Scorecard:
-    return Scorecard(rows[0], row("nothing", 0.5, -0.5, 0), tuple(rows[1:]), MEASURES)
+def card(*rows: Any, spread: float = 0.1) -> Scorecard:
+    nothing = row("nothing", 0.5, -0.5, 0, kept=0.0)
+    measured = bits([rows[0], nothing, *rows[1:]], spread)
+    compared = Compared(measured, measured)
+    return Scorecard(rows[0], nothing, tuple(rows[1:]), MEASURES, compared)
+
+
+def bits(rows: list[Any], spread: float) -> KeptTold:
+    """Gains of 100 people whose means are what each row keeps and tells."""
+    apart = np.tile([spread, -spread], 50)
+    gains = [
+        np.array([getattr(each, name) * (1 + apart) for each in rows]) for name in ("kept", "told")
+    ]
+    return KeptTold(gains[0], gains[1], np.eye(len(rows), dtype=bool), 0, 1.0, 1.0)
 
 
 EVERYTHING = row("everything", 0.8, 0.0, 10, k=1)
@@ -113,6 +139,7 @@ def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
     lucky = row("lucky", 0.7, -0.1, 2)
     shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
     shown |= {"performance": Figure(0.74), "pbi": Figure(0.3), "features": Figure(2)}
+    shown["useful"] = Figure(1.0)
     good = row("good", 0.79, -0.1, 2, reported=shown)
     limits = (Limit("performance", "at least", 0.75), Limit("pbi", "at most", 0.4))
     found = decide(card(EVERYTHING, lucky, good), limits)
@@ -156,3 +183,73 @@ def test_the_choice_is_that_of_the_definition(values, least):
     chosen = decide(card(EVERYTHING, *rows), limits, weights).chosen
     assert worth(chosen) == pytest.approx(worth(best))
     assert chosen.value("features") == best.value("features")
+
+
+def test_value_is_what_is_kept_less_caution_times_what_is_told():
+    bold = row("bold", 0.7, 0.1, 3, kept=0.9, told=0.5)
+    shy = row("shy", 0.7, 0.1, 2, kept=0.6, told=0.1)
+    every = row("everything", 0.8, 0.0, 10, k=1, kept=1.0, told=1.0)
+    found = {
+        caution: decide(card(every, bold, shy), by="value", caution=caution).chosen.release.name
+        for caution in (0.0, 0.5, 1.0)
+    }
+    assert found == {0.0: "bold", 0.5: "bold", 1.0: "shy"}
+
+
+def test_magnitudes_decide_by_value_where_ranks_see_none():
+    """A hair less told is worth a rank, and next to nothing by value."""
+    every = row("everything", 0.8, 0.0, 10, k=1, kept=1.0, told=1.0)
+    much = row("much", 0.79, -0.10, 5, kept=0.9, told=0.11)
+    little = row("little", 0.60, -0.11, 1, kept=0.2, told=0.10)
+    assert decide(card(every, much, little), by="ranks").chosen is little
+    assert decide(card(every, much, little), by="value").chosen is much
+
+
+def test_the_front_has_what_no_other_allowed_release_beats():
+    every = row("everything", 0.8, 0.0, 10, k=1, kept=1.0, told=1.0)
+    rows = [
+        row("a", 0.7, 0.0, 2, kept=0.5, told=0.1),
+        row("b", 0.7, 0.0, 2, kept=0.4, told=0.2),
+        row("c", 0.7, 0.0, 2, kept=0.9, told=0.3),
+        row("d", 0.7, 0.0, 2, kept=0.95, told=0.31, k=2),
+    ]
+    found = decide(card(every, *rows), by="value").front
+    assert [each.release.name for each in found] == ["a", "c"]
+
+
+@pytest.mark.parametrize("by", ["value", "ranks"])
+def test_what_is_no_better_than_guessing_is_published_only_if_that_is_allowed(by):
+    every = row("everything", 0.8, 0.0, 10, k=1)
+    useless = row("useless", 0.79, -0.9, 1, kept=0.0)
+    with pytest.raises(CannotMeet, match="not shown to predict the target better than guessing"):
+        decide(card(every, useless), by=by)
+    assert decide(card(every, useless), by=by, allow_useless=True).chosen is useless
+    good = row("good", 0.7, 0.1, 3, kept=0.5)
+    assert decide(card(every, useless, good), by=by).chosen is good
+
+
+def test_a_table_that_teaches_nothing_is_refused():
+    every = row("everything", 0.8, 0.0, 10, kept=0.0)
+    with pytest.raises(CannotMeet, match=r"nothing here teaches 'income'.*--allow-useless"):
+        decide(card(every, row("one", 0.7, 0.1, 1, kept=0.0)), by="value")
+
+
+def test_a_choice_that_is_useless_on_the_rows_kept_aside_is_refused():
+    every = row("everything", 0.8, 0.0, 10, k=1)
+    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    lucky = row("lucky", 0.79, -0.1, 2, reported=shown | {"useful": Figure(-0.01)})
+    with pytest.raises(CannotMeet, match="'lucky', predicts 'income' no better than guessing"):
+        decide(card(every, lucky), by="value")
+    assert decide(card(every, lucky), by="value", allow_useless=True).chosen is lucky
+
+
+def test_limits_on_kept_and_told_bind():
+    every = row("everything", 0.8, 0.0, 10, k=1, kept=1.0, told=1.0)
+    bold = row("bold", 0.7, 0.1, 3, kept=0.9, told=0.5)
+    shy = row("shy", 0.7, 0.1, 2, kept=0.6, told=0.1)
+    both = card(every, bold, shy)
+    keep, tell = Limit("kept", "at least", 0.8), Limit("told", "at most", 0.2)
+    assert decide(both, (keep,), by="value").chosen is bold
+    assert decide(both, (tell,), by="value", caution=0.0).chosen is shy
+    with pytest.raises(CannotMeet, match="share kept of what can be learnt"):
+        decide(both, (keep, tell), by="value")

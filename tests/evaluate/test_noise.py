@@ -1,5 +1,6 @@
 """Tables of pure noise: whatever is chosen, half of the labels is all that can be predicted."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,14 @@ import pytest
 from scipy.stats import binom
 
 from tamis import Roles, Settings, Table, consider
+from tamis.errors import CannotMeet
 from tamis.evaluate.scorecard import Row
 
 RUNS = 30
 ROWS = 320
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:the columns teach little")
 
 
 def noise(seed: int) -> Table:
@@ -26,6 +31,8 @@ def chosen() -> list[Row]:
     """What is chosen of each of many tables."""
     settings: dict[str, Any] = {
         "k": 1,
+        "choose": "ranks",
+        "allow_useless": True,
         "weights": {"performance": 1.0},
         "attackers": ("nb", "c45"),
         "methods": {"breach": {"search": "walk", "folds": 3, "most": 5}},
@@ -61,6 +68,26 @@ def test_the_strongest_attacker_is_not_flattered_either(chosen):
     assert abs(mean - 0.5) < 3 * error
 
 
+def test_noise_is_refused():
+    """The best of all sets of columns looks like something, on the rows that chose it."""
+    asked = Settings(k=1, methods={"front": {}})
+    refused = 0
+    for seed in range(8):
+        try:
+            consider(noise(seed), replace(asked, seed=seed))
+        except CannotMeet:
+            refused += 1
+    assert refused >= 7
+
+
+def test_the_rows_that_report_do_not_flatter_what_is_kept_and_told():
+    asked = Settings(k=1, methods={"front": {}}, allow_useless=True)
+    rows = [consider(noise(s), replace(asked, seed=s)).decision.chosen for s in range(12)]
+    for measure in ("useful", "telling"):
+        mean, error = mean_and_error([row.value(measure) for row in rows])
+        assert mean < 3 * error
+
+
 def test_nobody_is_searched_and_asked_about():
     """By heart a model knows whom it has met; of others it can only guess."""
     draw = np.random.default_rng(3)
@@ -71,6 +98,7 @@ def test_nobody_is_searched_and_asked_about():
     table = Table(frame, Roles(target="label", quasi=(), identifiers=("person",)))
     asked = Settings(
         k=1,
+        allow_useless=True,
         methods={"breach": {"search": "walk", "folds": 3}},
         classifier="tree",
         attackers=("nb",),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.learn.boosting import (
+    LEAST,
     MOST_ROWS,
     Boosting,
     _best_cut,
@@ -75,7 +76,7 @@ def plain_tree(table, gradient, curvature, rows, boosting, depth=3):
         slopes, bends = (np.bincount(codes, v, minlength=width) for v in (g, h))
         for left in plain_cuts(codes, slopes, bends, table.ordered[c], boosting.smooth):
             mask = np.isin(np.arange(width), left)
-            if min(bends[mask].sum(), bends[~mask].sum()) < boosting.ridge:
+            if min(bends[mask].sum(), bends[~mask].sum()) < LEAST:
                 continue
             gain = gained(slopes, bends, mask, boosting.ridge)
             if not table.ordered[c]:

@@ -12,11 +12,11 @@ from tamis.cli.options import seed_option, speaking
 
 HERE = "tamis-demo"
 METHODS: dict[str, dict[str, Any]] = {
+    "front": {},
     "breach": {"most": 5},
     "containment": {"utilities": ["difference"]},
 }
 """Fewer releases than the default: enough to see how they compare, in a few seconds."""
-WEIGHTS = {"performance": 0.4, "privacy": 0.4, "size": 0.2}
 
 
 @click.command()
@@ -43,7 +43,7 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     if watched:
         print_understood(table)
     origin = {"name": "patients", "made": {"rows": rows, "random_state": seed}}
-    settings = Settings(methods=METHODS, weights=WEIGHTS, seed=seed)
+    settings = Settings(methods=METHODS, seed=seed)
     print_outcome(make(table, settings, folder, force, watched, origin), folder, as_json)
 
 

@@ -26,7 +26,7 @@ from tamis.cli.dp import (
 )
 from tamis.cli.options import PROGRAM, Names, TableSource, seed_option, table_options
 from tamis.cli.terminal import console, print_json, print_understood, progress
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def print_outcome(
 
 
 def words(outcome: Outcome) -> list[str]:
-    """What is released, who is unique in it, what it is good for, what an attacker gains.
+    """What is released, what it keeps and tells, who is unique in it, what an attacker gains.
 
     And which limit is missed after all: all figures come from rows that were not used to choose.
     """
@@ -80,14 +80,35 @@ def words(outcome: Outcome) -> list[str]:
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
-    amount = f"{len(names)} column{'' if len(names) == 1 else 's'}"
     return [
-        f"Released: {amount} ({shown}) and {outcome.table.target}{_drawn_words(outcome)}.",
+        f"Released: {plural(len(names), 'column')} ({shown}) and {outcome.table.target}"
+        f"{_drawn_words(outcome)}.",
+        *kept_told_words(outcome),
         *_alone(outcome),
         f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
         *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
+    ]
+
+
+def kept_told_words(outcome: Outcome) -> list[str]:
+    """What the release keeps of the target and tells of the sensitive column, in two lines."""
+    chosen, table = outcome.decision.chosen, outcome.table
+    kept, told = chosen.value("kept") or 0.0, chosen.value("told")
+    found = [f"Keeps {round(100 * kept)}% of what can be learnt about {table.target}."]
+    if told is None:
+        return found
+    if not outcome.decision.scorecard.compared.choosing.tells:
+        return [
+            *found,
+            f"Nothing in the table is shown to tell more about {table.sensitive} than "
+            f"{table.target} does.",
+        ]
+    return [
+        *found,
+        f"Tells {round(100 * told)}% of what the table tells about {table.sensitive} beyond "
+        f"{table.target}.",
     ]
 
 
@@ -126,6 +147,7 @@ def _attack(outcome: Outcome) -> str:
 
 
 FILES = ("table", "schema", "labels")
+SHARE = click.FloatRange(0, 1)
 
 
 class Limits(NamedTuple):
@@ -171,6 +193,43 @@ def run_release(
     if not (quiet or as_json):
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
+
+
+def run_front(source: TableSource, settings: Settings, as_json: bool, quiet: bool) -> None:
+    """Read, consider, and show what a holder could choose; nothing is published."""
+    from tamis.flow import consider
+
+    table = read(source)
+    watched = not (quiet or as_json)
+    if watched:
+        print_understood(table)
+    with progress(watched) as say:
+        outcome = consider(table, settings, binary=source.rules().binary, tell=say)
+    if as_json:
+        chosen = outcome.decision.chosen
+        front = [row.to_dict() for row in outcome.decision.front]
+        print_json({"front": front, "release": chosen.release.name, "published": False})
+        return
+    print_front(outcome)
+
+
+def print_front(outcome: Outcome) -> None:
+    """The releases that no other beats in both kept and told, as a table."""
+    from rich.markup import escape
+    from rich.table import Table as Lines
+
+    lines = Lines("keeps", "tells", "columns", title="What could be released")
+    for row in outcome.decision.front:
+        mark = " (the choice)" if row is outcome.decision.chosen else ""
+        told = row.value("told")
+        lines.add_row(
+            percent(row.value("kept") or 0.0),
+            "" if told is None else percent(told),
+            escape(", ".join(row.release.features) + mark),
+        )
+    say = console()
+    say.print(lines)
+    say.print("Nothing was published; choose with --caution, --min-kept or --max-told.")
 
 
 @contextmanager
@@ -385,7 +444,7 @@ def _methods(
     return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
-METHODS = ("breach", "containment", "flip", "noise", "dp")
+METHODS = ("front", "breach", "containment", "flip", "noise", "dp")
 
 
 def method_options(command: Any) -> Any:
@@ -414,6 +473,23 @@ def method_options(command: Any) -> Any:
 )
 @click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
 @spending_options
+@click.option(
+    "--choose",
+    type=click.Choice(["value", "ranks", "front"]),
+    default="value",
+    show_default=True,
+    help="By what is kept and told; by ranks, E(S); or show the front and publish nothing.",
+)
+@click.option(
+    "--caution",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="How much what is told weighs against what is kept.",
+)
+@click.option("--min-kept", type=SHARE, help="The least to keep of what teaches the target.")
+@click.option("--max-told", type=SHARE, help="The most to tell of the sensitive column.")
+@click.option("--allow-useless", is_flag=True, help="Publish even what is no better than guessing.")
 @click.option("--max-pbi", type=float, help="The most an attacker may gain over all columns.")
 @click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
 @click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
@@ -430,9 +506,9 @@ def method_options(command: Any) -> Any:
     metavar="NAME",
     help="What a recipient would train: nb, c45, tree, forest, logistic, ...",
 )
-@click.option("--attackers", type=Names(), default=(), help="Models [c45, nb, boosting, logistic].")
+@click.option("--attackers", type=Names(), default=(), help="Models whose gain is PBI [c45, nb].")
 @click.option(
-    "--methods", type=Names(), default=(), help="How to find releases [breach, containment]."
+    "--methods", type=Names(), default=(), help="How to find releases [front, breach, containment]."
 )
 @click.option(
     "--holdout",
@@ -472,7 +548,8 @@ def release(
         return
     if source.table is None:
         raise InputError("name the TABLE to release, or --again DIR")
-    if out is None:
+    only_front = options["choose"] == "front"
+    if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     public = public_bounds(options.pop("bounds"))
@@ -480,6 +557,10 @@ def release(
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     known = Public.of(settings.proposing.get("dp", {}))
+    if only_front:
+        run_front(source, settings, as_json, quiet)
+        return
+    assert out is not None
     run_release(source, settings, Path(out), force, as_json, quiet, known, limits)
 
 
@@ -507,6 +588,10 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
         )
     if _must_stay_secret(chosen):
         options["seed"] = secrets.randbits(32)
+    if options["choose"] == "front":
+        if options["epsilon"] is not None:
+            raise InputError("--choose front shows figures that no --epsilon covers; give one")
+        options["choose"] = "value"
     given = {name: options.pop(name) for name in ("weights", "attackers")}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, format=options.pop("write"), **options)

@@ -26,6 +26,8 @@ CODES = 32
 """As in `coded_table`, written again: Numba's cache sees no change in another file."""
 DEPTH = 3
 LEAVES = 1 << DEPTH
+LEAST = 0.5
+"""The least curvature of a leaf: some five rows that one in ten is expected to differ from."""
 MOST_ROWS = 1 << 17
 """Beyond so many rows the slopes of one row are too small for their half of a word."""
 
@@ -41,7 +43,7 @@ class Boosting:
     rate : float, default 0.3
         The share of a leaf's best step that is taken.
     ridge : float, default 2
-        Added to the curvature of a leaf (L2 shrinkage), and the least curvature that it may have.
+        Added to the curvature of a leaf (L2 shrinkage).
     smooth : float, default 5
         Added to the curvature of a nominal code, with the gradient of its node, when codes are put
         in order: the gradient of a rare code is mostly chance.
@@ -507,7 +509,7 @@ def _best_cut(part: Any, order: Any, ridge: float) -> tuple[float, int]:
         left_bend += part[order[j], 1]
         codes |= 1 << order[j]
         right_slope, right_bend = slope - left_slope, bend - left_bend
-        if left_bend < ridge or right_bend < ridge:
+        if left_bend < LEAST or right_bend < LEAST:
             continue
         gain = 0.5 * (
             left_slope * left_slope / (left_bend + ridge)
