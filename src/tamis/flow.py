@@ -52,7 +52,8 @@ class Settings:
         The least share to keep of what can be learnt about the target, and the largest share to
         tell of what the table tells about the sensitive column.
     allow_useless : bool
-        Whether to publish what predicts the target no better than guessing.
+        Whether to publish what predicts the target no better than guessing. Synthetic rows are
+        never refused for that, since no epsilon covers a refusal; there is a warning.
     max_pbi : float, optional
         The most that the strongest attacker may gain over releasing everything.
     min_performance : float, optional
@@ -239,8 +240,10 @@ def consider(
         settings.weights,
         by=settings.choose,
         caution=settings.caution,
-        allow_useless=settings.allow_useless,
+        # A refusal that depends on the rows would tell about them what no epsilon covers.
+        allow_useless=settings.allow_useless or settings.epsilon is not None,
     )
+    _warn_useless(decision, settings)
     return Outcome(table, settings, evaluator, found, decision, binary)
 
 
@@ -249,6 +252,18 @@ def _check_weights(weights: Mapping[str, float]) -> None:
     with warnings.catch_warnings():  # a sum other than one is reported when they are used
         warnings.simplefilter("ignore", TamisWarning)
         read_weights(weights, known)
+
+
+def _warn_useless(decision: Decision, settings: Settings) -> None:
+    row, card = decision.chosen, decision.scorecard
+    useful = card.compared.choosing.useful[card.number(row)].clear
+    if settings.epsilon is not None and not useful:
+        warnings.warn(
+            "the synthetic rows are not shown to teach the target better than guessing; a larger "
+            "epsilon, more rows or fewer columns may help",
+            TamisWarning,
+            stacklevel=3,
+        )
 
 
 def _warn(table: Table, settings: Settings, card: Scorecard) -> None:

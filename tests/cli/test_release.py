@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from tamis.datasets import patients
@@ -91,7 +93,7 @@ def test_json_tells_all(run, args, tmp_path):
     found = json.loads(said)
     assert set(found["features"]) <= {c["name"] for c in found["manifest"]["columns"]}
     assert {"features", "performance", "pbi", "region", "score"} <= set(found["candidates"][0])
-    assert {m["name"] for m in found["methods"]} == {"breach", "containment"}
+    assert {m["name"] for m in found["methods"]} == {"front", "breach", "containment"}
 
 
 def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
@@ -212,7 +214,8 @@ def test_a_signal_leaves_nothing(args, tmp_path, how):
 
 def test_sparse_records_are_released_too(run, tmp_path):
     rows = [
-        f"{'+1' if i % 3 else '-1'} " + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
+        f"{'+1' if i % 5 < 3 else '-1'} "
+        + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
         for i in range(120)
     ]
     (tmp_path / "log.svm").write_text("\n".join(rows) + "\n")
@@ -277,7 +280,7 @@ def test_epsilon_releases_drawn_rows_and_cannot_be_made_again(run, args, folder,
     (folder / "bounds.toml").write_text(BOUNDS)
     asked = ("--epsilon", "2", "--bounds", folder / "bounds.toml", "--methods", "dp")
     done = run("release", *args, *asked, "--out", tmp_path / "out", "--json")
-    assert done.code == 0
+    assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["manifest"]["budget"]["epsilon"] == pytest.approx(2.0)
     assert found["features"] == ["stay_days", "visits"]
@@ -331,3 +334,48 @@ def test_every_method_can_be_set_in_a_configuration_file():
     from tamis.propose import METHODS as every
 
     assert set(METHODS) == set(every)
+
+
+def test_what_is_kept_and_told_is_said_in_two_lines(run, args, tmp_path):
+    code, said, err = run("release", *args, "--out", tmp_path / "out")
+    assert code == 0, err
+    card = json.loads((tmp_path / "out" / "private" / "scorecard.json").read_text())
+    name = json.loads((tmp_path / "out" / "private" / "recipe.json").read_text())["release"]
+    row = next(r for r in card["releases"] if r["name"] == name)["figures"]
+    kept, told = (round(100 * row[measure]["value"]) for measure in ("kept", "told"))
+    assert f"Keeps {kept}% of what can be learnt about readmitted." in said
+    words = f"Tells {told}% of what the table tells about hiv beyond readmitted."
+    assert words in said or "is shown to tell more about hiv than readmitted does" in said
+
+
+def test_the_front_is_shown_and_nothing_is_published(run, args, tmp_path):
+    found = json.loads(run("release", *args, "--choose", "front", "--json").out)
+    assert found["published"] is False
+    told = [row["figures_for_choice"]["told"]["value"] for row in found["front"]]
+    kept = [row["figures_for_choice"]["kept"]["value"] for row in found["front"]]
+    assert told == sorted(told)
+    assert kept == sorted(kept)
+    assert "Nothing was published" in run("release", *args, "--choose", "front").out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_teaches_nothing_is_refused_unless_that_is_allowed(run, tmp_path):
+    draw = np.random.default_rng(0)
+    columns = {name: draw.integers(0, 3, 200) for name in ("a", "b", "y")}
+    pl.DataFrame(columns).write_csv(tmp_path / "noise.csv")
+    asked = ("release", tmp_path / "noise.csv", "--target", "y", "--out", tmp_path / "out")
+    code, _, err = run(*asked)
+    assert code == 1
+    assert "nothing here teaches 'y'" in err
+    assert not (tmp_path / "out").exists()
+    assert run(*asked, "--allow-useless", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [("--max-told", "2", "0<=x<=1"), ("--min-kept", "-1", "0<=x<=1"), ("--caution", "-1", "x>=0")],
+)
+def test_shares_and_caution_are_checked(run, args, tmp_path, option, value, words):
+    code, _, err = run("release", *args, option, value, "--out", tmp_path / "out")
+    assert code == 2
+    assert words in err

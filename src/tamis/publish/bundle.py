@@ -194,8 +194,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         # How many were drawn was requested; how many met the limits would reveal something.
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
-        limited = len(settings.limits) > 1 or not settings.allow_useless
-        return not_promised_of_drawn(len(drawn), limited=limited, unit=unit)
+        return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
     wanted = max((p.at_least for p in release.promises), default=1)
     return not_promised(
         release.promises,
