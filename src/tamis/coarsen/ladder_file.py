@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from tamis.coarsen.intervals import only_words
 from tamis.coarsen.ladder import NOTHING, Ladder
-from tamis.coarsen.value_groups import ValueGroups
+from tamis.coarsen.value_groups import ValueGroups, unlisted_label
 from tamis.errors import InputError, plural
 from tamis.read.text import file_at, read_bytes, read_utf8
 
@@ -55,6 +58,21 @@ def read_ladder(path: str | Path, column: str, *, unlisted: str | None = None) -
         return Ladder(column, ValueGroups(tuple(map(tuple, lines)), unlisted))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
+
+
+def ladder_from(column: str, description: Mapping[str, Any]) -> Ladder:
+    """The ladder of a description, which may name a csv file: ``{"file": ..., "unlisted": ...}``.
+
+    >>> ladder_from("zip", {"keep": [3, 2]}).top
+    3
+    """
+    if "file" not in description:
+        return Ladder.from_dict(column, description)
+    try:
+        only_words(description, ("file", "unlisted"))
+    except InputError as error:
+        raise InputError(f"the ladder of column {column!r}: {error}") from None
+    return read_ladder(description["file"], column, unlisted=unlisted_label(description))
 
 
 def _text(where: str, path: str | Path) -> str:

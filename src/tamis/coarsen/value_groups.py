@@ -46,9 +46,7 @@ class ValueGroups:
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
         only_words(description, ("groups", "unlisted"))
-        unlisted = description.get("unlisted")
-        if unlisted is not None and not (isinstance(unlisted, str) and unlisted):
-            raise InputError('unlisted must be a text, such as "other"')
+        unlisted = unlisted_label(description)
         given = description["groups"]
         levels = given if isinstance(given, list | tuple) else [given]
         return cls(_lines([_members(level) for level in levels], unlisted), unlisted)
@@ -107,7 +105,8 @@ class ValueGroups:
 class CommonValues:
     """The values to keep, a list a level; all others are "other".
 
-    What is rare is not named, so a description of the ladder tells nothing of it.
+    What is rare is not named, so a description of the ladder tells nothing of it. Without any
+    list there is nothing between the values as they are and none.
 
     >>> jobs = CommonValues((("cook", "judge"), ("cook",)))
     >>> jobs.labels(pl.Series(["judge", "bard"]), 1).to_list()
@@ -129,7 +128,8 @@ class CommonValues:
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
         only_words(description, ("common", "other"))
-        levels = as_levels(description["common"], "common")
+        given = description["common"]
+        levels = [] if given == [] else as_levels(given, "common")
         other = description.get("other", OTHER)
         if not isinstance(other, str) or not other:
             raise InputError('other must be a text, such as "other"')
@@ -193,6 +193,14 @@ class Prefixes:
 
     def bounds(self, label: str, step: int) -> Bounds | None:
         return None
+
+
+def unlisted_label(description: Mapping[str, Any]) -> str | None:
+    """The label of values that a list lacks, if the description has one."""
+    label = description.get("unlisted")
+    if label is not None and not (isinstance(label, str) and label):
+        raise InputError('unlisted must be a text, such as "other"')
+    return label
 
 
 def plain_text(values: pl.Series) -> pl.Series:
