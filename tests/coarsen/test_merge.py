@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log
 
 import numpy as np
@@ -36,7 +36,7 @@ def by_hand(codes, leaves, evidence, size, ordered):
         return apart
 
     while len(groups) > size:
-        pairs = list(zip(groups, groups[1:])) if ordered else list(combinations(groups, 2))
+        pairs = list(pairwise(groups)) if ordered else list(combinations(groups, 2))
         costs = [cost(*pair) for pair in pairs]
         one, other = pairs[int(np.argmin(costs))]
         if sorted(costs)[1:2] and sorted(costs)[1] - min(costs) < 1e-9:
