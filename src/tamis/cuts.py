@@ -22,7 +22,7 @@ DIGITS = 17
 """Enough to distinguish all floating-point numbers."""
 
 Floats = NDArray[np.float64]
-People = NDArray[np.int64]
+People = NDArray[np.integer[Any]]
 
 
 def quantile_cuts(
@@ -55,16 +55,25 @@ def quantile_cuts(
     slack = int(min(max(SHARE * rows / intervals, k - 1), rows / intervals / 2))
     ranks = [-(-rows * part // intervals) for part in range(1, intervals)]
     found = [_near(ordered, rank, slack, k) for rank in ranks if rows]
-    return _populous(values, (c for c in found if c is not None), k, people)
+    return populous(values, (c for c in found if c is not None), k, people)
 
 
 def rounded_cuts(
-    values: NDArray[Any], points: Iterable[float], *, k: int = K, people: People | None = None
+    values: NDArray[Any],
+    points: Iterable[float],
+    *,
+    k: int = K,
+    people: People | None = None,
+    off_cells: bool = False,
 ) -> list[float]:
     """Cut points rounded, each moved past fewer than k rows; those with too few people are dropped.
 
+    With `off_cells`, a cut that is a value is moved to between it and the next smaller one.
+
     >>> rounded_cuts(np.array([1012, 1043.5, 1198, 2017, 2024, 2131]), [1607.5], k=2)
     [2000.0]
+    >>> rounded_cuts(np.array([30.0, 39, 40, 41.4, 42]), [40.5], k=2, off_cells=True)
+    [39.5]
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     found = []
@@ -74,7 +83,18 @@ def rounded_cuts(
         if low < high:
             # Open below, so that halfway between whole numbers stays halfway.
             found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point))
-    return _populous(values, found, k, people)
+    if off_cells:
+        found = [_off_cells(ordered, cut) for cut in found]
+    return populous(values, found, k, people)
+
+
+def _off_cells(ordered: Floats, cut: float) -> float:
+    """The cut, or a round number between it and the next smaller value if it is a value itself."""
+    first = int(np.searchsorted(ordered, cut, side="left"))
+    if first in (0, len(ordered)) or ordered[first] != cut:
+        return cut
+    below = float(ordered[first - 1])
+    return fewest_digits(float(np.nextafter(below, np.inf)), cut, (below + cut) / 2)
 
 
 def fewest_digits(low: float, high: float, near: float) -> float:
@@ -125,7 +145,7 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
     return float(ordered[count - 1]), float(ordered[count])
 
 
-def _populous(
+def populous(
     values: NDArray[Any], cuts: Iterable[float], k: int, people: People | None
 ) -> list[float]:
     """The cuts, starting from the lowest, that leave at least k people in each interval."""

@@ -165,18 +165,23 @@ class SubsetBits:
         secret = None
         if self.secret is not None:
             secret = np.stack([pair[1] for pair in pairs if pair[1] is not None])
-        inside = np.zeros((len(order), len(self)), dtype=np.bool_)
-        for i, columns in enumerate(order):
-            inside[i, list(columns)] = True
         return KeptTold(
             np.stack([pair[0] for pair in pairs]),
             secret,
-            parts_of(inside),
+            parts_of(np.stack([self.makes(columns) for columns in order])),
             order.index(everything),
             self.target.surprise(self.parts),
             0.0 if self.secret is None else self.secret.surprise(self.parts),
             None if self.people is None else self.people[self.parts.asked],
         )
+
+    def makes(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which columns can be made of a set: its own."""
+        return np.isin(np.arange(len(self)), columns)
+
+    def coded_for(self, number: int) -> CodedTable:
+        """The table as it is coded in one of the rounds of `parts`."""
+        return self.table
 
     def _gains(self, columns: Columns, guess: Question) -> NDArray[np.float32]:
         found = [
@@ -187,8 +192,8 @@ class SubsetBits:
 
     def _promised(self, columns: Columns, guess: Question) -> Floats:
         found = [
-            promised_bits(self.table, ask, said, guess.label[ask])
-            for said, _, ask in self._said(columns, guess)
+            promised_bits(self.coded_for(number), ask, said, guess.label[ask])
+            for number, (said, _, ask) in enumerate(self._said(columns, guess))
         ]
         return np.asarray(np.mean(found, axis=0)[: len(self)])
 
@@ -196,12 +201,12 @@ class SubsetBits:
         self, columns: Columns, guess: Question
     ) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
         """What is said with these columns, what was known, and of which rows, round by round."""
-        for (learn, ask), known in zip(self.parts.rounds, guess.known):
+        for number, ((learn, ask), known) in enumerate(zip(self.parts.rounds, guess.known)):
             if not columns:
                 yield known[ask], known, ask
                 continue
             said = self.boosting.probabilities(
-                self.table,
+                self.coded_for(number),
                 guess.label,
                 learn,
                 ask,

@@ -1,0 +1,325 @@
+"""The finest groups that a column's merges start from, and coarser forms made of them.
+
+Numbers are cut at round points that are nobody's cell, dates at the first day of a month, with k
+people or more in each interval. Nominal values that k people have are groups of their own; all
+others are one group together, so that no mapping names a rare value. What is missing stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.cuts import populous, rounded_cuts
+from tamis.errors import InputError
+from tamis.learn.coded_table import CODES, RARE, Codes
+from tamis.learn.columns import Coding
+from tamis.table import bare
+
+People = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
+
+OTHERS = "other"
+"""How all values that are no groups of their own are called together."""
+NAMED = 3
+"""The most values that the name of a group spells out."""
+MOST = CODES - 2
+"""The most groups to start from: there is a code for what is missing, and one for the others."""
+MONTHS = 8
+"""Dates that span fewer months than this are cut at any day."""
+_DAY_ONE = date(1970, 1, 1).toordinal()
+
+
+@dataclass(frozen=True)
+class FinestForm:
+    """The groups of one column that merges start from; as codes, 0 is missing, they are 1 and up.
+
+    Parameters
+    ----------
+    cuts : tuple of float, optional
+        Where numbers are cut, ascending, or dates, as ordinal days; a group begins at a cut and
+        includes it. `None`: the column is nominal.
+    values : tuple of str
+        The nominal values that are groups of their own, the most frequent first.
+    others : bool
+        Whether the first group is that of all other values; if not, they count as missing.
+    dated : bool
+        Whether the cuts are dates.
+
+    Examples
+    --------
+    >>> jobs = FinestForm(values=("cook", "judge"), others=True)
+    >>> jobs.codes(pl.Series(["judge", None, "baker", "cook"])).tolist()
+    [3, 0, 1, 2]
+    >>> FinestForm((17.5, 64.5)).codes(pl.Series([70, 17, 18])).tolist()
+    [3, 1, 2]
+    """
+
+    cuts: tuple[float, ...] | None = None
+    values: tuple[str, ...] = ()
+    others: bool = False
+    dated: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        column: pl.Series,
+        codes: Codes,
+        rows: NDArray[np.intp],
+        *,
+        k: int = RARE,
+        people: People | None = None,
+    ) -> FinestForm:
+        """The finest groups of a column by some of its rows.
+
+        Parameters
+        ----------
+        column : polars.Series
+        codes : array of uint8
+            Its codes in a `CodedTable`: numbers are cut near where these are.
+        rows : array of int
+            The rows to look at.
+        k : int, default 5
+            The fewest people of a group among these rows.
+        people : array of int, optional
+            Whose each row of the column is. `None`: each row is a person.
+        """
+        k, who = max(k, 1), None if people is None else people[rows]
+        if column.dtype == pl.Time:
+            return cls(())
+        if _is_dated(column):
+            return cls(_date_cuts(_days(column[rows]), k, who), dated=True)
+        (known,) = Coding.of(column.to_frame()).known
+        if known is None:
+            return cls(_number_cuts(_numbers(column[rows]), codes[rows], k, who))
+        return cls._of_values(column, known, rows, k, who)
+
+    @classmethod
+    def _of_values(
+        cls,
+        column: pl.Series,
+        known: tuple[str, ...],
+        rows: NDArray[np.intp],
+        k: int,
+        people: People | None,
+    ) -> FinestForm:
+        (every,) = Coding((known,)).columns(column.to_frame())
+        counts = _crowds(every.values[rows], len(known), people)
+        order = np.argsort(-counts, kind="stable")[:MOST]
+        own = order[counts[order] >= k]
+        others = bool((~np.isin(every.values, [-1, *own])).any())
+        return cls(None, tuple(known[i] for i in own), others)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether only neighbours can be merged."""
+        return self.cuts is not None
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self.values) + self.others if self.cuts is None else len(self.cuts) + 1
+
+    def codes(self, column: pl.Series) -> Codes:
+        """The code of each row of the column, or of the same column of another table."""
+        if self.cuts is not None:
+            at = _days(column) if self.dated else _numbers(column)
+            place = 1 + np.searchsorted(self.cuts, at, side="right")
+            return np.where(np.isnan(at), 0, place).astype(np.uint8)
+        (nominal,) = Coding((self.values,)).columns(bare(column).to_frame())
+        unlisted = np.where(bare(column).is_null().to_numpy(), 0, int(self.others))
+        own = nominal.values + 1 + self.others
+        return np.where(nominal.values < 0, unlisted, own).astype(np.uint8)
+
+    def names(self) -> list[str]:
+        """What each group is called: an interval, a value, or the others."""
+        if self.cuts is None:
+            return [*[_unused(OTHERS, self.values)][: self.others], *self.values]
+        return self.intervals(self.cuts)
+
+    def intervals(self, cuts: Sequence[float]) -> list[str]:
+        """What the intervals between some cuts are called."""
+        ends = [None, *map(self.written, cuts), None]
+        return [_interval(low, high) for low, high in pairwise(ends)]
+
+    def written(self, cut: float) -> str:
+        """A cut as text."""
+        return _day(cut) if self.dated else repr(float(cut)).removesuffix(".0")
+
+
+@dataclass(frozen=True)
+class CoarserForm:
+    """A coarser form of a column: which of its groups each finest one is in.
+
+    Parameters
+    ----------
+    finest : FinestForm
+    group_of : tuple of int
+        The group of each finest one, numbered from 0 in the order of the first in each.
+
+    Examples
+    --------
+    >>> ages = CoarserForm(FinestForm((17.5, 29.5, 64.5)), (0, 1, 1, 2))
+    >>> ages.applied(pl.Series("age", [30, None, 15])).to_list()
+    ['[17.5, 64.5)', None, '< 17.5']
+    >>> jobs = CoarserForm(FinestForm(values=("cook", "judge", "clerk"), others=True), (0, 0, 1, 1))
+    >>> jobs.mapping()
+    {'other': 'cook | other', 'cook': 'cook | other', 'judge': 'judge | clerk', 'clerk': 'judge | clerk'}
+    >>> jobs.description()
+    {'groups': {'cook | other': ['cook'], 'judge | clerk': ['judge', 'clerk']}, 'unlisted': 'cook | other'}
+    """  # noqa: E501
+
+    finest: FinestForm
+    group_of: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.group_of) != len(self.finest):
+            raise InputError(
+                f"each of {len(self.finest)} finest groups needs one, got {len(self.group_of)}"
+            )
+        if list(dict.fromkeys(self.group_of)) != list(range(self.groups)):
+            raise InputError("groups are numbered from 0 in the order of their first members")
+        if self.finest.ordered and any(b not in (a, a + 1) for a, b in pairwise(self.group_of)):
+            raise InputError("a group of intervals must have no gap")
+
+    @property
+    def groups(self) -> int:
+        """How many there are, what is missing not counted."""
+        return max(self.group_of, default=-1) + 1
+
+    def codes(self, column: pl.Series) -> Codes:
+        """The group of each row, from 1; 0 is what is missing."""
+        of_finest = np.array([0, *(1 + group for group in self.group_of)], dtype=np.uint8)
+        return of_finest[self.finest.codes(column)]
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the groups of numbers or dates begin, but the first."""
+        steps = enumerate(pairwise(self.group_of))
+        return tuple((self.finest.cuts or ())[i] for i, (one, next_one) in steps if one != next_one)
+
+    def names(self) -> list[str]:
+        """What each group is called, all different."""
+        if self.finest.ordered:
+            return self.finest.intervals(self.cuts)
+        found: list[str] = []
+        for group in range(self.groups):
+            members = self._members(group)
+            if self._has_others(group):
+                members.append(self.finest.names()[0])
+            found.append(_unused(_together(members), found))
+        return found
+
+    def mapping(self) -> dict[str, str]:
+        """What each finest group becomes, by their names."""
+        names = self.names()
+        return {own: names[group] for own, group in zip(self.finest.names(), self.group_of)}
+
+    def description(self) -> dict[str, Any]:
+        """The form as a ladder of one level, as a schema has it: `cuts`, or `groups`."""
+        if self.finest.dated:
+            return {"cuts": [self.finest.written(cut) for cut in self.cuts]}
+        if self.finest.ordered:
+            return {"cuts": list(self.cuts)}
+        names = self.names()
+        groups = {name: members for g, name in enumerate(names) if (members := self._members(g))}
+        others = {"unlisted": names[self.group_of[0]]} if self.finest.others else {}
+        return {"groups": groups, **others}
+
+    def applied(self, column: pl.Series) -> pl.Series:
+        """The column in this form: the names of its groups, what is missing staying so."""
+        names = self.names()
+        places = pl.Series(column.name, self.codes(column).astype(np.int64)) - 1
+        return pl.Series(names, dtype=pl.String).gather(places.set(places < 0, None))
+
+    def _members(self, group: int) -> list[str]:
+        """The values of a nominal group that have a name of their own."""
+        own = self.group_of[self.finest.others :]
+        return [value for value, g in zip(self.finest.values, own) if g == group]
+
+    def _has_others(self, group: int) -> bool:
+        return self.finest.others and self.group_of[0] == group
+
+
+def _interval(low: str | None, high: str | None) -> str:
+    """How an interval is written, which includes its lower end."""
+    if low is None:
+        return "any" if high is None else f"< {high}"
+    return f">= {low}" if high is None else f"[{low}, {high})"
+
+
+def _together(names: Sequence[str]) -> str:
+    """One name of several: all of them if they are few, else the first and how many more."""
+    if len(names) <= NAMED:
+        return " | ".join(names)
+    return f"{' | '.join(names[: NAMED - 1])} | {len(names) - NAMED + 1} more"
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name = f"({name})"
+    return name
+
+
+def _is_dated(column: pl.Series) -> bool:
+    return column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime)
+
+
+def _numbers(column: pl.Series) -> Floats:
+    (numbers,) = Coding((None,)).columns(column.to_frame())
+    return numbers.values
+
+
+def _days(column: pl.Series) -> Floats:
+    """Dates as ordinal days, NaN where missing; of times the day."""
+    days = bare(column).cast(pl.Date).to_physical().cast(pl.Float64) + _DAY_ONE
+    return days.fill_null(float("nan")).to_numpy()
+
+
+def _day(days: float) -> str:
+    return date.fromordinal(int(days)).isoformat()
+
+
+def _number_cuts(values: Floats, codes: Codes, k: int, people: People | None) -> tuple[float, ...]:
+    """Round numbers near where the codes change."""
+    present = ~np.isnan(values)
+    values, codes = values[present], codes[present]
+    order = np.argsort(values, kind="stable")
+    ends = np.flatnonzero(np.diff(codes[order]))
+    points = (values[order[ends]] + values[order[ends + 1]]) / 2
+    who = None if people is None else people[present]
+    return tuple(rounded_cuts(values, points, k=k, people=who, off_cells=True))
+
+
+def _date_cuts(days: Floats, k: int, people: People | None) -> tuple[float, ...]:
+    """First days of the months next to quantiles; where there are few months, any days."""
+    present = ~np.isnan(days)
+    days = days[present]
+    if len(days) == 0:
+        return ()
+    points = np.quantile(days, np.arange(1, MOST + 1) / (MOST + 1), method="lower")
+    if np.ptp(days) >= MONTHS * 31:
+        points = np.array([_month_start(day) for day in points])
+    who = None if people is None else people[present]
+    # A group begins at its cut, so that what is at the cut counts above it.
+    return tuple(cut + 0.5 for cut in populous(days, points - 0.5, k, who))
+
+
+def _month_start(day: float) -> float:
+    """The first day of this month or of the next one, whichever is nearer."""
+    this = date.fromordinal(int(day)).replace(day=1).toordinal()
+    following = date.fromordinal(this + 31).replace(day=1).toordinal()
+    return float(this if day - this <= following - day else following)
+
+
+def _crowds(codes: NDArray[Any], categories: int, people: People | None) -> NDArray[np.int64]:
+    """How many people have each category."""
+    if people is not None:
+        codes = np.unique(np.column_stack([codes, people]), axis=0)[:, 0]
+    return np.bincount(codes + 1, minlength=categories + 1)[1:]

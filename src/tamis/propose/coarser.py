@@ -1,0 +1,308 @@
+"""Columns in coarser forms, chosen by what is kept of the target and told of the secret.
+
+Groups are learnt column by column, first as each column stands alone, then given the set that is
+chosen with them; each time the front is moved on, a rung at a time. The groups that score are
+learnt without the rows that they are scored on, those that are released on all rows that a search
+may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
+from tamis.coarsen.merge import Residuals, merged
+from tamis.evaluate.bits import Floats, KeptTold
+from tamis.evaluate.choice import chosen
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
+from tamis.learn.boosting import shares, shares_given
+from tamis.learn.coded_table import CodedTable
+from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
+from tamis.select.front import WIDTH, thinned
+
+SIZES = (8, 5, 3, 2)
+"""The numbers of groups that a column may be merged into."""
+FEWEST_ROWS = 1_000
+"""With fewer rows to search, groups would be learnt from chance."""
+BUDGETS = (200, 150)
+"""The most sets to fit with the groups of each time that they are learnt."""
+WRITTEN = 1
+"""The chain of written levels; those that are learnt follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoarserSets:
+    """Every set of rungs that was scored and keeps the anonymity asked for.
+
+    `chosen(found.measured, found.sizes, finer=found.fineness)` is the number of the one to release.
+    """
+
+    bits: RungBits
+    sets: tuple[Columns, ...]
+    measured: KeptTold
+    """Kept and told; the sets come first, in their order."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many columns each set has."""
+        return [len(columns) for columns in self.sets]
+
+    @property
+    def fineness(self) -> list[int]:
+        """How many values the columns of each set have in all."""
+        return [self.bits.fineness(columns) for columns in self.sets]
+
+    def rungs(self, number: int) -> list[Rung]:
+        """The form of each column of a set, in the order of the table."""
+        found = [self.bits.rungs[c] for c in self.sets[number]]
+        return sorted(found, key=lambda rung: rung.column)
+
+    def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
+        """The features as a set releases them."""
+        return frame.select(
+            rung.applied(frame[:, rung.column]).alias(frame.columns[rung.column])
+            for rung in self.rungs(number)
+        )
+
+
+def search_coarser(
+    bits: SubsetBits,
+    frame: pl.DataFrame,
+    *,
+    quasi: Sequence[str] = (),
+    k: int = 1,
+    caution: float = 1.0,
+    levels: Mapping[str, Sequence[pl.Series]] | None = None,
+    fixed: Collection[str] = (),
+    budgets: Sequence[int] = BUDGETS,
+    progress: Callable[[int], None] | None = None,
+) -> CoarserSets:
+    """Go on from the sets that a search of whole columns has scored, with coarser forms of them.
+
+    Parameters
+    ----------
+    bits : SubsetBits
+        Of the features, after a search; the sets that it has fitted are where this one starts.
+    frame : polars.DataFrame
+        The same features, all rows.
+    quasi : sequence of str
+        Those that attackers may know.
+    k : int
+        The fewest people who must be alike in them.
+    caution : float, default 1
+        What told weighs against kept: groups are merged, and the second time learnt, for it.
+    levels : mapping of column to series, optional
+        Written levels, each with the value of every row; of such a column none is learnt.
+    fixed : collection of str
+        Columns of which no coarser form may be learnt.
+    budgets : sequence of int
+        The most sets to fit each time that groups were learnt; as many times they are learnt.
+    progress : callable, optional
+        Told the number of sets fitted so far.
+
+    Returns
+    -------
+    CoarserSets
+    """
+    levels = levels or {}
+    found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
+    finest = _finest(found, frame, {*levels, *fixed}, k)
+    for time, budget in enumerate(budgets):
+        before = _scored(found, _keeps(found, frame, quasi, k))
+        given = before.sets[_best(before, caution)] if time and before.sets else ()
+        chain = WRITTEN + 1 + time
+        more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
+        if time and not more:
+            break
+        found = found.with_rungs(frame, more)
+        _explore(found, _keeps(found, frame, quasi, k), budget, caution, progress)
+    return _scored(found, _keeps(found, frame, quasi, k))
+
+
+def learnt_rungs(
+    bits: RungBits,
+    frame: pl.DataFrame,
+    finest: Sequence[FinestForm | None],
+    worths: Sequence[float],
+    chain: int,
+    given: Columns = (),
+) -> list[Rung]:
+    """Coarser forms of every column, learnt given the rungs that are released of the others.
+
+    Parameters
+    ----------
+    bits : RungBits
+    frame : polars.DataFrame
+        The features, all rows.
+    finest : sequence of FinestForm
+        What each column's merges start from; `None`: it has none.
+    worths : sequence of float
+        Of a bit about the target, and of one about the secret: 1 / D_y and -caution / D_s.
+    chain : int
+        The number of the new chain.
+    given : tuple of int
+        The rungs that are known; of a column its own is left out.
+    """
+    grounds = list(_grounds(bits, worths))
+    found: list[Rung] = []
+    for column, (series, form) in enumerate(zip(frame, finest)):
+        if form is None or len(form) <= min(SIZES):
+            continue
+        others = tuple(c for c in given if bits.rungs[c].column != column)
+        codes = form.codes(series)
+        *trials, released = (
+            merged(
+                codes[ground.rows], len(form), ground.residuals(others), SIZES, ordered=form.ordered
+            )
+            for ground in grounds
+        )
+        for groups, group_of in released.items():
+            learnt = tuple(CoarserForm(form, trial[groups]) for trial in trials)
+            found.append(Rung(column, groups, chain, CoarserForm(form, group_of), None, learnt))
+    return found
+
+
+class _Ground:
+    """Rows that groups are learnt from, and what is left to know of target and secret there."""
+
+    def __init__(
+        self,
+        bits: RungBits,
+        rows: NDArray[np.intp],
+        table: CodedTable,
+        questions: Sequence[tuple[Question, Floats, float]],
+    ) -> None:
+        self.bits = bits
+        self.rows = rows
+        self.table = table
+        self.questions = questions
+        self.half = _halves(rows, bits.people)
+        self.found: dict[Columns, list[Residuals]] = {}
+
+    def residuals(self, given: Columns) -> list[Residuals]:
+        """Where some rungs are known; each half of the rows is told of by the other."""
+        if given not in self.found:
+            self.found[given] = [
+                Residuals.of(
+                    self._said(question, known, given), question.label[self.rows], worth=worth
+                )
+                for question, known, worth in self.questions
+            ]
+        return self.found[given]
+
+    def _said(self, question: Question, known: Floats, given: Columns) -> Floats:
+        said = np.array(known[self.rows])
+        for half in (self.half, ~self.half) if given else ():
+            said[half] = self.bits.boosting.probabilities(
+                self.table,
+                question.label,
+                self.rows[~half],
+                self.rows[half],
+                columns=[*given, *question.beside],
+                start=known,
+                classes=question.classes,
+            )
+        return said
+
+
+def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
+    """The rows learnt from in each round, and last all rows that a search may see."""
+    questions = [bits.target] if bits.secret is None else [bits.target, bits.secret]
+    for number, (learn, _) in enumerate(bits.parts.rounds):
+        known = [question.known[number] for question in questions]
+        yield _Ground(bits, learn, bits.coded_for(number), list(zip(questions, known, worths)))
+    search, target = bits.parts.search, bits.target
+    known = [np.tile(shares(target.label[search], target.classes), (len(target.label), 1))]
+    known += [shares_given(q.label, target.label, search, q.classes) for q in questions[1:]]
+    yield _Ground(bits, search, bits.table, list(zip(questions, known, worths)))
+
+
+def _halves(rows: NDArray[np.intp], people: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Half of the rows, people whole, the same each time."""
+    who = rows if people is None else people[rows]
+    # A stream of its own: that of a seed may have drawn these very rows.
+    stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(1,)))
+    return np.asarray((stream.random(int(who.max()) + 1) < 0.5)[who])
+
+
+def _explore(
+    bits: RungBits,
+    keeps: Keeps,
+    budget: int,
+    caution: float,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Move on from the front and from the best set, until neither changes or all is spent."""
+    done: set[Columns] = set()
+    fits = 0
+    while starts := [c for c in _promising(_scored(bits, keeps), caution) if c not in done]:
+        done |= set(starts)
+        for columns in dict.fromkeys(move for start in starts for move in moves(bits.rungs, start)):
+            if fits == budget:
+                return
+            if columns and columns not in bits.fitted and keeps(columns):
+                bits.score(columns)
+                fits += 1
+                if progress is not None:
+                    progress(len(bits.fitted))
+
+
+def _promising(found: CoarserSets, caution: float) -> list[Columns]:
+    """The front, thinned, and the set of the largest value."""
+    if not found.sets:
+        return []
+    measured, sets = found.measured, found.sets
+    both = np.column_stack([measured.kept, measured.told])[: len(sets)].tolist()
+    front = thinned({columns: (kept, told) for columns, (kept, told) in zip(sets, both)}, WIDTH)
+    best = sets[int(measured.value(caution)[: len(sets)].argmax())]
+    return list(dict.fromkeys([*front, best]))
+
+
+def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
+    sets = tuple(columns for columns in bits.fitted if columns and keeps(columns))
+    return CoarserSets(bits, sets, bits.measured(sets))
+
+
+def _keeps(bits: RungBits, frame: pl.DataFrame, quasi: Sequence[str], k: int) -> Keeps:
+    return keeps_people(bits.rungs, frame, quasi, k, bits.people)
+
+
+def _best(found: CoarserSets, caution: float) -> int:
+    return chosen(found.measured, found.sizes, caution=caution, finer=found.fineness)
+
+
+def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
+    """What a bit about the target, and one about the secret, is worth in the choice."""
+    measured = found.measured
+    told = caution / measured.secret_scale if measured.tells else 0.0
+    return 1 / measured.target_scale, -told
+
+
+def _written(frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]]) -> Iterator[Rung]:
+    """Written levels as rungs; one that tells all rows alike is the column's absence."""
+    for name, every in levels.items():
+        column = frame.columns.index(name)
+        for level in every:
+            groups = level.n_unique() - level.has_nulls()
+            if level.n_unique() > 1:
+                yield Rung(column, groups, WRITTEN, None, level.alias(name))
+
+
+def _finest(
+    bits: RungBits, frame: pl.DataFrame, fixed: Collection[str], k: int
+) -> list[FinestForm | None]:
+    search = bits.parts.search
+    if len(search) < FEWEST_ROWS:
+        return [None] * frame.width
+    return [
+        None
+        if column.name in fixed
+        else FinestForm.of(column, bits.table.codes[i], search, k=k, people=bits.people)
+        for i, column in enumerate(frame)
+    ]

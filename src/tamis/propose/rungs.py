@@ -1,0 +1,268 @@
+"""The forms that each column may be released in, as one search sees them: as pseudo-columns.
+
+A column's rungs are the column as it is, levels that somebody wrote, groups that were learnt, and
+being absent. A set of rungs has at most one of each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.coarsen.learnt_forms import CoarserForm
+from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
+from tamis.learn.coded_table import CodedTable
+from tamis.risk.grouping import Coded, coded, counted, joined, people_in, people_of
+
+Keeps = Callable[[Columns], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Rung:
+    """One form of one column.
+
+    Parameters
+    ----------
+    column : int
+        The number of the column.
+    groups : int
+        How many values it has in this form, missing ones not counted.
+    chain : int
+        Of two rungs of a column in one chain the one of more groups tells all that the other does.
+        Chain 0 is the column as it is, which tells all; later chains have larger numbers.
+    form : CoarserForm, optional
+        How the column is coarsened; `None`: it is as it is, or a written level.
+    level : polars.Series, optional
+        A written level: what every row has on it.
+    trials : tuple of CoarserForm
+        The form as it was learnt for each round of scoring, without the rows asked about.
+    """
+
+    column: int
+    groups: int
+    chain: int = 0
+    form: CoarserForm | None = None
+    level: pl.Series | None = None
+    trials: tuple[CoarserForm, ...] = ()
+
+    def applied(self, column: pl.Series) -> pl.Series:
+        """The column as this rung releases it."""
+        if self.form is not None:
+            return self.form.applied(column)
+        return column if self.level is None else self.level
+
+    def makes(self, other: Rung) -> bool:
+        """Whether who has this rung can work out the other."""
+        if self.column != other.column:
+            return False
+        if self.chain == 0:
+            return True
+        return self.chain == other.chain and self.groups >= other.groups
+
+
+@dataclass(eq=False)
+class RungBits(SubsetBits):
+    """Kept and told of sets of rungs; the first rungs are the columns as they are.
+
+    Build it with `of_columns`, then `with_rungs`.
+    """
+
+    rungs: tuple[Rung, ...] = ()
+    tables: tuple[CodedTable, ...] = ()
+    """How the rungs are coded in each round; `table` has them as they would be released."""
+    made: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
+    """`[i, j]`: who has rung i can work out rung j."""
+
+    @classmethod
+    def of_columns(cls, bits: SubsetBits, frame: pl.DataFrame) -> RungBits:
+        """The rungs of a table whose columns are as they are; what was fitted is kept."""
+        rungs = tuple(
+            Rung(number, column.n_unique() - column.has_nulls())
+            for number, column in enumerate(frame)
+        )
+        return cls(
+            bits.table,
+            bits.parts,
+            bits.target,
+            bits.secret,
+            bits.people,
+            bits.boosting,
+            dict(bits.fitted),
+            rungs,
+            (bits.table,) * len(bits.parts.rounds),
+            np.eye(len(rungs), dtype=np.bool_),
+        )
+
+    def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
+        """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
+        rungs = (*self.rungs, *more)
+        released = [_coded(rung, frame, None, self.parts.search) for rung in more]
+        rounds = [
+            [_coded(rung, frame, number, self.parts.search) for rung in more]
+            for number in range(len(self.parts.rounds))
+        ]
+        return replace(
+            self,
+            table=_before_last(self.table, released),
+            secret=None if self.secret is None else _beside(self.secret, len(rungs)),
+            rungs=rungs,
+            tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
+            made=np.array([[one.makes(other) for other in rungs] for one in rungs]),
+            fitted=dict(self.fitted),
+        )
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are, whatever their rungs."""
+        return 1 + max(rung.column for rung in self.rungs)
+
+    @property
+    def everything(self) -> Columns:
+        """All columns as they are."""
+        return tuple(range(self.columns))
+
+    def makes(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which rungs can be worked out from a set: also all coarser ones."""
+        return np.asarray(self.made[list(columns)].any(axis=0))
+
+    def coded_for(self, number: int) -> CodedTable:
+        return self.tables[number]
+
+    def fineness(self, columns: Columns) -> int:
+        """How many values the columns of a set have in all: of equals the coarser is released."""
+        return sum(self.rungs[c].groups for c in columns)
+
+
+def keeps_people(
+    rungs: Sequence[Rung],
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    k: int,
+    people: Labels | None = None,
+) -> Keeps:
+    """Whether a set has one rung a column, and k people or more alike in what attackers may know.
+
+    No set that holds a refused one is ever kept: two rungs of a column stay two, and classes only
+    become smaller.
+
+    Parameters
+    ----------
+    rungs : sequence of Rung
+    frame : polars.DataFrame
+        All rows, since all of them are released.
+    quasi : sequence of str
+        The columns that attackers may know.
+    k : int
+    people : array of int, optional
+        Whose each row is, from 0 without a gap. `None`: each row is a person.
+    """
+    known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
+    who = None if people is None else people_of(people)
+    cells: dict[int, Coded] = {}
+
+    def of_rung(number: int) -> Coded:
+        if number not in cells:
+            rung = rungs[number]
+            cells[number] = _cells(rung, frame[:, rung.column])
+        return cells[number]
+
+    @cache
+    def keeps(columns: Columns) -> bool:
+        if len({rungs[c].column for c in columns}) < len(columns):
+            return False
+        together = [of_rung(c) for c in columns if rungs[c].column in known]
+        if not together:
+            return True
+        classes = reduce(joined, together)
+        sizes = counted(classes)[1] if who is None else people_in(classes, who)
+        return int(sizes.min()) >= k
+
+    return keeps
+
+
+def moves(rungs: Sequence[Rung], columns: Columns) -> list[Columns]:
+    """The sets that are one step from a set: one column a rung finer or coarser.
+
+    The step from the column as it is leads to the finest rung of its last chain, the step below a
+    coarsest rung to its absence, and back. A rung that a later chain has too may be exchanged.
+
+    Parameters
+    ----------
+    rungs : sequence of Rung
+    columns : tuple of int
+        The rungs of the set, at most one a column.
+
+    Examples
+    --------
+    >>> rungs = [Rung(0, 9), Rung(1, 2), Rung(0, 3, chain=1), Rung(0, 2, chain=1)]
+    >>> moves(rungs, (1, 2)), moves(rungs, (0,))
+    ([(0, 1), (1, 3), (2,)], [(2,), (0, 1)])
+    """
+    ladders = _ladders(rungs)
+    own = {rungs[c].column: c for c in columns}
+    found = []
+    for column in sorted(ladders):
+        rest = [c for c in columns if c != own.get(column)]
+        for step in _steps(rungs, ladders[column], own.get(column)):
+            found.append(tuple(sorted(rest if step is None else [*rest, step])))
+    return found
+
+
+def _ladders(rungs: Sequence[Rung]) -> dict[int, dict[int, list[int]]]:
+    """By column and chain the numbers of the rungs, the finest first."""
+    found: dict[int, dict[int, list[int]]] = {}
+    for number in sorted(range(len(rungs)), key=lambda n: (rungs[n].chain, -rungs[n].groups)):
+        rung = rungs[number]
+        found.setdefault(rung.column, {}).setdefault(rung.chain, []).append(number)
+    return found
+
+
+def _steps(
+    rungs: Sequence[Rung], chains: dict[int, list[int]], own: int | None
+) -> list[int | None]:
+    """The rungs next to a column's own; `None` is its absence."""
+    (as_it_is,), last = chains[0], chains[max(chains)]
+    if own is None:
+        return [last[-1]]
+    chain = rungs[own].chain
+    path = [as_it_is, *(last if own == as_it_is else chains[chain]), None]
+    path = list(dict.fromkeys(path))
+    found = [b if a == own else a for a, b in pairwise(path) if own in (a, b)]
+    same = [n for n in last if rungs[n].groups == rungs[own].groups and rungs[n].chain > chain]
+    return [*found, *(same if chain else [])]
+
+
+def _cells(rung: Rung, column: pl.Series) -> Coded:
+    if rung.form is None:
+        return coded(rung.applied(column))
+    return Coded(rung.form.codes(column).astype(np.int64), rung.form.groups + 1)
+
+
+def _coded(
+    rung: Rung, frame: pl.DataFrame, number: int | None, rows: NDArray[np.intp]
+) -> CodedTable:
+    """One rung as a coded column, in one round or (`None`) as it would be released."""
+    column = frame[:, rung.column]
+    if rung.form is None:
+        return CodedTable.of(rung.applied(column).to_frame(), rows)
+    form = rung.form if number is None else rung.trials[number]
+    codes = form.codes(column)[None, :]
+    return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
+
+
+def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
+    """The table with more columns before its last one, which is the target."""
+    every = np.arange(table.rows)
+    front = table.slice(range(len(table) - 1), every)
+    last = table.slice([len(table) - 1], every)
+    return reduce(CodedTable.beside, [front, *more, last])
+
+
+def _beside(question: Question, place: int) -> Question:
+    return replace(question, beside=(place,))

@@ -1,0 +1,142 @@
+"""Forms of columns: who is in which group, what they are called, what they never name."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
+from tamis.errors import InputError
+from tamis.learn.coded_table import CodedTable
+
+
+def finest(column, k=5, people=None, rows=None):
+    rows = np.arange(len(column)) if rows is None else rows
+    codes = CodedTable.of(column.to_frame(), rows).codes[0]
+    return FinestForm.of(column, codes, rows, k=k, people=people)
+
+
+numbers = st.one_of(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=150),
+    st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=150),
+)
+
+
+@given(numbers, st.integers(1, 6))
+def test_no_cut_is_a_cell_and_every_interval_has_k_people(values, k):
+    column = pl.Series("x", values)
+    form = finest(column, k)
+    assert not set(form.cuts) & set(map(float, values))
+    codes = form.codes(column)
+    assert codes.min() >= 1
+    assert len(form) == 1 or np.bincount(codes, minlength=len(form) + 1)[1:].min() >= k
+    for value, code in zip(values, codes):
+        assert code == 1 + sum(cut <= value for cut in form.cuts)
+
+
+def test_people_are_counted_not_rows():
+    column = pl.Series("x", np.repeat([1, 2, 3, 4], 10))
+    people = np.concatenate([np.arange(20), np.repeat([20, 21], 10)])
+    assert len(finest(column, k=5)) == 4
+    assert len(finest(column, k=5, people=people)) == 2
+    texts = column.cast(pl.String)
+    form = finest(texts, k=5, people=people)
+    assert form.values == ("1", "2")
+    assert form.others
+
+
+def test_rare_values_are_named_nowhere():
+    column = pl.Series("job", ["cook"] * 9 + ["judge"] * 7 + ["falconer"] * 4 + ["bard"])
+    form = finest(column)
+    assert form.values == ("cook", "judge")
+    assert form.names() == ["other", "cook", "judge"]
+    coarse = CoarserForm(form, (0, 0, 1))
+    for written in (coarse.names(), coarse.mapping(), coarse.description()):
+        assert "falconer" not in str(written)
+    assert coarse.applied(column).unique(maintain_order=True).to_list() == ["cook | other", "judge"]
+
+
+def test_a_rare_value_of_rows_not_looked_at_is_one_of_the_others():
+    column = pl.Series("job", ["cook"] * 9 + ["judge"] * 7 + ["bard"])
+    form = finest(column, rows=np.arange(16))
+    assert form.others
+    assert form.codes(column)[-1] == 1
+    assert not finest(column[:16]).others
+
+
+def test_what_is_missing_stays_missing():
+    for column in (pl.Series([1.0, None, 3.0] * 9), pl.Series(["a", None, "b"] * 9)):
+        form = finest(column)
+        coarse = CoarserForm(form, (0,) * len(form))
+        assert coarse.codes(column).tolist() == [1, 0, 1] * 9
+        assert coarse.applied(column).null_count() == 9
+    nothing = pl.Series("x", [None] * 9, dtype=pl.Float64)
+    assert finest(nothing).codes(nothing).tolist() == [0] * 9
+
+
+def test_values_that_nobody_had_are_others_or_missing():
+    new = pl.Series(["a", "z", None])
+    assert FinestForm(values=("a",), others=True).codes(new).tolist() == [2, 1, 0]
+    assert FinestForm(values=("a",)).codes(new).tolist() == [1, 0, 0]
+
+
+def test_a_value_called_other_is_not_the_others():
+    form = FinestForm(values=("other", "a"), others=True)
+    assert form.names() == ["(other)", "other", "a"]
+    names = CoarserForm(form, (0, 1, 1)).names()
+    assert names == ["(other)", "other | a"]
+    clash = CoarserForm(FinestForm(values=("a", "b", "a | b")), (0, 0, 1))
+    assert len(set(clash.names())) == 2
+
+
+def test_many_values_have_a_short_name():
+    form = FinestForm(values=tuple("abcde"))
+    assert CoarserForm(form, (0, 0, 0, 0, 1)).names() == ["a | b | 2 more", "e"]
+
+
+def test_dates_are_cut_at_months():
+    days = pl.Series("d", [date(2015, 1, 5) + timedelta(days=9 * i) for i in range(300)])
+    form = finest(days)
+    assert form.dated
+    assert len(form) > 10
+    coarse = CoarserForm(form, (0,) * 5 + (1,) * (len(form) - 5))
+    (cut,) = coarse.description()["cuts"]
+    assert cut.endswith("-01")
+    assert coarse.names() == [f"< {cut}", f">= {cut}"]
+    codes = coarse.codes(days)
+    assert codes.tolist() == [1 + (day >= date.fromisoformat(cut)) for day in days]
+    with_times = days.cast(pl.Datetime("us"))
+    assert finest(with_times).codes(with_times).tolist() == form.codes(days).tolist()
+
+
+def test_few_months_are_cut_at_days():
+    days = pl.Series("d", [date(2024, 3, 1) + timedelta(days=i // 8) for i in range(240)])
+    form = finest(days)
+    assert len(form) > 10
+    assert np.bincount(form.codes(days))[1:].min() >= 5
+
+
+def test_truth_values_are_nominal():
+    column = pl.Series("b", [True, False] * 9)
+    assert finest(column).names() == ["false", "true"]
+
+
+def test_a_form_reads_back_from_its_intervals():
+    form = CoarserForm(FinestForm((1.5, 2.5, 1e6)), (0, 1, 1, 2))
+    assert form.description() == {"cuts": [1.5, 1000000.0]}
+    assert form.names() == ["< 1.5", "[1.5, 1000000)", ">= 1000000"]
+    assert form.mapping()["[2.5, 1000000)"] == "[1.5, 1000000)"
+
+
+@pytest.mark.parametrize(
+    ("group_of", "words"),
+    [((0, 1), "3 finest groups needs"), ((1, 0, 0), "from 0"), ((0, 1, 0), "no gap")],
+)
+def test_what_is_no_form_is_refused(group_of, words):
+    with pytest.raises(InputError, match=words):
+        CoarserForm(FinestForm((1.0, 2.0)), group_of)
