@@ -10,9 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
@@ -327,12 +324,18 @@ def handles_nominal(estimator: Any) -> bool:
 
     It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
     """
+    from sklearn.utils import get_tags
+
     tags = get_tags(estimator).input_tags
     return bool(tags.categorical and tags.string and tags.allow_nan)
 
 
 def ready_for_missing(estimator: Any) -> Any:
     """The estimator, preceded by a median imputer fitted on training rows if it needs one."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.utils import get_tags
+
     if get_tags(estimator).input_tags.allow_nan:
         return estimator
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)
