@@ -283,9 +283,9 @@ def test_what_growing_and_pruning_share_is_compiled_once(monkeypatch):
         monkeypatch.setattr(fit, name, getattr(kernels, name))
     X = np.random.default_rng(0).integers(0, 9, (40, 3)).astype(float)
     grown = {}
-    for prune in (False, True):
+    for pruned in (False, True):
         with np.errstate(all="ignore"):
-            C45Classifier(prune=prune).fit(X, (X[:, 0] > 4) ^ (X[:, 1] > 6))
-        grown[prune] = len(calls["deal"])
+            C45Classifier(prune=pruned).fit(X, (X[:, 0] > 4) ^ (X[:, 1] > 6))
+        grown[pruned] = len(calls["deal"])
     assert grown[True] > 2 * grown[False] > 0, "pruning deals rows, too"
     assert [len(set(calls[name])) for name in ("deal", "move_rows")] == [1, 1]
