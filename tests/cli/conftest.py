@@ -29,8 +29,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 @pytest.fixture
 def stop() -> Iterator[Callable[[int], None]]:
     """Sends this process a signal, which acts as it would on a program started at a terminal."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
-    before = {how: signal.signal(how, handler) for how, handler in usual.items()}
+    interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
+    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield signal.raise_signal
-    for how, handler in before.items():
-        signal.signal(how, handler)
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGHUP, hang_up)

@@ -101,7 +101,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
         pl.DataFrame({c: [0, 1] * 50 for c in codes.columns}).write_parquet(command[3])
         return CompletedProcess(command, 0)
 
-    monkeypatch.setattr(synthesiser.subprocess, "run", drawn)
+    monkeypatch.setattr("tamis.dp.synthesiser.subprocess.run", drawn)
     monkeypatch.setattr(synthesiser, "interpreter", lambda python: Path(sys.executable))
 
 

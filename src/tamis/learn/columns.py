@@ -267,7 +267,7 @@ def _categories(
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
     if known is None:
         return Column(_numbers(series))
-    if series.dtype.is_numeric() and not all(map(_is_number, known)):
+    if series.dtype.is_numeric() and not all(map(is_number, known)):
         raise InputError(
             f"column {series.name!r} was text when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
@@ -296,7 +296,12 @@ def _numbers(series: pl.Series) -> NDArray[np.float64]:
     return numbers
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number.
+
+    >>> is_number("-1e3"), is_number("1 000")
+    (True, False)
+    """
     try:
         float(text)
     except ValueError:
