@@ -9,8 +9,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from bench.ratio import Ratio, seconds, show
-from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.contributions import ContributionCache
+from tamis.learn.bayes.model import NaiveBayes
 from tamis.learn.columns import Coding
 from tamis.learn.cv import Folds
 
@@ -44,8 +44,8 @@ def main() -> None:
         for gone in range(codes.shape[1]):
             refit([i for i in range(codes.shape[1]) if i != gone])
 
-    cache = ContributionCache(AdditiveNaiveBayes(), columns, y, folds)
-    build = seconds(lambda: ContributionCache(AdditiveNaiveBayes(), columns, y, folds))
+    cache = ContributionCache(NaiveBayes(), columns, y, folds)
+    build = seconds(lambda: ContributionCache(NaiveBayes(), columns, y, folds))
     drops = seconds(cache.drop_ones, repeat=9)
     walk = seconds(lambda: cache.all_subsets(range(12)))
     peer_drops = seconds(all_drop_ones, repeat=2)

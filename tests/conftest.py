@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Some tests start a process: without compiled modules on disk, each would compile all it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The first example of a test may wait for a kernel to compile.
 settings.register_profile("untimed", deadline=None)

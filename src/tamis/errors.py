@@ -10,10 +10,12 @@
     TamisWarning (UserWarning)
 
 A message says what was wrong, what is allowed, what it got and what to do. It names columns,
-files, lines and counts, never the value of a cell.
+files, lines and counts, never the value of a cell. What else people are told comes with it: lists
+of names, counts with their nouns, and how far a long piece of work has got.
 """
 
 from collections.abc import Iterable
+from typing import Protocol
 
 
 class TamisError(ValueError):
@@ -60,3 +62,9 @@ def plural(amount: int, one: str, many: str | None = None) -> str:
     ('1 row', '1,200 rows', '2 people')
     """
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
+
+
+class Progress(Protocol):
+    """Told what is being done, how much is done and how much there is; 0: nobody knows."""
+
+    def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...

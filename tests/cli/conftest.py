@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
@@ -23,3 +24,13 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         return Result(code, *capsys.readouterr())
 
     return call
+
+
+@pytest.fixture
+def stop() -> Iterator[Callable[[int], None]]:
+    """Sends this process a signal, which acts as it would on a program started at a terminal."""
+    interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
+    hang_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield signal.raise_signal
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGHUP, hang_up)

@@ -183,13 +183,18 @@ def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_nothing(args, tmp_path, how):
+def test_a_signal_in_the_search_leaves_nothing(run, args, tmp_path, monkeypatch, stop, how):
+    monkeypatch.setattr("tamis.flow.propose", lambda *_, **__: stop(how))
+    code, _, err = run("release", *args, "--out", tmp_path / "out", "--quiet")
+    assert code == 130
+    assert "no file or folder was left half-written" in err
+    assert names(tmp_path) == []
+
+
+def test_a_process_that_is_told_to_stop_leaves_nothing(args, tmp_path):
     """Stopped in the middle of the search, which is made slow for the purpose."""
     code = (
-        "import signal, sys, time\n"
-        # The tests may have been started in the background, or by nohup.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+        "import sys, time\n"
         "import tamis.flow\n"
         "def slow(*args, **options):\n"
         "    print('searching', flush=True)\n"
@@ -205,7 +210,7 @@ def test_a_signal_leaves_nothing(args, tmp_path, how):
         assert process.stdout is not None
         assert process.stdout.readline() == "searching\n"
         time.sleep(0.2)
-        os.kill(process.pid, how)
+        os.kill(process.pid, signal.SIGTERM)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "no file or folder was left half-written" in err
@@ -228,15 +233,16 @@ def test_sparse_records_are_released_too(run, tmp_path):
 
 def test_the_demo_needs_nothing_and_makes_a_fresh_folder(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, said, _ = run("demo", "--rows", 300)
-    assert code == 0
-    assert "Your report: tamis-demo/private/report.html" in said
-    again = json.loads(run("demo", "--rows", 300, "--json").out)
-    assert again["out"] == "tamis-demo-2"
-    assert names(tmp_path) == ["tamis-demo", "tamis-demo-2"]
-    assert run("verify", "tamis-demo").code == 0
-    code, said, err = run("release", "--again", "tamis-demo")
+    Path("tamis-demo").mkdir()
+    code, said, err = run("demo", "--rows", 200)
     assert code == 0, err
+    assert "Your report: tamis-demo-2/private/report.html" in said
+    assert names(tmp_path) == ["tamis-demo", "tamis-demo-2"]
+    assert names(Path("tamis-demo")) == []
+    assert run("verify", "tamis-demo-2").code == 0
+    code, said, err = run("release", "--again", "tamis-demo-2", "--json")
+    assert code == 0, err
+    assert json.loads(said)["same"] is True
 
 
 def test_values_are_altered_by_a_seed_that_nobody_can_guess(run, args, tmp_path):

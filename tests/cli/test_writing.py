@@ -1,14 +1,17 @@
 """Whatever a command writes: safe cells, in a place that is there, and no trace of a stop."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from tamis.publish import bundle
 from tamis.table_file import HOW
 
 ROWS = 120
@@ -148,17 +151,12 @@ def test_a_flag_names_the_program(run, table, tmp_path):
     assert (tmp_path / "was-run").exists()
 
 
-STOPPED = """
-import os, signal, sys, time
+KILLED = """
+import os, signal, sys
 import tamis.publish.bundle as bundle
-step, how = sys.argv[1], getattr(signal, sys.argv[2])
-def stopped(*args, **options):
-    os.kill(os.getpid(), how)
-    time.sleep(60)
-setattr(bundle, step, stopped)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
+bundle.verify = lambda *args, **options: os.kill(os.getpid(), signal.SIGKILL)
 from tamis.cli import main
-main(sys.argv[3:])
+main(sys.argv[1:])
 """
 
 
@@ -182,15 +180,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def stopped(step: str, how: str) -> int:
-    command = [sys.executable, "-c", STOPPED, step, how, *RELEASE, "--force"]
-    return subprocess.run(command, capture_output=True, check=False, timeout=600).returncode
-
-
 def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
     assert run(*RELEASE).code == 0
     before = (here / "out" / "manifest.json").read_bytes()
-    assert stopped("verify", "SIGKILL") == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, *RELEASE, "--force"]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=600)
+    assert done.returncode == -signal.SIGKILL
     draft, *others = names(here)
     assert draft.startswith(".tamis-draft-")
     assert others == ["log.svm", "out"]
@@ -203,8 +198,9 @@ def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
     assert names(here) == ["log.svm", "out"]
 
 
-def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(here):
-    assert stopped("summarise", "SIGHUP") == 130
+def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(run, here, monkeypatch, stop):
+    monkeypatch.setattr("tamis.publish.bundle.summarise", lambda *_, **__: stop(signal.SIGHUP))
+    assert run(*RELEASE).code == 130
     assert names(here) == ["log.svm"]
 
 
@@ -223,22 +219,22 @@ def test_what_nohup_asks_for_is_kept(run, monkeypatch):
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(here):
-    script = (
-        "import resource, sys\n"
-        "import tamis.publish.bundle as bundle\n"
-        "publish = bundle.publish\n"
-        "def limited(*args, **options):\n"
-        "    resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))\n"
-        "    return publish(*args, **options)\n"
-        "bundle.publish = limited\n"
-        "from tamis.cli import main\n"
-        "main(sys.argv[1:])\n"
-    )
-    command = [sys.executable, "-c", script, *RELEASE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 1, done.stderr
-    assert "there is no room to write out" in done.stderr
+def test_a_full_disk_is_said_and_leaves_nothing(run, here, monkeypatch):
+    """As long as files are written, none may be longer than a disk with little room allows."""
+    publish = bundle.publish
+
+    def limited(*args: Any, **options: Any) -> Any:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, hard))
+        try:
+            return publish(*args, **options)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    monkeypatch.setattr(bundle, "publish", limited)
+    code, _, err = run(*RELEASE)
+    assert code == 1, err
+    assert "there is no room to write out" in err
     assert names(here) == ["log.svm"]
 
 

@@ -1,5 +1,6 @@
 """The containment paper's experiment: its parts on made rows, its quick form on real ones."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +18,7 @@ from experiments.zhang.auc import distinct, nested_auc, parts, svm_auc, topic_au
 from experiments.zhang.choices import PRINTED, chosen, chosen_by
 from experiments.zhang.differential import private_aucs, release
 from experiments.zhang.figure import private_figure
+from experiments.zhang.measured import QUICK
 from experiments.zhang.printed import (
     AUCS,
     EMAIL,
@@ -146,8 +148,9 @@ def test_numbers_of_features_on_the_emails_are_those_of_table_6(dataset, method)
     assert found == SIZES[EMAIL][method]
 
 
-def test_the_quick_form_makes_a_page_and_goes_on_from_its_pieces(dataset, tmp_path):
+def test_the_quick_form_makes_a_page_and_goes_on_from_its_pieces(dataset, tmp_path, monkeypatch):
     pytest.importorskip("opendp")
+    monkeypatch.setattr("experiments.zhang.QUICK", replace(QUICK, seconds=0.1))
     data = Data(dataset(FILES[ENTITY]).parent)
     told = []
     paper = run(data, Store(tmp_path, lambda name, took: told.append(took)), quick=True)

@@ -45,6 +45,18 @@ def test_repeats_deal_the_whole_table_again():
     assert folds.test_ratio == pytest.approx(10 / 40)
 
 
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3), st.booleans())
+@settings(max_examples=30)
+def test_rows_are_dealt_as_scikit_learn_deals_them(seed, folds, repeats, shared):
+    """So that figures published earlier can be repeated; a shared state goes on where it was."""
+    y = np.random.default_rng(seed).permutation(["c"] * 11 + ["a"] * 8 + ["b"] * 6)
+    state = [np.random.RandomState(seed) if shared else seed for _ in range(2)]
+    ours = Folds.stratified(y, folds, repeats=repeats, random_state=state[0])
+    theirs = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=state[1])
+    expected = [test.tolist() for _, test in theirs.split(np.zeros(len(y)), y)]
+    assert [test.tolist() for test in ours.tests] == expected
+
+
 def test_a_small_class_is_warned_of_with_its_count():
     y = ["a"] * 20 + ["b"] * 3
     with pytest.warns(TamisWarning, match=r"1 of 2 classes .* 5 folds \(the smallest has 3\)"):

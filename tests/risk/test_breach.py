@@ -14,7 +14,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.cv import Folds, fold_interval
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.breach import Attack, breach_increase, named_attackers
+from tamis.risk.breach import Attack, bayes_accuracy, breach_increase, named_attackers
 from tamis.risk.cut import cut_sensitive, mdl_cuts
 from tamis.table import Roles, Table
 
@@ -48,6 +48,18 @@ def test_pbi_is_the_ratio_of_accuracies_on_the_same_folds(patients):
     assert found.interval[0] < found.pbi < found.interval[1]
     assert found.by_attacker == {"nb": pytest.approx(found.pbi)}
     assert found.cut is None
+
+
+def test_the_audit_guesses_as_naive_bayes_does_in_a_breach(patients):
+    found = breach_increase(patients, patients.features, attackers="nb", cv=5)
+    majority = (1 + found.floor) * found.baseline
+    assert bayes_accuracy(patients) == pytest.approx((found.accuracy, majority))
+
+
+def test_the_audit_says_so_where_nothing_is_guessed():
+    frame = pl.DataFrame({"x": [0.0, 0.0, 1.0, 1.0], "ill": ["a", "b", "a", "b"]})
+    with pytest.raises(InputError, match="guesses a single sensitive value"):
+        bayes_accuracy(Table(frame, Roles(target="ill")), folds=2)
 
 
 def test_the_strongest_attacker_is_reported(patients):

@@ -77,16 +77,15 @@ def _attacker(table: Table) -> dict[str, Any] | None:
     """How well naive Bayes guesses the sensitive column from the features, on held-out rows."""
     if table.sensitive is None or not table.features:
         return None
-    from tamis.risk.breach import breach_increase
+    from tamis.risk.breach import bayes_accuracy
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TamisWarning)  # the two figures stand side by side anyway
         try:
-            found = breach_increase(table, table.features, attackers="nb", cv=5)
+            accuracy, majority = bayes_accuracy(table)
         except InputError as error:
             return {"name": "naive Bayes", "reason": str(error)}
-    majority = (1 + found.floor) * found.baseline
-    return {"name": "naive Bayes", "accuracy": found.accuracy, "majority": majority}
+    return {"name": "naive Bayes", "accuracy": accuracy, "majority": majority}
 
 
 def _containment(records: BinaryTable) -> dict[str, Any]:

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from tamis.errors import Progress
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -166,12 +167,6 @@ def print_understood(table: Table) -> None:
     out.print(shown)
 
 
-class Progress(Protocol):
-    """Told what is being done, how much is done and how much there is; 0: nobody knows."""
-
-    def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
-
-
 EVERY = 5.0
 """Seconds between two lines where there is no progress bar."""
 
@@ -193,12 +188,12 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
 def _bar() -> Iterator[Progress]:
     from rich.progress import (
         BarColumn,
-        Progress,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as ProgressBar
 
     columns = (
         SpinnerColumn(),
@@ -209,7 +204,7 @@ def _bar() -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+    with ProgressBar(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, place="")
         stage = [0]
 

@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tamis.errors import Progress as Progress
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.yardstick import Compared
 from tamis.release import Release
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
@@ -271,7 +268,7 @@ def _categories(
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
     if known is None:
         return Column(_numbers(series))
-    if series.dtype.is_numeric() and not all(map(_is_number, known)):
+    if series.dtype.is_numeric() and not all(map(is_number, known)):
         raise InputError(
             f"column {series.name!r} was text when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
@@ -317,7 +314,12 @@ def _numbers(series: pl.Series) -> NDArray[np.float64]:
     return numbers
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number.
+
+    >>> is_number("-1e3"), is_number("1 000")
+    (True, False)
+    """
     try:
         float(text)
     except ValueError:
@@ -345,12 +347,18 @@ def handles_nominal(estimator: Any) -> bool:
 
     It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
     """
+    from sklearn.utils import get_tags
+
     tags = get_tags(estimator).input_tags
     return bool(tags.categorical and tags.string and tags.allow_nan)
 
 
 def ready_for_missing(estimator: Any) -> Any:
     """The estimator, preceded by a median imputer fitted on training rows if it needs one."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.utils import get_tags
+
     if get_tags(estimator).input_tags.allow_nan:
         return estimator
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)

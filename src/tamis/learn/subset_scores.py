@@ -211,7 +211,7 @@ class SubsetScores:
 def _sums(
     estimator: AdditiveNaiveBayes, task: Task, folds: Folds, scorer: Scorer | None
 ) -> SubsetSums:
-    cache = ContributionCache(estimator, task.features.columns, task.y, folds)
+    cache = ContributionCache(estimator.naive_bayes, task.features.columns, task.y, folds)
     return SubsetSums(cache, task.y, folds, scorer)
 
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from tamis.errors import InputError, listed, plural
 from tamis.learn.columns import Coding, Features, frame_of, nominal_names
@@ -107,6 +105,9 @@ def _labels(target: pl.Series) -> NDArray[Any]:
 
 def given_labels(y: Any) -> NDArray[Any]:
     """The labels passed to a fit, checked as scikit-learn does."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
     labels = np.asarray(column_or_1d(y, warn=True))
     if labels.dtype == object:
         missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)

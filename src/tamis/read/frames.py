@@ -22,6 +22,8 @@ def polars_frame(data: Any) -> pl.DataFrame:
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
     """
+    if isinstance(data, pl.DataFrame):
+        return plain(data)
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(data):

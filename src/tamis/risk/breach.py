@@ -5,23 +5,31 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
+from tamis.learn.bayes.contributions import ContributionCache
+from tamis.learn.bayes.model import NaiveBayes
 from tamis.learn.cv import Folds, Interval, fold_interval
 from tamis.learn.models import classifier
-from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.learn.task import Task
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.table import Table, bare, only
 
+if TYPE_CHECKING:
+    from tamis.learn.subset_scores import FoldScores, SubsetScores
+
 Attackers = str | Any | Sequence[Any] | Mapping[str, Any] | None
 Shares = NDArray[np.float64]
 
+_NOTHING_GUESSED = (
+    "no attacker guesses a single sensitive value from all features, so there is "
+    "nothing to compare with; try other attackers, or fewer classes"
+)
 TRIED = ("c45", "nb", "boosting", "neighbours")
 """The attackers tried if none is named."""
 
@@ -59,10 +67,7 @@ class Attack:
         self.features, self.folds = first.features, first.folds
         self.all = self.strongest(self.features)
         if not self.all.pooled:
-            raise InputError(
-                "no attacker guesses a single sensitive value from all features, so there is "
-                "nothing to compare with; try other attackers, or fewer classes"
-            )
+            raise InputError(_NOTHING_GUESSED)
         # No features at all: the most common value of the training rows, on the same folds.
         self.floor = self._mean(first.of([])) / self.all.accuracy - 1
 
@@ -231,13 +236,11 @@ def breach_increase(
     >>> round(found.accuracy, 3), found.baseline, round(found.pbi, 3)
     (0.333, 1.0, -0.667)
     """
-    frame, names, sensitive, target = _frame_and_roles(table, sensitive)
-    people = table.people if isinstance(table, Table) else None
-    rule = "none" if sensitive == target else cut
-    made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
-    coded = only(frame, names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
-    task = Task.of(coded, sensitive)
+    from tamis.learn.subset_scores import SubsetScores
+
+    task, made = _guessing(table, sensitive, cut)
     who = named_attackers(attackers)
+    people = table.people if isinstance(table, Table) else None
     folds = Folds.of(cv, task.y, random_state, people)
     attack = Attack(
         {
@@ -258,6 +261,41 @@ def breach_increase(
         attack.each(guess.features),
         made if made.points else None,
     )
+
+
+def bayes_accuracy(table: Table, folds: int = 5) -> tuple[float, float]:
+    """How often naive Bayes guesses the sensitive column, and the most common value is right.
+
+    These are `accuracy` and the floor of `breach_increase` with all features and naive Bayes alone,
+    without loading scikit-learn.
+
+    Examples
+    --------
+    >>> from tamis import Roles
+    >>> frame = pl.DataFrame({"age": [20, 25, 30, 35, 50, 55, 60, 65] * 3,
+    ...                       "ill": (["no"] * 4 + ["yes"] * 4) * 3})
+    >>> bayes_accuracy(Table(frame, Roles(target="ill")), folds=3)
+    (1.0, 0.5)
+    """
+    task, _ = _guessing(table)
+    drawn = Folds.of(folds, task.y, 0, table.people)
+    cache = ContributionCache(NaiveBayes(), task.features.columns, task.y, drawn)
+    correct = cache.correct([range(len(task.features)), []])
+    if not correct[0].any():
+        raise InputError(_NOTHING_GUESSED)
+    accuracy, majority = (correct / drawn.sizes).mean(axis=1).tolist()
+    return accuracy, majority
+
+
+def _guessing(
+    table: Any, sensitive: str | None = None, cut: CutRule = "auto"
+) -> tuple[Task, SensitiveCut]:
+    """What an attacker has to do, with the sensitive column as classes."""
+    frame, names, sensitive, target = _frame_and_roles(table, sensitive)
+    rule = "none" if sensitive == target else cut
+    made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
+    coded = only(frame, names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
+    return Task.of(coded, sensitive), made
 
 
 def warn_of_floor(floor: float) -> None:

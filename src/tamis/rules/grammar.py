@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tamis.errors import InputError
+from tamis.learn.columns import is_number
 from tamis.rules.rule import Between, Condition, OneOf, Rule
 
 WORDS = frozenset({"and", "in", "not"})
@@ -455,7 +456,7 @@ def _verbatim(label: str, target: str | None) -> bool:
 
 def _name(column: str) -> str:
     # A name that looks like a number would be taken for a bound.
-    plain = _BARE.fullmatch(column) and column.lower() not in WORDS and not _is_number(column)
+    plain = _BARE.fullmatch(column) and column.lower() not in WORDS and not is_number(column)
     return column if plain else _between(column, "`")
 
 
@@ -467,11 +468,3 @@ def _quoted(value: str) -> str:
 def _between(text: str, quote: str) -> str:
     escaped = "".join(_ESCAPES.get(c, c) for c in text).replace(quote, "\\" + quote)
     return f"{quote}{escaped}{quote}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.contributions import ContributionCache
+from tamis.learn.bayes.model import NaiveBayes
 from tamis.learn.columns import Coding, Column
 from tamis.learn.cv import Folds
 
@@ -60,7 +61,7 @@ def test_every_subset_is_predicted_as_by_a_fit_on_it(seed, n_classes, precision)
     frame, y = table(seed, n_classes)
     folds = Folds.predefined(np.arange(80) % 2)
     model = AdditiveNaiveBayes(precision=precision)
-    cache = ContributionCache(model, Coding.of(frame).columns(frame), y, folds)
+    cache = ContributionCache(model.naive_bayes, Coding.of(frame).columns(frame), y, folds)
     subsets = every_subset(frame.width)
     expected = [refitted(frame, y, folds, s, model) for s in subsets]
     assert cache.correct(subsets).tolist() == expected
@@ -73,7 +74,7 @@ def test_every_subset_is_predicted_as_by_a_fit_on_it(seed, n_classes, precision)
 def test_moves_by_one_feature_are_the_subsets_they_lead_to(seed, n_classes):
     frame, y = table(seed, n_classes)
     folds = Folds.predefined(np.arange(80) % 4)
-    cache = ContributionCache(AdditiveNaiveBayes(), Coding.of(frame).columns(frame), y, folds)
+    cache = ContributionCache(NaiveBayes(), Coding.of(frame).columns(frame), y, folds)
     everything = range(frame.width)
     without = [[i for i in everything if i != gone] for gone in everything]
     np.testing.assert_array_equal(cache.drop_ones(), cache.correct(without))
@@ -89,7 +90,7 @@ def test_moves_by_one_feature_are_the_subsets_they_lead_to(seed, n_classes):
 def test_scores_are_the_log_posteriors_of_a_fit(seed):
     frame, y = table(seed, 3)
     folds = Folds.predefined(np.arange(80) % 2)
-    cache = ContributionCache(AdditiveNaiveBayes(), Coding.of(frame).columns(frame), y, folds)
+    cache = ContributionCache(NaiveBayes(), Coding.of(frame).columns(frame), y, folds)
     part = frame.select("x", "job")
     model = AdditiveNaiveBayes().fit(part[folds.train(1)], y[folds.train(1)])
     classes, units = cache.log_scores([0, 4], 1)
@@ -103,8 +104,8 @@ def test_beyond_the_memory_limit_the_results_are_the_same(limit):
     frame, y = table(1, 3)
     folds = Folds.predefined(np.arange(80) % 4)
     columns = Coding.of(frame).columns(frame)
-    kept = ContributionCache(AdditiveNaiveBayes(), columns, y, folds)
-    blocks = ContributionCache(AdditiveNaiveBayes(), columns, y, folds, memory_limit=limit)
+    kept = ContributionCache(NaiveBayes(), columns, y, folds)
+    blocks = ContributionCache(NaiveBayes(), columns, y, folds, memory_limit=limit)
     assert kept.kept
     assert not blocks.kept
     np.testing.assert_array_equal(kept.drop_ones(), blocks.drop_ones())
@@ -116,7 +117,7 @@ def test_beyond_the_memory_limit_the_results_are_the_same(limit):
 def test_however_many_subsets_are_summed_together_the_results_are_the_same(together, monkeypatch):
     frame, y = table(4, 3)
     folds = Folds.predefined(np.arange(80) % 4)
-    cache = ContributionCache(AdditiveNaiveBayes(), Coding.of(frame).columns(frame), y, folds)
+    cache = ContributionCache(NaiveBayes(), Coding.of(frame).columns(frame), y, folds)
     monkeypatch.setattr("tamis.learn.bayes.contributions.TOGETHER", together)
     subsets = every_subset(frame.width)
     walked = cache.all_subsets()
@@ -128,7 +129,7 @@ def test_however_many_subsets_are_summed_together_the_results_are_the_same(toget
 def test_the_stated_memory_is_what_is_held():
     frame, y = table(2, 4)
     folds = Folds.predefined(np.arange(80) % 4)
-    cache = ContributionCache(AdditiveNaiveBayes(), Coding.of(frame).columns(frame), y, folds)
+    cache = ContributionCache(NaiveBayes(), Coding.of(frame).columns(frame), y, folds)
     assert cache.nbytes == 8 * 6 * 80 * 3
     assert cache.nbytes == sum(array.nbytes for block in cache._held or [] for array in block)
 
@@ -137,7 +138,7 @@ def test_a_class_that_a_fold_never_trained_on_is_never_right():
     column = Column(np.array([0.0, 0.2, 5.0, 5.2, 0.1, 5.1, 9.0]))
     y = np.array(["a", "a", "b", "b", "a", "b", "c"])
     folds = Folds.predefined([0, 0, 0, 0, 1, 1, 1])
-    cache = ContributionCache(AdditiveNaiveBayes(), [column], y, folds)
+    cache = ContributionCache(NaiveBayes(), [column], y, folds)
     # Fold 1 trains on "a" and "b" only: of its three rows the "c" cannot be right.
     assert cache.correct([[0], []])[:, 1].tolist() == [2, 1]
 
@@ -145,7 +146,7 @@ def test_a_class_that_a_fold_never_trained_on_is_never_right():
 def test_too_many_features_to_walk_is_an_error():
     columns = [Column(np.arange(6.0))] * 25
     cache = ContributionCache(
-        AdditiveNaiveBayes(), columns, np.arange(6) % 2, Folds.predefined([0, 0, 0, 1, 1, 1])
+        NaiveBayes(), columns, np.arange(6) % 2, Folds.predefined([0, 0, 0, 1, 1, 1])
     )
     with pytest.raises(InputError, match="at most 24 features"):
         cache.all_subsets()

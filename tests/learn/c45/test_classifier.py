@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
+from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import typeof
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import InputError
-from tamis.learn.c45 import C45Classifier
+from tamis.learn.c45 import C45Classifier, fit, kernels
 from tamis.learn.c45.kernels import grow_tree, prune
 from tamis.learn.c45.table import encode
 
@@ -263,16 +265,27 @@ def test_whatever_the_input_each_kernel_is_compiled_once():
         assert len(kernel.signatures) == 1
 
 
-def test_what_growing_and_pruning_share_is_compiled_once(tmp_path):
-    """In a process without a cache: what comes from there has the shared kernels inside."""
-    code = """
-import numpy as np
-from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45.kernels import deal, move_rows
-C45Classifier().fit(np.arange(8.0)[:, None], [0, 0, 1, 0, 1, 1, 0, 1])
-print(len(deal.overloads), len(move_rows.overloads))
-"""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["1", "1"]
+def test_what_growing_and_pruning_share_is_compiled_once(monkeypatch):
+    """Run as plain Python: both hand arguments of the same types to what they share."""
+    calls: defaultdict[str, list[Any]] = defaultdict(list)
+
+    def watched(name, function):
+        def call(*args):
+            calls[name].append(tuple(map(typeof, args)))
+            return function(*args)
+
+        return call
+
+    for name, kernel in list(vars(kernels).items()):
+        if hasattr(kernel, "py_func"):
+            monkeypatch.setattr(kernels, name, watched(name, kernel.py_func))
+    for name in ("grow_tree", "prune"):
+        monkeypatch.setattr(fit, name, getattr(kernels, name))
+    X = np.random.default_rng(0).integers(0, 9, (40, 3)).astype(float)
+    grown = {}
+    for pruned in (False, True):
+        with np.errstate(all="ignore"):
+            C45Classifier(prune=pruned).fit(X, (X[:, 0] > 4) ^ (X[:, 1] > 6))
+        grown[pruned] = len(calls["deal"])
+    assert grown[True] > 2 * grown[False] > 0, "pruning deals rows, too"
+    assert [len(set(calls[name])) for name in ("deal", "move_rows")] == [1, 1]

@@ -58,8 +58,8 @@ def test_nothing_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("name", ["hamdist", "distcnt"])
 def test_a_stopped_search_gives_a_bound(name: str) -> None:
-    X = np.random.default_rng(0).random((200, 25)) < 0.3
-    y = np.arange(200) % 2
+    X = np.random.default_rng(0).random((120, 18)) < 0.3
+    y = np.arange(120) % 2
     stopped = exact(X, y, 8, utility=name, time_limit=0)
     proven = exact(X, y, 8, utility=name)
     assert stopped.bound is not None

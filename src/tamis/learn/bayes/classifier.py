@@ -19,8 +19,8 @@ from sklearn.utils.validation import (
 )
 
 from tamis.errors import InputError
-from tamis.learn.bayes.densities import Part, Precision, Rows, Units, fit_part
-from tamis.learn.bayes.fixed_point import MOST_FEATURES, to_nats, to_units
+from tamis.learn.bayes.densities import Part, Precision, Units, to_nats
+from tamis.learn.bayes.model import BayesModel, NaiveBayes
 from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
 from tamis.learn.task import given_labels
 
@@ -63,7 +63,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Log-likelihoods are kept as whole multiples of 2**-28 nats (4e-9), and no value counts for
-    more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.fixed_point`).
+    more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.densities`).
 
     With ``precision="data"`` the width of the intervals of a column is the mean gap between its
     distinct training values, and the deviation in a class is at least a sixth of it. This is how
@@ -97,6 +97,11 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.precision = precision
         self.variance_floor = variance_floor
 
+    @property
+    def naive_bayes(self) -> NaiveBayes:
+        """The same settings for columns that are already coded, checked."""
+        return NaiveBayes(self.smoothing, self.precision, self.variance_floor)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the part of each feature.
 
@@ -110,7 +115,6 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self._check_parameters()
         frame, declared = self._frame(X, reset=True)
         y = given_labels(y)
         check_consistent_length(frame, y)
@@ -130,24 +134,10 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         This sets `parts_` and `prior`; `predict` needs a fit on a frame or an array.
         """
-        if len(columns) > MOST_FEATURES:
-            raise InputError(f"at most {MOST_FEATURES:,} features, got {len(columns):,}")
-        self.classes_, classes = np.unique(y, return_inverse=True)
-        weights = np.ones(len(y)) if weights is None else weights
-        rows = Rows(classes, weights, len(self.classes_))
+        self._model: BayesModel = self.naive_bayes.fit(columns, y, weights)
+        self.classes_ = self._model.classes
+        self.parts_: list[Part] = list(self._model.parts)
         self.n_features_in_ = len(columns)
-        total = rows.sums() + self.smoothing
-        self._prior = to_units(np.log(total / total.sum()))
-        self.parts_: list[Part] = [
-            fit_part(
-                column,
-                rows,
-                smoothing=self.smoothing,
-                precision=self.precision,
-                variance_floor=self.variance_floor,
-            )
-            for column in columns
-        ]
         return self
 
     def code(self, X: Any) -> list[Column]:
@@ -163,7 +153,6 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns: Sequence[int],
     ) -> Self:
         """Learn from some rows and columns of a coded table; `y` has the labels of all rows."""
-        self._check_parameters()
         self._columns = list(columns)
         return self.fit_columns([coded[c].take(rows) for c in self._columns], y[rows])
 
@@ -175,7 +164,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, coded: Sequence[Column], rows: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """The likeliest class of each of the same rows, and the probability of each class."""
-        units = self._sum([coded[c].take(rows) for c in self._columns], len(rows))
+        units = self._model.sums([coded[c].take(rows) for c in self._columns], len(rows))
         return self.classes_[units.argmax(axis=0)], np.exp(log_shares(units))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -208,19 +197,13 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.exp(self.predict_log_proba(X))
 
     def prior(self) -> Units:
-        """The log-prior of each class in units of `tamis.learn.bayes.fixed_point`."""
-        return self._prior
+        """The log-prior of each class in units of `tamis.learn.bayes.densities`."""
+        return self._model.prior
 
     def _units(self, X: Any) -> Units:
         check_is_fitted(self)
         frame, _ = self._frame(X, reset=False)
-        return self._sum(self._coding.columns(frame), frame.height)
-
-    def _sum(self, columns: Sequence[Column], rows: int) -> Units:
-        total = np.repeat(self._prior[:, None], rows, axis=1)
-        for part, column in zip(self.parts_, columns):
-            total += part.log_likelihoods(column.values)
-        return total
+        return self._model.sums(self._coding.columns(frame), frame.height)
 
     def _frame(self, X: Any, *, reset: bool) -> tuple[pl.DataFrame, dict[str, list[str]]]:
         if nw.dependencies.is_into_dataframe(X):
@@ -232,14 +215,6 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             array = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
             frame, declared = frame_of_array(array, self.nominal), {}
         return _sized(frame), declared
-
-    def _check_parameters(self) -> None:
-        if self.precision not in (None, "data"):
-            raise InputError(f'precision must be "data" or None, got {self.precision!r}')
-        for name in ("smoothing", "variance_floor"):
-            value = getattr(self, name)
-            if not value > 0:
-                raise InputError(f"{name} must be a number above 0, got {value!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from tamis.errors import InputError
-from tamis.learn.bayes.classifier import AdditiveNaiveBayes
 from tamis.learn.bayes.densities import Units
+from tamis.learn.bayes.model import NaiveBayes
 from tamis.learn.columns import Column
 from tamis.learn.cv import Folds, RowNumbers
 
@@ -46,7 +45,7 @@ class ContributionCache:
 
     Parameters
     ----------
-    estimator : AdditiveNaiveBayes
+    bayes : NaiveBayes
     columns : sequence of Column
         The features, coded over the whole table.
     y : array of class labels
@@ -62,7 +61,7 @@ class ContributionCache:
     >>> coin = Column(np.array([0, 1, 0, 1, 1, 0, 1, 0]), categories=2)
     >>> y = np.array(["no", "no", "yes", "yes", "no", "yes", "no", "yes"])
     >>> folds = Folds.predefined([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> cache = ContributionCache(AdditiveNaiveBayes(), [ages, coin], y, folds)
+    >>> cache = ContributionCache(NaiveBayes(), [ages, coin], y, folds)
     >>> cache.correct([[0], [1], [0, 1]]).tolist()
     [[4, 4], [2, 2], [4, 4]]
     >>> cache.nbytes
@@ -71,7 +70,7 @@ class ContributionCache:
 
     def __init__(
         self,
-        estimator: AdditiveNaiveBayes,
+        bayes: NaiveBayes,
         columns: Sequence[Column],
         y: ArrayLike,
         folds: Folds,
@@ -80,13 +79,10 @@ class ContributionCache:
     ) -> None:
         self._labels, classes = np.unique(np.asarray(y), return_inverse=True)
         self._columns = list(columns)
-        self._models: list[AdditiveNaiveBayes] = []
-        for fold in range(len(folds)):
-            train = folds.train(fold)
-            model: AdditiveNaiveBayes = clone(estimator)
-            self._models.append(model.fit_columns([c.take(train) for c in columns], classes[train]))
+        trains = [folds.train(fold) for fold in range(len(folds))]
+        self._models = [bayes.fit([c.take(t) for c in columns], classes[t]) for t in trains]
         self.nbytes = sum(
-            8 * len(columns) * len(test) * (len(model.classes_) - 1)
+            8 * len(columns) * len(test) * (len(model.classes) - 1)
             for test, model in zip(folds.tests, self._models)
         )
         self.kept = self.nbytes <= memory_limit
@@ -135,7 +131,7 @@ class ContributionCache:
         numbers = [n for n, block in enumerate(self._blocks) if block.fold == fold]
         relative = np.concatenate([self._total(n, subset) for n in numbers], axis=1)
         first = np.zeros((1, relative.shape[1]), dtype=np.int64)
-        return self._labels[self._models[fold].classes_], np.vstack([first, relative])
+        return self._labels[self._models[fold].classes], np.vstack([first, relative])
 
     def _walk(self, held: list[Units], total: Units, block: TestedBlock, counts: Counts) -> None:
         first = total[None]
@@ -179,7 +175,7 @@ class ContributionCache:
 
     def _of_none(self, number: int) -> Units:
         block = self._blocks[number]
-        prior = self._models[block.fold].prior()
+        prior = self._models[block.fold].prior
         return np.repeat((prior[1:] - prior[0])[:, None], len(block.rows), axis=1)
 
     def _contributions(self, number: int, features: Sequence[int]) -> list[Units]:
@@ -190,17 +186,17 @@ class ContributionCache:
         return [held[i] for i in features]
 
     def _computed(self, block: TestedBlock, features: Sequence[int]) -> list[Units]:
-        parts = self._models[block.fold].parts_
+        parts = self._models[block.fold].parts
         found = (parts[i].log_likelihoods(self._columns[i].values[block.rows]) for i in features)
         return [likelihoods[1:] - likelihoods[0] for likelihoods in found]
 
     def _cut(self, folds: Folds, y: NDArray[np.intp], block_bytes: int) -> Iterator[TestedBlock]:
         for fold, (test, model) in enumerate(zip(folds.tests, self._models)):
-            row_bytes = 8 * max(1, len(self._columns)) * len(model.classes_)
+            row_bytes = 8 * max(1, len(self._columns)) * len(model.classes)
             size = max(1, len(test) if self.kept else block_bytes // row_bytes)
             for start in range(0, len(test), size):
                 rows = test[start : start + size]
-                yield TestedBlock(fold, rows, _positions(model.classes_, y[rows]))
+                yield TestedBlock(fold, rows, _positions(model.classes, y[rows]))
 
 
 def check_walkable(features: Sequence[int]) -> None:
