@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from tamis.binary.records import Cut
+from tamis.coarsen.ladder import Ladder
 from tamis.decide import Choice, Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
@@ -177,6 +178,7 @@ def consider(
     settings: Settings | None = None,
     *,
     binary: Mapping[str, Cut] | None = None,
+    ladders: Mapping[str, Ladder] | None = None,
     tell: Progress | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
@@ -190,6 +192,8 @@ def consider(
     settings : Settings, optional
     binary : mapping of column to Cut, optional
         How to convert the table to 0/1 where a method needs that; `None`: by its values.
+    ladders : mapping of column to Ladder, optional
+        Coarser forms that a column may be released in; of other columns they are learnt.
     tell : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
 
@@ -226,6 +230,8 @@ def consider(
         settings.seed,
         settings.epsilon,
         evaluator.yardstick,
+        settings.caution,
+        ladders or {},
     )
     found = propose(problem, methods(settings.proposing), tell)
     baseline = released(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,6 +54,27 @@ class Promise:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Coarsening:
+    """The coarser form that a column is released in.
+
+    Parameters
+    ----------
+    ladder : mapping
+        The description of its ladder, as plain values.
+    level : int
+        The level of the ladder, from 1; level 0 would be the column as it is.
+    """
+
+    ladder: Mapping[str, Any]
+    level: int
+
+    @property
+    def key(self) -> str:
+        """Equal for equal forms."""
+        return json.dumps([self.level, self.ladder], sort_keys=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """A table as it could be published.
@@ -76,6 +98,9 @@ class Release:
     people : array of int, optional
         The number of the person each row is about, since the identifiers that distinguish people
         are not in the table. `None` if each row is a different person.
+    forms : mapping of feature to Coarsening
+        The features that are released in a coarser form; people in whom a model is interested are
+        coarsened the same way.
     unit : {"people", "rows"}
         What counts refer to, as in `Table.unit` of the original.
 
@@ -97,6 +122,7 @@ class Release:
     rehearsal: Table | None = None
     people: NDArray[np.int64] | None = None
     unit: Literal["people", "rows"] = "rows"
+    forms: Mapping[str, Coarsening] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -105,6 +131,8 @@ class Release:
                 "a release contains only features and the target, got "
                 f"{plural(len(extra), 'more column')}"
             )
+        if unknown := [c for c in self.forms if c not in self.table.features]:
+            raise InputError(f"{plural(len(unknown), 'coarser form')} of no released feature")
         if self.people is not None and len(self.people) != self.table.rows:
             raise InputError(
                 f"people must have one entry per row: the table has {self.table.rows} rows, got "

@@ -44,7 +44,7 @@ def found():
 
 
 def test_what_tells_is_merged_away_and_what_teaches_stays(found):
-    search, frame = found
+    search, _frame = found
     measured = search.measured
     whole = [i for i, columns in enumerate(search.sets) if set(columns) <= {0, 1, 2}]
     best = chosen(measured, search.sizes, finer=search.fineness)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from tamis.coarsen.ladder import Ladder
-    from tamis.coarsen.rungs import Rung
+    from tamis.coarsen.rungs import CountedLabel
     from tamis.table import Table
 
 MOST = 25
@@ -67,7 +67,7 @@ def ladder(
         _print_levels(shown, table, levels, column in given)
 
 
-def _level(number: int, found: list[Rung]) -> dict[str, object]:
+def _level(number: int, found: list[CountedLabel]) -> dict[str, object]:
     return {
         "level": number,
         "groups": len(found),
@@ -77,7 +77,9 @@ def _level(number: int, found: list[Rung]) -> dict[str, object]:
     }
 
 
-def _print_levels(shown: Ladder, table: Table, levels: list[list[Rung]], given: bool) -> None:
+def _print_levels(
+    shown: Ladder, table: Table, levels: list[list[CountedLabel]], given: bool
+) -> None:
     from tamis.cli.terminal import console
     from tamis.errors import plural
 
@@ -94,7 +96,7 @@ def _print_levels(shown: Ladder, table: Table, levels: list[list[Rung]], given: 
             out.print(_labels(found, table))
 
 
-def _labels(found: list[Rung], table: Table) -> RichTable:
+def _labels(found: list[CountedLabel], table: Table) -> RichTable:
     from tamis.cli.terminal import bar, escape, rich_table
 
     lines = rich_table("label", table.unit, "", numbers=(table.unit,))

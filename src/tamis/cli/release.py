@@ -24,12 +24,21 @@ from tamis.cli.dp import (
     spending_words,
     total,
 )
-from tamis.cli.options import PROGRAM, Names, TableSource, seed_option, table_options
+from tamis.cli.options import (
+    PROGRAM,
+    Names,
+    TableSource,
+    given_ladders,
+    ladder_options,
+    seed_option,
+    table_options,
+)
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
@@ -166,6 +175,7 @@ def run_release(
     quiet: bool,
     public: Public,
     limits: Limits,
+    ladders: Mapping[str, Ladder],
 ) -> None:
     """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
@@ -181,8 +191,9 @@ def run_release(
             out,
             force,
             not (quiet or as_json),
-            _origin(source),
+            _origin(source) | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}},
             source.rules().binary,
+            ladders=ladders,
             before_writing=None if spent is None else spent.keep,
         )
     if spent is None:
@@ -195,7 +206,13 @@ def run_release(
         console(stderr=True).print(words, markup=False, soft_wrap=True)
 
 
-def run_front(source: TableSource, settings: Settings, as_json: bool, quiet: bool) -> None:
+def run_front(
+    source: TableSource,
+    settings: Settings,
+    as_json: bool,
+    quiet: bool,
+    ladders: Mapping[str, Ladder],
+) -> None:
     """Read, consider, and show what a holder could choose; nothing is published."""
     from tamis.flow import consider
 
@@ -204,7 +221,7 @@ def run_front(source: TableSource, settings: Settings, as_json: bool, quiet: boo
     if watched:
         print_understood(table)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=source.rules().binary, tell=say)
+        outcome = consider(table, settings, binary=source.rules().binary, ladders=ladders, tell=say)
     if as_json:
         chosen = outcome.decision.chosen
         front = [row.to_dict() for row in outcome.decision.front]
@@ -273,6 +290,7 @@ def make(
     origin: dict[str, Any],
     binary: Any = None,
     date: str | None = None,
+    ladders: Mapping[str, Ladder] | None = None,
     before_writing: Callable[[], None] | None = None,
 ) -> Outcome:
     """Consider and publish, saying what is being done."""
@@ -280,7 +298,7 @@ def make(
     from tamis.publish.bundle import publish
 
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=binary, tell=say)
+        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say)
         if before_writing is not None:
             before_writing()
         say("writing and verifying", 0, 1)
@@ -319,6 +337,7 @@ def again_from(
     folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
+    from tamis.coarsen.ladder import Ladder
     from tamis.flow import Settings
     from tamis.publish.bundle import differing, read_recipe
     from tamis.publish.folder import refuse_existing
@@ -335,6 +354,10 @@ def again_from(
                 f"would cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
             )
         original, binary = _read_again(known["origin"], table)
+        ladders = {
+            column: Ladder.from_dict(column, how)
+            for column, how in known["origin"].get("ladders", {}).items()
+        }
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"the recipe in {folder} is damaged ({type(error).__name__}); run the release again "
@@ -351,6 +374,7 @@ def again_from(
             known["origin"],
             binary,
             known["date"],
+            ladders,
         )
         other = differing(folder, target)
     if other:
@@ -444,7 +468,7 @@ def _methods(
     return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
-METHODS = ("front", "breach", "containment", "flip", "noise", "dp")
+METHODS = ("front", "coarsen", "breach", "containment", "flip", "noise", "dp")
 
 
 def method_options(command: Any) -> Any:
@@ -508,7 +532,10 @@ def method_options(command: Any) -> Any:
 )
 @click.option("--attackers", type=Names(), default=(), help="Models whose gain is PBI [c45, nb].")
 @click.option(
-    "--methods", type=Names(), default=(), help="How to find releases [front, breach, containment]."
+    "--methods",
+    type=Names(),
+    default=(),
+    help="How to find releases [front, coarsen, breach, containment].",
 )
 @click.option(
     "--holdout",
@@ -524,6 +551,7 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="The format of the released rows.",
 )
+@ladder_options
 @method_options
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
@@ -552,16 +580,17 @@ def release(
     if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
+    ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
-        run_front(source, settings, as_json, quiet)
+        run_front(source, settings, as_json, quiet, ladders)
         return
     assert out is not None
-    run_release(source, settings, Path(out), force, as_json, quiet, known, limits)
+    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:

@@ -15,7 +15,7 @@ from tamis.table import Table, bare, kind_of
 
 
 @dataclass(frozen=True)
-class Rung:
+class CountedLabel:
     """One label of a level, and how many people have it."""
 
     label: str | None
@@ -33,7 +33,7 @@ class Rung:
         return {"label": self.label, "people": self.people, **known}
 
 
-def rungs(ladder: Ladder, table: Table, level: int) -> list[Rung]:
+def rungs(ladder: Ladder, table: Table, level: int) -> list[CountedLabel]:
     """The labels of a column at a level, from low to high values or in alphabetical order.
 
     Examples
@@ -55,7 +55,7 @@ def rungs(ladder: Ladder, table: Table, level: int) -> list[Rung]:
     counted = counted.sort("least", "label", nulls_last=True)
     bounds = ladder.bounds(counted.get_column("label"), level).rows()
     pairs = zip(counted.select("label", "who").rows(), bounds)
-    return [Rung(label, people, *ends) for (label, people), ends in pairs]
+    return [CountedLabel(label, people, *ends) for (label, people), ends in pairs]
 
 
 def _plain(end: End) -> Any:

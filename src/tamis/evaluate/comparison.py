@@ -5,7 +5,7 @@ The original is counted once, as a `Baseline`; every release is then compared wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
+from tamis.rules.coarse import ValueLabels, coarse_rules
 from tamis.rules.count import MEMORY, Counts, Matrix, count_rules, table_labels
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
@@ -60,20 +61,23 @@ class Baseline:
     weights: NDArray[np.float64]
     memory: int = MEMORY
 
-    def compare(self, released: Any) -> Comparison:
-        """Count the rules in a release too."""
-        frame = polars_frame_of(released)
+    def compare(
+        self, released: Any, coarser: Mapping[str, ValueLabels] | None = None
+    ) -> Comparison:
+        """Count the rules in a release too, whose columns may be in a coarser form."""
+        frame, coarser = polars_frame_of(released), coarser or {}
         if self.target not in frame.columns:
             raise InputError(
                 f"the release has no column {self.target!r}, the target; its columns are "
                 f"{listed(frame.columns, most=30)}"
             )
-        refuse_other_types((self.target, *self.rules.columns), self.frame, frame)
+        same = [column for column in self.rules.columns if column not in coarser]
+        refuse_other_types((self.target, *same), self.frame, frame)
         new = [c for c in table_labels(frame, self.target) if c not in self.counts.labels]
         before = _widened(self.counts, new)
         first = before.first is not None
         after = count_rules(
-            self.rules,
+            coarse_rules(self.rules, coarser),
             frame,
             self.target,
             labels=before.labels,

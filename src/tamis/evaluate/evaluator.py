@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.binary.records import is_binary
+from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
@@ -26,10 +27,11 @@ from tamis.release import Release
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
+from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
 from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
-from tamis.table import Table
+from tamis.table import Table, bare
 
 Part = Literal["choosing", "reporting"]
 """The share of rows held out, see `HoldOut`."""
@@ -179,12 +181,15 @@ class Assessment:
 
         They are trained on the release. If its columns are those of the original, or of the
         release before it was altered, with other values, they are tested on people as they
-        are. Synthetic rows describe no real person, so here people are as they are throughout.
+        are; coarser forms of values are the same for everybody. Synthetic rows describe no real
+        person, so here people are as they are throughout.
         """
         table, unaltered = self.release.table, self.release.unaltered or self.evaluator.original
         if self.release.is_drawn:
             return unaltered.only(table.features)
         learnt = table.only(table.features)
+        if self.release.forms:
+            return learnt
         if not set(table.features) <= set(unaltered.features):
             return learnt
         true = unaltered.only(table.features)
@@ -254,6 +259,16 @@ class Assessment:
         return Findings(self, "reporting")
 
     @cached_property
+    def value_labels(self) -> dict[str, ValueLabels]:
+        """The values of each column in a coarser form, and the labels of their groups."""
+        frame, found = self.evaluator.original.frame, {}
+        for name, form in self.release.forms.items():
+            values = bare(frame[name]).unique(maintain_order=True)
+            labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
+            found[name] = ValueLabels(values, labels)
+        return found
+
+    @cached_property
     def k_anonymity(self) -> int | None:
         """The people in the smallest group of equals; everyone if nothing known is released.
 
@@ -315,7 +330,9 @@ class Findings:
             return None
         table = self.assessment.release.table
         return measured(
-            before, table.frame[evaluator.rows(self.part)] if drawn is None else drawn.frame
+            before,
+            table.frame[evaluator.rows(self.part)] if drawn is None else drawn.frame,
+            coarser=self.assessment.value_labels,
         )
 
     @property

@@ -23,6 +23,7 @@ from tamis.evaluate.rule_changes import (
     rule_changes,
     total_variation,
 )
+from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 
@@ -199,9 +200,10 @@ def measured(
     default: str | None = None,
     least_support: int = LEAST_SUPPORT,
     measures: Mapping[str, OwnMeasure] | None = None,
+    coarser: Mapping[str, ValueLabels] | None = None,
 ) -> Retention:
     """The retention of one release, when the original has already been counted."""
-    comparison = base.compare(released)
+    comparison = base.compare(released, coarser)
     fallback = _position(comparison, default)
     before, after = right_shares(comparison, reading, fallback)
     return Retention(

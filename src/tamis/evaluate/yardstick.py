@@ -6,8 +6,9 @@ release holds is learnt from as it is released, and asked about with people as t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.evaluate.bits import Floats, KeptTold, Mean, parts_of
+from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
@@ -25,6 +26,8 @@ from tamis.learn.holdout import HoldOut, column_labels
 from tamis.release import Release
 from tamis.table import Table
 
+Gains = tuple[NDArray[np.float32], NDArray[np.float32] | None]
+"""The gain of each asked row about target and secret."""
 REPORTED = Boosting(rounds=40)
 """Twice the rounds of a search: as good as far slower learners, to within some hundredths."""
 Z = 1.96
@@ -40,6 +43,8 @@ class Yardstick:
     original : Table
     choosing, reporting : SubsetBits
         Of all features of the original.
+    noted : dict
+        See `note`.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class Yardstick:
     original: Table
     choosing: SubsetBits
     reporting: SubsetBits
+    noted: dict[str, Gains] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -89,19 +95,35 @@ class Yardstick:
 
     def columns(self, release: Release) -> Columns | None:
         """The columns that a release is of, as they are; `None` where it holds anything else."""
+        forms = self.forms(release)
+        if forms is None or any(forms.values()):
+            return None
+        return tuple(sorted(self._number[f] for f in forms))
+
+    def forms(self, release: Release) -> dict[str, str] | None:
+        """The form of each column of a release, empty for one as it is; `None`: other columns."""
         if release.unaltered is not None or release.is_drawn:
             return None
         if not set(release.features) <= set(self._number):
             return None
-        same = release.table.only(release.features).equals(self.original.only(release.features))
-        return tuple(sorted(self._number[f] for f in release.features)) if same else None
+        plain = [f for f in release.features if f not in release.forms]
+        if not release.table.only(plain).equals(self.original.only(plain)):
+            return None
+        return {f: release.forms[f].key if f in release.forms else "" for f in release.features}
+
+    def note(self, release: Release, gains: Gains) -> None:
+        """Keep what a search found of a release on the rows to choose by.
+
+        Forms that were learnt from these rows look better on them than they are; a search scores
+        them as learnt without the rows that it asks about.
+        """
+        self.noted[_key(self.forms(release))] = gains
 
     def compared(self, releases: Sequence[Release]) -> Compared:
         """Kept and told of several releases; all features count for the scales."""
-        found = [self.columns(release) for release in releases]
-        choosing = self._measured(self.choosing, releases, found)
+        choosing = self._measured(self.choosing, releases)
         shown = choosing.teaches, choosing.tells
-        reporting = replace(self._measured(self.reporting, releases, found), shown=shown)
+        reporting = replace(self._measured(self.reporting, releases), shown=shown)
         return Compared(choosing, reporting)
 
     def bits(self, release: Release, among: SubsetBits) -> tuple[SubsetBits, Columns]:
@@ -114,19 +136,18 @@ class Yardstick:
         )
         return found, found.everything
 
-    def _measured(
-        self, among: SubsetBits, releases: Sequence[Release], found: Sequence[Columns | None]
-    ) -> KeptTold:
-        gains = [
-            among.gains(columns) if columns is not None else self._gains(release, among)
-            for release, columns in zip(releases, found)
-        ]
-        sets = [(columns, i) for i, columns in enumerate(found)]
-        sets += [(c, -1) for c in (among.everything, *among.fitted) if c not in found]
-        gains += [among.gains(c) for c, i in sets if i < 0 and c is not None]
-        everything = next(i for i, (c, _) in enumerate(sets) if c == among.everything)
-        within = _within([columns for columns, _ in sets], len(among), everything)
-        for i, release in enumerate(releases):  # who has all columns can cut them to 0 and 1
+    def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
+        forms = [self.forms(release) for release in releases]
+        gains = [self._gains(release, among) for release in releases]
+        names = self.original.features
+        for columns in dict.fromkeys((among.everything, *among.fitted)):
+            fitted = {names[c]: "" for c in columns}
+            if fitted not in forms:
+                forms.append(fitted)
+                gains.append(among.gains(columns))
+        everything = forms.index(dict.fromkeys(names, ""))
+        within = _within(forms)
+        for i, release in enumerate(releases):  # who has all columns can cut or coarsen them
             within[everything, i] |= release.unaltered is None and not release.is_drawn
         secret = [of_secret for _, of_secret in gains if of_secret is not None]
         people = among.people
@@ -140,9 +161,10 @@ class Yardstick:
             None if people is None else people[among.parts.asked],
         )
 
-    def _gains(
-        self, release: Release, among: SubsetBits
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    def _gains(self, release: Release, among: SubsetBits) -> Gains:
+        key = _key(self.forms(release))
+        if among is self.choosing and key in self.noted:
+            return self.noted[key]
         bits, columns = self.bits(release, among)
         target, secret = bits.gains(columns)
         if not release.is_drawn or among.secret is None:
@@ -186,16 +208,30 @@ def figure(found: Mean) -> Figure:
     return Figure(found.value, found.value - half, found.value + half)
 
 
-def _within(sets: Sequence[Columns | None], width: int, everything: int) -> NDArray[np.bool_]:
-    """Which release lies within which; one that is no set of columns lies within itself."""
-    inside = np.zeros((len(sets), width), dtype=np.bool_)
-    for i, columns in enumerate(sets):
-        inside[i, list(columns or ())] = True
-    within = parts_of(inside)
-    other = np.array([columns is None for columns in sets])
+def _key(forms: Mapping[str, str] | None) -> str:
+    return json.dumps(forms, sort_keys=True)
+
+
+def _within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
+    """Which release lies within which: by each column as it is there, or in the same form.
+
+    What is no set of columns lies within itself alone.
+    """
+    columns = list(
+        dict.fromkeys((name, form) for each in sets for name, form in (each or {}).items())
+    )
+    has, gives = (np.zeros((len(sets), len(columns)), dtype=np.bool_) for _ in range(2))
+    for i, each in enumerate(sets):
+        for j, (name, form) in enumerate(columns):
+            own = None if each is None else each.get(name)
+            has[i, j] = own == form
+            gives[i, j] = own is not None and own in ("", form)
+    lacking = (~gives).astype(np.float32) @ has.T.astype(np.float32)
+    within = lacking == 0
+    other = np.array([each is None for each in sets])
     within[other, :] = within[:, other] = False
     np.fill_diagonal(within, True)
-    return within
+    return np.asarray(within)
 
 
 def _other(release: Release, among: SubsetBits) -> SubsetBits:

@@ -14,21 +14,25 @@ from typing import Any
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.propose.altered import Flip, Noise
 from tamis.propose.breach import Breach
+from tamis.propose.coarsen import Coarsen
 from tamis.propose.containment import Containment
 from tamis.propose.front import KeptToldFront
 from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.release import Release
 
-METHODS: dict[str, type[KeptToldFront | Breach | Containment | Flip | Noise | Synthetic]] = {
+METHODS: dict[
+    str, type[KeptToldFront | Coarsen | Breach | Containment | Flip | Noise | Synthetic]
+] = {
     "front": KeptToldFront,
+    "coarsen": Coarsen,
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
     "dp": Synthetic,
 }
-BY_DEFAULT = ("front", "breach", "containment")
+BY_DEFAULT = ("front", "coarsen", "breach", "containment")
 """Methods that release unaltered values; those that alter them must be asked for."""
 
 
@@ -100,7 +104,8 @@ def propose(
         found, note = _proposed(method, problem)
         for release in found:
             same = None if release.unaltered is None else release.name
-            releases.setdefault((same, *sorted(release.features)), release)
+            forms = sorted((name, form.key) for name, form in release.forms.items())
+            releases.setdefault((same, *sorted(release.features), *forms), release)
         method_reports.append(MethodReport(method.name, len(found), note))
     return Proposals(tuple(_named_once(releases.values())), tuple(method_reports))
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.choice import chosen
@@ -99,7 +98,7 @@ def preferred(measured: KeptTold, sets: list[Columns]) -> list[Columns]:
 
 def unknowable(problem: Problem) -> Columns:
     """The columns that attackers cannot know."""
-    if is_binary(problem.table):
+    if problem.is_binary:
         return ()
     known = set(problem.table.quasi)
     return tuple(i for i, name in enumerate(problem.table.features) if name not in known)
@@ -119,7 +118,7 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
     table, k, whose = problem.table, problem.k, problem.table.people
     features = table.features
-    if is_binary(table):
+    if problem.is_binary:
         cells = table.only(features).to_numpy().astype(np.uint8)
         return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
     known = set(table.quasi)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from tamis.binary.records import Cut, is_binary
+from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
@@ -35,6 +37,10 @@ class Problem:
         What drawing rows with differential privacy may cost.
     yardstick : Yardstick, optional
         What columns keep and tell, for a search by it.
+    caution : float
+        What told weighs against kept.
+    ladders : mapping of column to Ladder
+        Coarser forms that people wrote.
     """
 
     table: Table
@@ -46,6 +52,13 @@ class Problem:
     random_state: int = 0
     epsilon: float | None = None
     yardstick: Yardstick | None = None
+    caution: float = 1.0
+    ladders: Mapping[str, Ladder] = field(default_factory=dict)
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether all features are 0 and 1, so that what people have is promised."""
+        return is_binary(self.table)
 
     @property
     def too_few(self) -> str | None:
@@ -60,7 +73,7 @@ class Problem:
         In a 0/1 table, whatever anybody has, k people have; in any other, k people are alike in
         what an attacker may know.
         """
-        if is_binary(self.table):
+        if self.is_binary:
             return (Promise("containment_anonymity", self.k, tuple(features)),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)

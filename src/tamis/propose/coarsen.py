@@ -1,0 +1,162 @@
+"""Releases with columns in coarser forms, chosen by what they keep and tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from tamis.coarsen.draft import ladders_of
+from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.value_groups import Prefixes
+from tamis.errors import InputError
+from tamis.evaluate.choice import chosen
+from tamis.propose.breach import set_name
+from tamis.propose.coarser import FEWEST_ROWS, CoarserSets, search_coarser
+from tamis.propose.front import CAUTIONS, keeps_k, unknowable
+from tamis.propose.problem import Problem
+from tamis.propose.rungs import Rung
+from tamis.release import Coarsening, Recipe, Release, released
+from tamis.select.front import BUDGET, search_front, thinned
+from tamis.table import Table
+
+
+@dataclass(frozen=True)
+class Coarsen:
+    """Columns as they are, in coarser forms, or left out, whichever is worth most.
+
+    Forms are the levels of the ladders that people wrote; where nobody wrote any they are learnt,
+    or, from few rows and for codes such as ZIP, made without looking at the target.
+
+    Parameters
+    ----------
+    most : int
+        How many sets of the front are proposed at most, beside the best for some weights.
+    keep : sequence of str
+        Columns that are never released in a coarser form.
+    """
+
+    name: ClassVar[str] = "coarsen"
+    words: ClassVar[str] = (
+        "Keeps columns in coarser forms, such as ages in bands, where whole ones would tell too "
+        "much."
+    )
+
+    most: int = 6
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(self.keep))
+        if self.most < 1:
+            raise InputError(f"most must be 1 or more, got {self.most}")
+
+    def applies(self, problem: Problem) -> str | None:
+        if problem.yardstick is None or not problem.table.features:
+            return "There is no column to release."
+        if problem.is_binary:
+            return "Columns of 0 and 1 have no coarser form."
+        if unknown := [c for c in self.keep if c not in problem.table.features]:
+            raise InputError(f"[coarsen] keep names {len(unknown)} columns that are no features")
+        return problem.too_few
+
+    def propose(self, problem: Problem) -> list[Release]:
+        assert problem.yardstick is not None
+        bits = problem.yardstick.choosing
+        budget = None if len(bits) <= 10 else BUDGET
+        search_front(bits, keeps_k(problem), seeds=[unknowable(problem)], budget=budget)
+        frame = problem.table.only(problem.table.features)
+        ladders = self._ladders(problem)
+        levels = {
+            name: [ladder.apply(frame[name], level) for level in range(1, ladder.top)]
+            for name, ladder in ladders.items()
+        }
+        found = search_coarser(
+            bits,
+            frame,
+            quasi=problem.table.quasi,
+            k=problem.k,
+            caution=problem.caution,
+            levels=levels,
+            fixed=self.keep,
+        )
+        return [
+            self._release(problem, found, number, ladders, levels)
+            for number in _finalists(found, self.most)
+        ]
+
+    def _ladders(self, problem: Problem) -> dict[str, Ladder]:
+        """The written ladders, and those made where none can be learnt."""
+        table = problem.table
+        free = [c for c in table.features if c not in self.keep]
+        made = ladders_of(table, problem.ladders, free, k=problem.k)
+        few = problem.yardstick is None or (
+            len(problem.yardstick.choosing.parts.search) < FEWEST_ROWS
+        )
+        return {
+            name: ladder
+            for name, ladder in made.items()
+            if few or name in problem.ladders or isinstance(ladder.form, Prefixes)
+        }
+
+    def _release(
+        self,
+        problem: Problem,
+        found: CoarserSets,
+        number: int,
+        ladders: Mapping[str, Ladder],
+        levels: Mapping[str, list[pl.Series]],
+    ) -> Release:
+        table = problem.table
+        coarse = found.released(number, table.only(table.features))
+        forms = {}
+        for rung in found.rungs(number):
+            name = table.features[rung.column]
+            if rung.form is not None:
+                forms[name] = Coarsening(rung.form.description(), 1)
+            elif rung.level is not None:
+                forms[name] = Coarsening(ladders[name].to_dict(), _level(rung, levels[name]))
+        plain = released(table, coarse.columns, "", Recipe(self.name, {"search": "kept and told"}))
+        label = set_name([f"{c} (coarser)" if c in forms else c for c in coarse.columns])
+        values = Table(plain.table.frame.with_columns(coarse), plain.table.roles)
+        release = Release(
+            label,
+            values,
+            plain.recipe,
+            problem.promises(coarse.columns),
+            people=table.people,
+            unit=table.unit,
+            forms=forms,
+        )
+        assert problem.yardstick is not None
+        problem.yardstick.note(release, found.bits.gains(found.sets[number]))
+        return release
+
+
+def _finalists(found: CoarserSets, most: int) -> list[int]:
+    """The sets that are best for some weights or on the front, and that coarsen any column."""
+    if not found.sets:
+        return []
+    measured = found.measured
+    scores = {
+        columns: (float(measured.kept[i]), float(measured.told[i]))
+        for i, columns in enumerate(found.sets)
+    }
+    place = {columns: i for i, columns in enumerate(found.sets)}
+    best = [
+        chosen(measured, found.sizes, caution=caution, finer=found.fineness) for caution in CAUTIONS
+    ]
+    best += [place[columns] for columns in thinned(scores, most)]
+    return [
+        number
+        for number in dict.fromkeys(best)
+        if any(rung.form is not None or rung.level is not None for rung in found.rungs(number))
+    ]
+
+
+def _level(rung: Rung, levels: list[pl.Series]) -> int:
+    """The number of a written level."""
+    assert rung.level is not None
+    same = (i for i, level in enumerate(levels, start=1) if level.equals(rung.level))
+    return next(same)
