@@ -182,6 +182,7 @@ def test_categories_are_texts():
         ({"cuts": [1, "2020-01-01"]}, "all numbers, or all dates"),
         ({"cuts": [1, math.inf]}, "all numbers, or all dates"),
         ({"cuts": [True, 2]}, "all numbers, or all dates"),
+        ({"cuts": [10**400]}, "all numbers, or all dates"),
         ({"cuts": [[1, 2], [3]]}, "level 2 does not nest .* 1 cut of it is not"),
         ({"cuts": [[1], [1, 2, 3]]}, "level 2 is finer .* 2 cuts"),
         ({"width": 0}, "above 0"),
@@ -231,6 +232,12 @@ def test_levels_outside_the_ladder_are_refused():
     ladder = Ladder.from_dict("age", {"width": 5})
     with pytest.raises(InputError, match="levels 0 to 2, got 3"):
         ladder.apply(pl.Series([1]), 3)
+
+
+def test_labels_of_another_making_have_no_bounds():
+    ladder = Ladder.from_dict("age", {"width": 5})
+    strange = pl.Series(["[a, b)", "< soon", "old", None])
+    assert ladder.bounds(strange, 1).rows() == [(None, None)] * 4
 
 
 def test_all_missing_and_empty_columns_climb():

@@ -142,11 +142,12 @@ class Ladder:
         Null where there is none: open intervals, missing cells, labels that are no range.
         """
         self._check_level(level)
-        known = {label: self._bounds_of(label, level) for label in bare(labels).unique()}
-        lower, upper = ([known[label][end] for label in labels] for end in (0, 1))
-        return pl.DataFrame(
-            {"lower": lower, "upper": upper}, schema_overrides=_kind_of([*lower, *upper])
-        )
+        known = bare(labels).unique()
+        ends = [self._bounds_of(label, level) for label in known]
+        lower, upper = ([each[end] for each in ends] for end in (0, 1))
+        kind = _kind_of([*lower, *upper])
+        found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
+        return _joined(bare(labels), found).select("lower", "upper")
 
     def check(self, values: pl.Series) -> None:
         """Refuse a column with values that no level below ``*`` covers."""
