@@ -152,10 +152,13 @@ class Ladder:
     def check(self, values: pl.Series) -> None:
         """Refuse a column with values that no level below ``*`` covers."""
         cells = _cells(values)
-        if not self.form.steps:
-            return
         known = cells.drop_nulls().unique()
-        lacking = known.filter(self._labels(known, 1).is_null())
+        if isinstance(self.form, ValueGroups):
+            lacking = known.filter(self.form.lacks(known))
+        elif self.form.steps:
+            lacking = known.filter(self._labels(known, 1).is_null())
+        else:
+            return
         if lacking.len():
             rows = int(cells.is_in(lacking).sum())
             raise InputError(

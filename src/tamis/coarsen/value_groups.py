@@ -83,6 +83,11 @@ class ValueGroups:
             labels = labels.set(labels.is_null() & values.is_not_null(), self.unlisted)
         return labels
 
+    def lacks(self, values: pl.Series) -> pl.Series:
+        """Which values have neither a line nor the group of unlisted ones."""
+        listed = plain_text(values).is_in(self.leaves(values.dtype).implode())
+        return ~listed & (self.unlisted is None)
+
     def tree(self, values: pl.Series) -> tuple[pl.Series, pl.Series, list[pl.Series]]:
         """The values as texts, all leaves, and the label of each leaf at each step.
 
