@@ -43,6 +43,7 @@ FORMS: dict[str, type[Any]] = {
     "dates": Calendar,
     "common": CommonValues,
     "groups": ValueGroups,
+    "values": ValueGroups,
 }
 """The word of a description that says which form it is."""
 
