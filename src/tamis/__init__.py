@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.binary.records import BinaryTable as BinaryTable
     from tamis.binary.records import binarise as binarise
+    from tamis.coarsen.draft import ladders_of as ladders_of
+    from tamis.coarsen.ladder import Ladder as Ladder
+    from tamis.coarsen.ladder_file import read_ladder as read_ladder
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
     from tamis.dp.partition import DPPartition as DPPartition
@@ -82,6 +85,7 @@ _HOME = {
     "DPSynthesiser": "tamis.dp.synthesiser",
     "Folds": "tamis.learn.cv",
     "GaussianNoise": "tamis.perturb.noise",
+    "Ladder": "tamis.coarsen.ladder",
     "Measure": "tamis.evaluate.curve",
     "Outcome": "tamis.flow",
     "PrivateSelector": "tamis.dp.selector",
@@ -107,12 +111,14 @@ _HOME = {
     "holm": "tamis.learn.cv",
     "k_anonymity": "tamis.risk.classes",
     "l_diversity": "tamis.risk.diversity",
+    "ladders_of": "tamis.coarsen.draft",
     "mine_rules": "tamis.rules.mine",
     "paired_t_test": "tamis.learn.cv",
     "pareto_front": "tamis.rank.evaluation",
     "prediction": "tamis.evaluate.prediction",
     "publish": "tamis.publish.bundle",
     "read_binary": "tamis.read",
+    "read_ladder": "tamis.coarsen.ladder_file",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.classes",
     "retention": "tamis.evaluate.retention",

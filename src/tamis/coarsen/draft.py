@@ -197,10 +197,19 @@ def _round_from(least: float) -> Iterator[float]:
 
 
 def _coarser(width: float, span: float) -> Iterator[float]:
-    """The width, and after each the next round multiple of it, below the whole span."""
-    while width < span:
+    """The width, and after each the next round multiple of it, up to half of the whole span."""
+    yield width
+    while (width := _next_round(width)) <= span / 2:
         yield width
-        width = float(f"{width * (5 if f'{width:e}'[0] == '2' else 2):.12g}")
+
+
+def _next_round(width: float) -> float:
+    """From 1 to 2, from 2 to 10, from 5 to 10.
+
+    >>> _next_round(0.2), _next_round(50.0)
+    (1.0, 100.0)
+    """
+    return float(f"{width * (5 if f'{width:e}'[0] == '2' else 2):.12g}")
 
 
 def _common(texts: pl.Series, k: int, people: People | None) -> Form:

@@ -43,6 +43,7 @@ FORMS: dict[str, type[Any]] = {
     "dates": Calendar,
     "common": CommonValues,
     "groups": ValueGroups,
+    "values": ValueGroups,
 }
 """The word of a description that says which form it is."""
 
@@ -142,19 +143,23 @@ class Ladder:
         Null where there is none: open intervals, missing cells, labels that are no range.
         """
         self._check_level(level)
-        known = {label: self._bounds_of(label, level) for label in bare(labels).unique()}
-        lower, upper = ([known[label][end] for label in labels] for end in (0, 1))
-        return pl.DataFrame(
-            {"lower": lower, "upper": upper}, schema_overrides=_kind_of([*lower, *upper])
-        )
+        known = bare(labels).unique()
+        ends = [self._bounds_of(label, level) for label in known]
+        lower, upper = ([each[end] for each in ends] for end in (0, 1))
+        kind = _kind_of([*lower, *upper])
+        found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
+        return _joined(bare(labels), found).select("lower", "upper")
 
     def check(self, values: pl.Series) -> None:
         """Refuse a column with values that no level below ``*`` covers."""
         cells = _cells(values)
-        if not self.form.steps:
-            return
         known = cells.drop_nulls().unique()
-        lacking = known.filter(self._labels(known, 1).is_null())
+        if isinstance(self.form, ValueGroups):
+            lacking = known.filter(self.form.lacks(known))
+        elif self.form.steps:
+            lacking = known.filter(self._labels(known, 1).is_null())
+        else:
+            return
         if lacking.len():
             rows = int(cells.is_in(lacking).sum())
             raise InputError(
