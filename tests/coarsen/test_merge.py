@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.coarsen.merge import Residuals, merged
+from tamis.coarsen.merge import Residuals, merged_groups
 
 
 def info(rows, residuals):
@@ -62,7 +62,7 @@ def columns(draw):
 @given(columns())
 def test_each_step_merges_the_pair_that_costs_least(made):
     codes, leaves, evidence, ordered = made
-    found = merged(codes, leaves, evidence, range(1, leaves), ordered=ordered)
+    found = merged_groups(codes, leaves, evidence, range(1, leaves), ordered=ordered)
     assert sorted(found) == list(range(1, leaves))
     for size, group_of in found.items():
         expected = by_hand(codes, leaves, evidence, size, ordered)
@@ -72,7 +72,7 @@ def test_each_step_merges_the_pair_that_costs_least(made):
 @given(columns())
 def test_groups_nest_and_those_of_numbers_have_no_gaps(made):
     codes, leaves, evidence, ordered = made
-    found = merged(codes, leaves, evidence, range(1, leaves), ordered=ordered)
+    found = merged_groups(codes, leaves, evidence, range(1, leaves), ordered=ordered)
     for size in range(2, leaves):
         assert len(set(zip(found[size], found[size - 1]))) == size
         if ordered:
@@ -96,23 +96,23 @@ def test_what_tells_is_merged_and_what_teaches_stays_apart():
     codes = np.repeat(np.arange(1, 5), 100).astype(np.uint8)
     teaches, tells = [0.2, 0.2, 0.8, 0.8], [0.1, 0.9, 0.1, 0.9]
     evidence = evidence_of(codes, teaches, tells)
-    assert merged(codes, 4, evidence, [2], ordered=False) == {2: (0, 0, 1, 1)}
+    assert merged_groups(codes, 4, evidence, [2], ordered=False) == {2: (0, 0, 1, 1)}
     only_secret = [Residuals(e.residual, e.curvature, -e.worth) for e in evidence[1:]]
-    assert merged(codes, 4, only_secret, [2], ordered=False) == {2: (0, 1, 0, 1)}
+    assert merged_groups(codes, 4, only_secret, [2], ordered=False) == {2: (0, 1, 0, 1)}
 
 
 def test_neighbours_only_where_there_is_an_order():
     codes = np.repeat(np.arange(1, 4), 100).astype(np.uint8)
     evidence = evidence_of(codes, [0.2, 0.8, 0.2], [0.5, 0.5, 0.5])
-    assert merged(codes, 3, evidence, [2], ordered=False) == {2: (0, 1, 0)}
-    assert merged(codes, 3, evidence, [2], ordered=True)[2] in {(0, 0, 1), (0, 1, 1)}
+    assert merged_groups(codes, 3, evidence, [2], ordered=False) == {2: (0, 1, 0)}
+    assert merged_groups(codes, 3, evidence, [2], ordered=True)[2] in {(0, 0, 1), (0, 1, 1)}
 
 
 def test_missing_rows_and_empty_leaves_are_no_trouble():
     codes = np.array([0, 1, 3, 0, 1, 3] * 10, dtype=np.uint8)
     label = np.array([0, 1, 0, 1, 1, 0] * 10)
     about = Residuals.of(np.full((60, 2), 0.5), label, worth=1.0)
-    found = merged(codes, 3, [about], [2, 9], ordered=False)
+    found = merged_groups(codes, 3, [about], [2, 9], ordered=False)
     assert list(found) == [2]
     assert found[2][0] != found[2][2]
 

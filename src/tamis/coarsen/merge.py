@@ -66,7 +66,7 @@ class Residuals:
         return float(self.worth * (classes - 1) / classes / (2 * max(rows, 1) * log(2)))
 
 
-def merged(
+def merged_groups(
     codes: Codes,
     leaves: int,
     evidence: Sequence[Residuals],
@@ -99,7 +99,7 @@ def merged(
     >>> label = np.array([0, 0, 1, 1, 0, 1] * 20)
     >>> codes = np.array([1, 1, 2, 2, 3, 4] * 20, dtype=np.uint8)
     >>> about = Residuals.of(np.full((120, 2), 0.5), label, worth=1.0)
-    >>> merged(codes, 4, [about], [2], ordered=False)
+    >>> merged_groups(codes, 4, [about], [2], ordered=False)
     {2: (0, 1, 0, 1)}
     """
     state = _Merging(codes, leaves, evidence, ordered)

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
-from tamis.coarsen.merge import Residuals, merged
+from tamis.coarsen.merge import Residuals, merged_groups
 from tamis.evaluate.bits import Floats, KeptTold
 from tamis.evaluate.choice import chosen
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
@@ -157,7 +157,7 @@ def learnt_rungs(
         others = tuple(c for c in given if bits.rungs[c].column != column)
         codes = form.codes(series)
         *trials, released = (
-            merged(
+            merged_groups(
                 codes[ground.rows], len(form), ground.residuals(others), SIZES, ordered=form.ordered
             )
             for ground in grounds
