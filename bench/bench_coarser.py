@@ -97,14 +97,14 @@ def both(setup: Setup, seed: int) -> tuple[Found, Found]:
 
 
 def show(names: Sequence[str], seeds: Sequence[int]) -> None:
-    heads = ("table", "seed", "search", "goal", "kept", "told", "value", "as searched", "area")
-    table = Table(*heads, "fits", "CPU s", "columns", title="caution 1, k = 5; unseen rows")
+    heads = ("seed", "search", "goal", "kept", "told", "value", "as searched", "area")
     for name in names:
+        title = f"{name}, caution 1, k = 5; strong learner, unseen rows"
+        table = Table(*heads, "fits", "CPU s", "columns", title=title)
         setup = SETUPS[name]()
         for seed in seeds:
             for way, found in zip(("dropping", "coarser"), both(setup, seed)):
                 table.add_row(
-                    name,
                     str(seed),
                     way,
                     GOAL.get(name, "") if way == "coarser" else "",
@@ -117,7 +117,7 @@ def show(names: Sequence[str], seeds: Sequence[int]) -> None:
                     f"{found.cpu:.1f}",
                     found.columns,
                 )
-    Console(width=170).print(table)
+        Console(width=150).print(table)
 
 
 def main() -> None:

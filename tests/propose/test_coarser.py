@@ -44,7 +44,7 @@ def found():
 
 
 def test_what_tells_is_merged_away_and_what_teaches_stays(found):
-    search, _frame = found
+    search, _ = found
     measured = search.measured
     whole = [i for i, columns in enumerate(search.sets) if set(columns) <= {0, 1, 2}]
     best = chosen(measured, search.sizes, finer=search.fineness)
@@ -53,8 +53,8 @@ def test_what_tells_is_merged_away_and_what_teaches_stays(found):
     assert measured.told[best] < 0.1
     (of_x,) = [rung for rung in search.rungs(best) if rung.column == 0]
     assert of_x.form is not None
-    halves = {frozenset(v for v in of_x.form.finest.values if of_x.form.mapping()[v] == name)
-              for name in of_x.form.names()}  # fmt: skip
+    group = of_x.form.mapping()
+    halves = [{v for v in of_x.form.finest.values if group[v] == n} for n in of_x.form.names()]
     low, high = (frozenset(f"v{i}" for i in range(a, a + 4)) for a in (0, 4))
     assert all(group <= low or group <= high for group in halves)
 
@@ -156,7 +156,7 @@ def test_what_breaks_k_is_released_coarser():
     for number in range(len(found.sets)):
         released = found.released(number, frame).with_columns(who=people)
         crowds = released.group_by(pl.exclude("who")).agg(pl.col("who").n_unique())
-        assert crowds["who"].min() >= 50
+        assert (crowds["who"] >= 50).all()
     assert (0,) not in found.sets
 
 

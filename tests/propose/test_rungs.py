@@ -76,7 +76,8 @@ def test_what_attackers_cannot_know_is_not_counted():
 def test_steps_lead_from_any_set_to_any_other():
     frame = pl.DataFrame({"x": [0, 2, 4, 5], "y": [0, 1, 3, 4]})
     rungs = two_columns(frame)[:5]
-    seen, ahead = set(), [()]
+    seen: set[tuple[int, ...]] = set()
+    ahead: list[tuple[int, ...]] = [()]
     while ahead:
         columns = ahead.pop()
         if columns not in seen:
