@@ -14,6 +14,11 @@ from hypothesis import settings
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# A worker has a core to itself: threads that wait by spinning would take the core of another one.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # The first example of a test may wait for a kernel to compile.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

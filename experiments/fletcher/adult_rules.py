@@ -20,7 +20,7 @@ FOLD = 0.9
 """The tree of the paper saw nine of ten folds, so its supports count that many rows."""
 
 _ANOTHER_FOLD = "The paper's tree saw nine of ten folds; it does not say which"
-_READ = "Read off the text (over 8000, only 3000, roughly 4000), not a printed digit"
+_READ = "Taken from the text (over 8000, only 3000, roughly 4000), not from a printed number"
 
 
 def section(data: Data, store: Store, draws: int) -> Section:

@@ -25,8 +25,8 @@ _COLUMNS = {
     "F-measure": "f_measure",
 }
 _TREES = (
-    "Other trees, and fewer releases than the paper's hundred: it does not say which columns it "
-    "kept, how CART coded discrete ones, nor which eight of its nine datasets it pooled"
+    "Different trees, and fewer releases than the paper's hundred: it does not say which columns "
+    "it kept, how CART coded discrete ones, or which eight of its nine datasets it pooled"
 )
 _POSITIVE = "The paper does not say which label its F-measure is for; here it is the rarer one"
 

@@ -20,9 +20,11 @@ _KINDS = (
     "The paper does not say which columns it kept or treated as discrete; here numbers are "
     "continuous"
 )
-_SHARE = "Printed truncated, or rounded from the share of one fold"
+_SHARE = "The printed value is truncated, or rounded from the share in one fold"
 _COLUMNS = "Two columns that give the label away are left out here"
-_TREES = "The paper does not say how its CART codes discrete columns, nor all columns it kept"
+_TREES = (
+    "The paper does not say how its CART codes discrete columns, or name all the columns it kept"
+)
 
 
 def section(data: Data, store: Store, names: Sequence[str], effort: Effort) -> Section:

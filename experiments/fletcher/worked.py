@@ -21,7 +21,7 @@ ORIGINAL = ["a0 b0 c0", "a0 b1 c0", "a0 b0 c1", "a1 b0 c1", "a2 b0 c0", "a2 b1 c
 RELEASED = ["a0 b0 c0", "a0 b1 c0", "a1 b0 c0", "a2 b0 c1", "a2 b0 c1", "a2 b1 c0"]
 
 _ACCURACY = "Erratum: equation 1 gives 0.33 for every table that fits Tables 2 and 3"
-_LABELS = "Erratum: equation 3 gives 0.55 or 0.633, by which b the rows of a2 have in z"
+_LABELS = "Erratum: equation 3 gives 0.55 or 0.633, depending on which b the rows of a2 have in z"
 
 
 def section() -> Section:

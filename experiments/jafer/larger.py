@@ -26,13 +26,13 @@ _FIVE = tuple(weights for weights, _, _ in printed.TABLE_7)
 _THREE: tuple[Weights, ...] = ((0.8, 0.1, 0.1), (0.6, 0.15, 0.25), (0.25, 0.5, 0.25))
 
 _LONG = (
-    "Along PrivR the paper puts relationship back and later removes sex; here the removal of "
+    "Along PrivR the paper puts relationship back and later removes sex; here removing "
     "relationship is not significant (p = {p:.2f}). Weka's own C4.5 does not give this subset "
     "either"
 )
 _COUNT = "Ranks grow with the number of candidates: {ours} here, 20 in the paper"
 _IMPOSSIBLE = "Erratum: no ranks of 20 candidates give 16.5 with these weights"
-_SWAPPED = "Erratum: 15.75 cannot come from (.1, .8, .1); the last two scores fit only swapped"
+_SWAPPED = "Erratum: 15.75 cannot come from (.1, .8, .1); the last two scores fit only if swapped"
 _DIABETES = (
     "The paper does not say which columns and rows it kept (it drops rows with missing values, yet "
     "counts all 101,766), and the walk depends on every one of them"

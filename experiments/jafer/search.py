@@ -17,9 +17,8 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
 from tamis.select.breach import judge
-from tamis.select.breach.candidate import Candidate
+from tamis.select.breach.candidate import Candidate, Trials
 from tamis.select.breach.search import exhaustive, walk
-from tamis.select.breach.trials import Trials
 
 OTHER_FOLDS = "Our own folds: Weka, whose folds the paper used, was not found"
 WEIGHTS = ("performance", "privacy", "size")

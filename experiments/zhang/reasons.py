@@ -5,54 +5,54 @@ from __future__ import annotations
 from experiments.zhang.printed import ADULT, CM, EMAIL, ENTITY, MAXIMAL, RF
 
 SUBSTITUTE = (
-    "Other rows: the paper's matrix was never published. The substitute has the same size and "
-    "classes, but title words instead of keywords and 13.8% ones instead of 9.7%, so that fewer "
-    "columns hide; any agreement with the printed numbers is chance."
+    "Different rows: the paper's matrix was never published. The substitute has the same size and "
+    "classes, but title words instead of keywords and 13.8% ones instead of 9.7%, so fewer columns "
+    "fit; any agreement with the printed numbers is chance."
 )
 ENCODING = (
-    "Another encoding. The paper prints the cuts of age, and the values of marital status and "
-    "race; the rest is ours. No single value each of work class and occupation, with either sex "
-    "coded 1, gives its 27.9% ones, so it must have joined values without saying which."
+    "A different encoding. The paper prints the cuts of age, and the values of marital status and "
+    "race; the rest is ours. No choice of one value each of work class and occupation, with either "
+    "sex coded 1, gives its 27.9% ones, so it must have merged values without saying which."
 )
 ENCODED_AUC = (
-    "Another encoding (see the share of ones in Table 3), and a classifier whose tuning is not "
-    "described: with all 19 columns, too, ours ranks better than printed. Neither the AUC of "
-    "predicted classes nor accuracy in place of AUC gives the print."
+    "A different encoding (see the share of ones in Table 3), and a classifier whose tuning is not "
+    "described: even with all 19 columns, ours ranks better than printed. Neither the AUC of "
+    "predicted classes nor accuracy instead of AUC gives the printed values."
 )
 ITEMSETS = (
-    "Not reproduced. As many tokens as ours do lie in k common messages, which can be counted, so "
-    "the printed sizes are not those of the largest itemsets. Why is not known."
+    "Not reproduced. Sets as large as ours do occur in k messages, as a count shows, so the "
+    "printed sizes are not those of the largest itemsets. The reason is unknown."
 )
 CLASSIFIER = (
-    "The same rows and the same number of features, ranked better than printed, the full set "
-    "included: the classifier's tuning is not described. Neither the AUC of predicted classes nor "
-    "accuracy in place of AUC gives the print."
+    "The same rows and the same number of features, ranked better than printed, as is the full "
+    "set: the classifier's tuning is not described. Neither the AUC of predicted classes nor "
+    "accuracy instead of AUC gives the printed values."
 )
 FLIPS = (
-    "Ours flips fewer cells, because each column of a cluster takes the value of its majority. The "
-    "printed share is more than all ones of the table (0.9% here, 9.7% of the entities): an empty "
-    "table would take fewer flips."
+    "Ours flips fewer cells, because each column of a cluster takes its majority value. The "
+    "printed share exceeds the share of ones in the table (0.9% here, 9.7% for the entities): "
+    "emptying the table would take fewer flips."
 )
 FLIPPED_AUC = (
-    "Another way to flip. In rows as sparse as these the majority of a cluster is mostly zero, so "
-    "that the flips take away more than half of all ones; the paper does not say which value the "
-    "cells of a cluster take."
+    "A different way to flip. In rows as sparse as these the majority of a cluster is mostly zero, "
+    "so the flips remove more than half of all ones; the paper does not say which value the cells "
+    "of a cluster take."
 )
 FLIPS_ADULT = (
-    "Ours flips fewer cells, because each column of a cluster takes the value of its majority; and "
-    "another encoding."
+    "Ours flips fewer cells, because each column of a cluster takes its majority value; and the "
+    "encoding differs."
 )
 NO_GAIN = (
-    "Another encoding: no single column of ours lowers CM. Ties are broken by DistCnt here, and "
-    "the choice goes on; the paper does not say what it does at ties."
+    "A different encoding: no single column of ours lowers CM. Here DistCnt breaks ties and the "
+    "search continues; the paper does not say what it does about ties."
 )
 SPREAD = (
-    "The folds are the same in every run here, so that only the flips differ; the paper does not "
-    "say what was drawn anew."
+    "The folds are the same in every run here, so only the flips differ; the paper does not say "
+    "what it drew anew."
 )
 NOISE = (
-    "Other rows, and 12 features at most: the counts of 27 features and a label have 268 million "
-    "cells. The rows of the release and their labels are drawn from noise in both."
+    "Different rows, and at most 12 features: 27 features and a label make 268 million cells to "
+    "count. In both, the released rows and their labels are drawn from noisy counts."
 )
 
 

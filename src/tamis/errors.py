@@ -55,6 +55,23 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
+def listed_as(
+    noun: str, names: Iterable[str], one: str = "", many: str = "", *, most: int = 8
+) -> str:
+    """Names after their noun, and a verb that agrees with them.
+
+    >>> listed_as("column", ["age"], "has", "have"), listed_as("column", ["a", "b"], "has", "have")
+    ("column 'age' has", "columns 'a', 'b' have")
+    >>> listed_as("feature", ["a", "b"])
+    "features 'a', 'b'"
+    """
+    names = list(names)
+    single = len(names) == 1
+    words = f"{noun if single else noun + 's'} {listed(names, most)}"
+    verb = one if single else many
+    return f"{words} {verb}" if verb else words
+
+
 def plural(amount: int, one: str, many: str | None = None) -> str:
     """A count with its noun for a message.
 

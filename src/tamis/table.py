@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, listed_as
 
 if TYPE_CHECKING:
     from typing import Self
@@ -67,8 +67,8 @@ class Roles:
         self._refuse_two_roles()
         if strange := [c for c in self.person or () if c not in self.identifiers]:
             raise InputError(
-                f"column {listed(strange)} is declared to distinguish people, so it must be an "
-                "identifier; pass it to --identifier as well"
+                f"{listed_as('column', strange, 'is', 'are')} declared to distinguish people, so "
+                "each must be an identifier; pass it to --identifier as well"
             )
 
     def _refuse_two_roles(self) -> None:
@@ -126,7 +126,7 @@ class Table:
         unknown = [c for c in unknown if c not in self.roles.dropped]
         if unknown:
             raise InputError(
-                f"no column {listed(unknown)} in the table; its columns are "
+                f"no {listed_as('column', unknown)} in the table; its columns are "
                 f"{listed(self.frame.columns, most=30)}"
             )
         kept = [c for c in self.frame.get_columns() if c.name not in self.roles.dropped]
@@ -234,7 +234,7 @@ class Table:
         unknown = [c for c in keep if c not in self.features]
         if unknown:
             raise InputError(
-                f"no feature {listed(sorted(unknown))}; the features are "
+                f"no {listed_as('feature', sorted(unknown))}; the features are "
                 f"{listed(self.features, most=30)}"
             )
         gone = [c for c in self.features if c not in keep]

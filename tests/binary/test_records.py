@@ -83,7 +83,7 @@ def test_wide_tables():
     assert is_binary(wide)
     assert from_wide(wide).matrix.toarray().tolist() == [[0, 1], [1, 0]]
     assert not is_binary(TABLE)
-    with pytest.raises(InputError, match="'age', 'sex' is not 0/1"):
+    with pytest.raises(InputError, match="columns 'age', 'sex' are not 0/1"):
         from_wide(TABLE)
 
 

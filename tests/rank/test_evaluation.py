@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
-from tamis.rank.evaluation import evaluation, pareto_front
+from tamis.rank.evaluation import evaluation, min_max, pareto_front, topsis
 from tamis.rank.factors import levels, read_factors, read_weights
 from tamis.rank.sensitivity import sensitivity, stability, weight_grid
-from tamis.rank.values import min_max, topsis
 
 WAYS = {"a": "max", "b": "min", "c": "max"}
 

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.cuts import K, quantile_cuts
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, listed_as, plural
 from tamis.table import Table, bare
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def from_wide(table: Table) -> BinaryTable:
     if not is_binary(table):
         odd = [c for c in table.features if not _is_zero_one(table.frame[c])]
         raise InputError(
-            f"column {listed(odd)} is not 0/1 in every row; say in a schema how to make it so "
-            "([binary])"
+            f"{listed_as('column', odd, 'is', 'are')} not 0/1 in every row; say in a schema how to "
+            "turn such columns into 0/1 ([binary])"
         )
     columns = [_column(table.frame[c].cast(pl.Boolean)) for c in table.features]
     return _assemble(columns, list(table.features), table)
@@ -179,7 +179,7 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) 
         how = dict.fromkeys(table.features, Cut())
     unknown = [c for c in how if c not in table.features]
     if unknown:
-        raise InputError(f"the table has no feature {listed(unknown)} to turn into 0/1")
+        raise InputError(f"the table has no {listed_as('feature', unknown)} to turn into 0/1")
     names: list[str] = []
     columns: list[NDArray[np.bool_]] = []
     for column, cut in how.items():

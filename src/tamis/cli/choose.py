@@ -79,9 +79,8 @@ def _names(frame: pl.DataFrame, name: str | None) -> list[str]:
 def _result(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None
 ) -> dict[str, Any]:
-    from tamis.rank.evaluation import pareto_front
+    from tamis.rank.evaluation import min_max, pareto_front, topsis
     from tamis.rank.sensitivity import sensitivity
-    from tamis.rank.values import min_max, topsis
 
     front = pareto_front(frame, found.factors)
     line = min_max(frame, found.factors, found.weights)

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.dp import spending_options
+from tamis.cli.dp import (
+    Public,
+    ledger_path,
+    public_bounds,
+    read_public,
+    spending,
+    spending_options,
+    spending_words,
+    total,
+)
 from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
+from tamis.cli.terminal import console, print_json
+from tamis.errors import CannotMeet, InputError, plural
+from tamis.publish.figures import percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tamis.dp.private_table import PrivateTable
+
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -61,6 +83,265 @@ def perturb(source: TableSource, **options: Any) -> None:
     uniform and gaussian noise give no guarantee; flip makes 0/1 rows identical in groups of k; the
     dp methods draw synthetic rows with differential privacy.
     """
-    from tamis.cli.perturb_run import run_perturb
-
     run_perturb(source, **options)
+
+
+class Altered(NamedTuple):
+    """A table to write, what to say about it, and the anonymity it must have when read again."""
+
+    frame: pl.DataFrame
+    result: dict[str, Any]
+    words: str
+    k: int = 0
+    known: tuple[str, ...] = ()
+    people: NDArray[np.int64] | None = None
+    """The person of each row; `None`: each is a different person."""
+
+
+def run_perturb(
+    source: TableSource, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
+) -> None:
+    """Alter the table by the method, write it, and say what was done."""
+    path = Path(output)
+    if path.suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {path.name}")
+    if method.startswith("dp") and options["epsilon"] is None:
+        raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
+    public = public_bounds(options["bounds"])
+    if method.startswith("dp"):
+        _spend(source, method, path, options, public, as_json)
+        return
+    altered = _METHODS[method](source, options, public)
+    _write(altered, path)
+    _tell(method, altered, as_json)
+
+
+def _tell(method: str, altered: Altered, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    result = {"method": method, **altered.result, "rows": altered.frame.height, **(more or {})}
+    if as_json:
+        print_json(result)
+    else:
+        console().print(altered.words, markup=False, soft_wrap=True)
+
+
+def _spend(
+    source: TableSource,
+    method: str,
+    path: Path,
+    options: dict[str, Any],
+    public: Public,
+    as_json: bool,
+) -> None:
+    """Draw a table, entered into the ledger before the noise is drawn."""
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent} to write {path.name} into; create it first")
+    chooses = options["features"] is not None and method == "dp-histogram"
+    ledger = ledger_path(source, options["ledger"])
+    with spending(
+        source,
+        options["epsilon"],
+        path,
+        ledger=str(ledger),
+        most=options["max_epsilon"],
+        neighbours="substitute" if chooses else options["neighbours"],
+        guarantee=not options["bounds_from_data"],
+    ) as spent:
+        altered = _METHODS[method](source, options, public)
+        spent.keep()
+        _write(altered, path)
+    if not as_json:
+        altered = altered._replace(words=f"{altered.words}\n{spending_words(spent, ledger)}")
+    _tell(method, altered, as_json, total(spent, ledger))
+
+
+def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
+    from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
+    from tamis.table import bare, only
+
+    check_probability(options["probability"])
+    table = source.read_wide()
+    noise = (GaussianNoise if gaussian else UniformNoise)(
+        options["probability"],
+        columns=options["columns"] or None,
+        bounds=_ranges(public) or None,
+        random_state=options["seed"],
+    )
+    frame = noise.fit_transform(table).frame
+    columns = list(noise.columns_)
+    same = [int(bare(frame[c]).eq_missing(bare(table.frame[c])).sum()) for c in columns]
+    share = 1 - sum(same) / (table.rows * len(columns))
+    kept = only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
+    words = (
+        f"{percent(share)} of the cells in {plural(len(columns), 'column')} were changed. "
+        "Noise gives no guarantee: the other cells are as they were."
+    )
+    result = {"probability": options["probability"], "columns": columns, "altered_share": share}
+    return Altered(kept, result, words)
+
+
+def _ranges(public: Public) -> dict[str, Any]:
+    """Low and high of the columns of numbers, in whichever form they are declared."""
+    declared = public.bounds.items()
+    return {c: [b["low"], b["high"]] if _is_range(b) else b for c, b in declared}
+
+
+def _is_range(bound: Any) -> bool:
+    return isinstance(bound, dict) and {"low", "high"} <= set(bound)
+
+
+def _uniform(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    return _noise(source, options, public, gaussian=False)
+
+
+def _gaussian(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    return _noise(source, options, public, gaussian=True)
+
+
+def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.flip import RandomFlip
+    from tamis.publish.exposure_words import count_words
+
+    records = source.read_binary()
+    flip = RandomFlip(options["k"], random_state=options["seed"])
+    frame = flip.fit_transform(records).frame()
+    words = (
+        f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
+        f"over all {plural(len(records.features), 'column')} has at least "
+        f"{count_words(flip.anonymity_, records.unit)}."
+    )
+    result = {
+        "k": options["k"],
+        "k_anonymity": flip.anonymity_,
+        "unit": records.unit,
+        "clusters": int(flip.clusters_.max()) + 1,
+        "flipped_share": flip.flipped_share_,
+    }
+    return Altered(frame, result, words, options["k"], records.features, records.people)
+
+
+def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.histogram import DPHistogram
+
+    if options["features"] is not None:
+        return _selected(source, options, public)
+    model = DPHistogram(
+        options["epsilon"],
+        bins=options["bins"] or 10,
+        **_domain(options, public),
+    )
+    return _fitted(model, source, options, public)
+
+
+def _selected(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.contribution import check_most
+    from tamis.dp.selector import private_records, zero_one_records
+
+    from_data = options["bounds_from_data"]
+    table = read_public(source, public, from_data=from_data)
+    check_most(options["max_rows_per_person"] or 1, table.roles, "substitute")
+    if table.target not in public.bounds and not from_data:
+        raise InputError(
+            f"the target {table.target!r} has no public labels; list the two in [bounds] of the "
+            "file given with --bounds"
+        )
+    records, unit = zero_one_records(table, public.items)
+    drawn = private_records(
+        records,
+        options["features"],
+        options["epsilon"],
+        labels=public.bounds.get(table.target),
+        mechanism=options["mechanism"],
+        unit=unit,
+        random_state=options["seed"],
+    )
+    return _drawn(drawn.frame, drawn.recipe)
+
+
+def _partition(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.partition import DPPartition
+
+    model = DPPartition(
+        options["epsilon"],
+        bins=options["bins"],
+        rows=options["rows"] or public.rows,
+        **_domain(options, public),
+    )
+    return _fitted(model, source, options, public)
+
+
+def _synthesised(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.synthesiser import DPSynthesiser
+
+    model = DPSynthesiser(
+        options["epsilon"],
+        python=options["python"],
+        bins=options["bins"] or 10,
+        **{k: v for k, v in _domain(options, public).items() if k != "neighbours"},
+    )
+    return _fitted(model, source, options, public)
+
+
+def _fitted(
+    model: PrivateTable, source: TableSource, options: dict[str, Any], public: Public
+) -> Altered:
+    table = read_public(source, public, from_data=options["bounds_from_data"])
+    return _drawn(model.fit_sample(table).frame, model.recipe_)
+
+
+def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
+    from tamis.dp.selector import ZERO_ONE
+
+    return {
+        "bounds": {**dict.fromkeys(public.items, ZERO_ONE), **public.bounds},
+        "missing": public.missing,
+        "bounds_from_data": options["bounds_from_data"],
+        "neighbours": options["neighbours"],
+        "max_rows_per_person": options["max_rows_per_person"] or 1,
+        "random_state": options["seed"],
+    }
+
+
+def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
+    spent = ", ".join(f"{s['what']} {s['epsilon']:.4g}" for s in recipe["spent"])
+    promise = (
+        f"{frame.height:,} synthetic rows; epsilon {recipe['epsilon']:.4g} spent ({spent}); "
+        f"{recipe['neighbours_in_words']}."
+    )
+    if not recipe["guarantee"]:
+        promise = (
+            f"{frame.height:,} synthetic rows. NO differential privacy: bounds were taken from the "
+            "data. Do not publish this table."
+        )
+    return Altered(frame, recipe, promise)
+
+
+def _write(altered: Altered, path: Path) -> None:
+    """Write the table; where anonymity was promised, read it again and measure it first."""
+    from tamis.files import written
+    from tamis.table_file import write_table
+
+    with written(path) as draft:
+        write_table(altered.frame, draft)
+        if altered.k:
+            _check_written(draft, altered)
+
+
+def _check_written(draft: Path, altered: Altered) -> None:
+    from tamis.publish.checks import equals_by_grouping
+    from tamis.table import only
+    from tamis.table_file import format_named, read_written
+
+    again = read_written(draft, format_named(draft))
+    reached = equals_by_grouping(only(again, altered.known), altered.people)
+    if reached < altered.k:
+        raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
+
+
+_METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {
+    "uniform": _uniform,
+    "gaussian": _gaussian,
+    "flip": _flip,
+    "dp-histogram": _histogram,
+    "dp-partition": _partition,
+    "dp-synthesiser": _synthesised,
+}

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed, listed_as
 
 Bounds = Mapping[str, Any]
 Ints = NDArray[np.int64]
@@ -238,7 +238,7 @@ def axes(
     lacking = [c for c in frame.columns if c not in given]
     if lacking and not from_data:
         raise InputError(
-            f"no public bounds for column {listed(lacking)}: give [low, high] for numbers, "
+            f"no public bounds for {listed_as('column', lacking)}: give [low, high] for numbers, "
             "{ type = 'boolean' } for booleans and every possible value for others, from what is "
             "known without the data (--bounds FILE); bounds_from_data (--bounds-from-data) takes "
             "them from the data and voids the guarantee"
@@ -433,8 +433,8 @@ def _numbers_of(column: pl.Series) -> pl.Series:
 def _warn(lacking: list[str], gaps: list[str]) -> None:
     if taken := list(dict.fromkeys([*lacking, *gaps])):
         warnings.warn(
-            f"NO DIFFERENTIAL PRIVACY: the bounds of column {listed(taken)} were taken from the "
-            "data, which reveals them exactly; give public bounds before anything is published",
+            f"NO DIFFERENTIAL PRIVACY: the bounds of {listed_as('column', taken)} were taken from "
+            "the data, which reveals them exactly; give public bounds before anything is published",
             TamisWarning,
             stacklevel=4,
         )

@@ -221,22 +221,11 @@ def _model(model: Any, random_state: int) -> Any:
 def _scores(predicted: Predictions, positive: str | None) -> Scores:
     from sklearn.metrics import f1_score
 
+    from tamis.evaluate.figure import auc
+
     f_measure = None
     if positive is not None:
         truth, called = predicted.truth == positive, predicted.predicted == positive
         f_measure = float(f1_score(truth, called, zero_division=0.0))
-    return Scores(float(predicted.right.mean()), _auc(predicted), f_measure)
-
-
-def _auc(predicted: Predictions) -> float | None:
-    """The mean over the labels of the test rows; one the model never saw is at no score."""
-    from sklearn.metrics import roc_auc_score
-
-    present = np.unique(predicted.truth)
-    if predicted.probabilities is None or len(present) < 2:
-        return None
-    column = {label: predicted.probabilities[:, i] for i, label in enumerate(predicted.classes)}
-    nothing = np.zeros(len(predicted.truth))
-    # Of two labels each gives the same area, so the mean is that area.
-    areas = [roc_auc_score(predicted.truth == c, column.get(c, nothing)) for c in present]
-    return float(np.mean(areas))
+    area = auc(predicted)
+    return Scores(float(predicted.right.mean()), None if area is None else area.value, f_measure)

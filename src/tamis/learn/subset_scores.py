@@ -20,7 +20,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, listed_as
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
 from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
@@ -203,7 +203,8 @@ class SubsetScores:
         unknown = sorted(named - self._place.keys())
         if unknown:
             raise InputError(
-                f"no feature {listed(unknown)}; the features are {listed(self.features, most=30)}"
+                f"no {listed_as('feature', unknown)}; the features are "
+                f"{listed(self.features, most=30)}"
             )
         return tuple(sorted(self._place[name] for name in named))
 

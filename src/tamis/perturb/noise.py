@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, listed_as
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
 from tamis.table import Roles, Table, bare, only
@@ -140,7 +140,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
             raise InputError("columns must be a list of column names, got a single text")
         if unknown := [c for c in self.columns if c not in data.frame.columns]:
             raise InputError(
-                f"there is no column {listed(unknown)} to alter; the columns are "
+                f"no {listed_as('column', unknown)} to alter; the columns are "
                 f"{listed(data.frame.columns, most=30)}"
             )
         if not self.columns:

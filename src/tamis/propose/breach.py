@@ -17,7 +17,7 @@ from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
 from tamis.select.breach import SEARCHES, BreachSelector
-from tamis.select.breach.trials import Trials
+from tamis.select.breach.candidate import Trials
 
 LARGE = 5000
 """From this many rows on, one round of folds is stable enough."""

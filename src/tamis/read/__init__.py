@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
     arrow_frame,
@@ -186,7 +186,7 @@ def _need_plain(frame: pl.DataFrame, roles: Roles) -> None:
     # A table may lack them, since it may be part of another; a misspelt name is caught here.
     if unknown := [c for c in roles.plain if c not in frame.columns]:
         raise InputError(
-            f"no column {listed(unknown)} in the table; its columns are "
+            f"no {listed_as('column', unknown)} in the table; its columns are "
             f"{listed(frame.columns, most=30)}"
         )
 
@@ -197,7 +197,7 @@ def check_table(table: Table) -> None:
     empty = [c for c in frame.columns if frame[c].null_count() == frame.height]
     if empty:
         raise InputError(
-            f"column {listed(empty)} has no values at all; leave it out with --drop "
+            f"{listed_as('column', empty, 'has', 'have')} no values at all; use --drop "
             f"{','.join(empty)}"
         )
     check_numbers(table)
@@ -215,18 +215,16 @@ def check_numbers(table: Table) -> None:
     infinite = floats.select(pl.all().is_infinite().sum())
     if bad := [c for c in infinite.columns if infinite[c].item()]:
         raise InputError(
-            f"column {listed(bad)} has infinite numbers in "
-            f"{plural(infinite[bad[0]].item(), 'row')}; "
-            "replace them or make them missing"
+            f"column {bad[0]!r} has infinite numbers in "
+            f"{plural(infinite[bad[0]].item(), 'row')}; replace them or make them missing"
         )
     large = floats.select((pl.all().abs() > LARGEST).sum())
     named = table.roles.identifiers
     if bad := [c for c in large.columns if large[c].item() and c not in named]:
         raise InputError(
-            f"column {listed(bad)} has numbers beyond {LARGEST:g} in "
-            f"{plural(large[bad[0]].item(), 'row')}, "
-            "too large to learn from; use a larger unit or logarithms, make them missing, or "
-            "leave the column out with --drop"
+            f"column {bad[0]!r} has numbers beyond {LARGEST:g} in "
+            f"{plural(large[bad[0]].item(), 'row')}, too large to learn from; use a larger unit or "
+            "logarithms, make them missing, or leave the column out with --drop"
         )
 
 

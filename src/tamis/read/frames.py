@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tamis.errors import InputError, MissingExtra, listed
+from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.read.text import check_width, file_at
 from tamis.table_file import panics_unheard
 
@@ -59,9 +59,8 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
     odd = [c for c, t in frame.schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
     if odd:
         raise InputError(
-            f"column {listed(odd)} holds lists, records, bytes or objects; a cell must be one "
-            "number "
-            "or text: unpack or drop such columns first"
+            f"{listed_as('column', odd, 'holds', 'hold')} lists, records, bytes or objects; a cell "
+            "must be one number or text: unpack or drop such columns first"
         )
     return frame.with_columns(
         pl.selectors.decimal().cast(pl.Float64), pl.selectors.float().fill_nan(None)

@@ -11,7 +11,7 @@ import warnings
 
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed_as
 from tamis.table import Table
 
 LEAST = 20
@@ -88,10 +88,9 @@ def warn_of_fractions(table: Table) -> None:
     """Warn about features of measured fractions that hardly repeat."""
     if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
         _warn(
-            f"column {listed(fractions)} has fractions that hardly repeat: whoever knows one of "
-            "them "
-            "exactly can find the row; round them, or name those that an attacker may know with "
-            "--quasi"
+            f"{listed_as('column', fractions, 'has', 'have')} fractions that hardly repeat: "
+            "whoever knows one of them exactly can find the row; round them, or name those that an "
+            "attacker may know with --quasi"
         )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.records import BinaryTable
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
@@ -224,7 +224,7 @@ def _entities(
 def _need(frame: pl.DataFrame, columns: list[str], what: str) -> None:
     if absent := [c for c in columns if c not in frame.columns]:
         raise InputError(
-            f"no column {listed(absent)} in {what}; its columns are {listed(frame.columns)}"
+            f"no {listed_as('column', absent)} in {what}; its columns are {listed(frame.columns)}"
         )
 
 

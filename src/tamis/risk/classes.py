@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, listed_as, plural
 from tamis.read import polars_frame
 from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope
 from tamis.table import Table, only
@@ -180,7 +180,7 @@ def _people(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     everyone = population.frame if isinstance(population, Table) else polars_frame(population)
     if unknown := [c for c in quasi if c not in everyone.columns]:
         raise InputError(
-            f"the population has no column {listed(unknown)}; it needs every quasi-identifier"
+            f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
         )
     parts = [only(scoped.frame, quasi), only(everyone, quasi)]
     try:

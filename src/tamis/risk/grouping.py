@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, listed_as
 from tamis.read import polars_frame
 from tamis.table import Table, bare, only
 
@@ -355,7 +355,8 @@ def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:
     known = set(columns)
     if unknown := [c for c in named if c not in known]:
         raise InputError(
-            f"no column {listed(unknown)} in the table; its columns are {listed(columns, most=30)}"
+            f"no {listed_as('column', unknown)} in the table; its columns are "
+            f"{listed(columns, most=30)}"
         )
     if twice := [c for c, times in Counter(quasi).items() if times > 1]:
         raise InputError(f"quasi-identifier {listed(twice)} is named twice; name each once")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, listed_as
 from tamis.rules.bind import holds, texts
 from tamis.rules.rule import Between, Rule
 from tamis.rules.ruleset import RuleSet
@@ -63,7 +63,7 @@ class OneHot:
         wanted = {f if isinstance(f, str) else f.column for f in self.features}
         if gone := sorted(wanted - set(frame.columns)):
             raise InputError(
-                f"the table has no column {listed(gone)}; its columns are "
+                f"the table has no {listed_as('column', gone)}; its columns are "
                 f"{listed(frame.columns, most=30)}"
             )
         cells = {c: frame[c] if c in self.features else texts(frame[c]) for c in wanted}

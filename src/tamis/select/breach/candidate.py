@@ -1,12 +1,23 @@
-"""What is known about one set of features that may be released."""
+"""Sets of features that may be released: what is known about each, and where it comes from.
+
+A `Candidate` is the record of a set; `Trials` computes performance and breach of any set, once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
-from tamis.learn.cv import Interval
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.errors import plural
+from tamis.learn.cv import Folds, Interval, fold_interval, fold_p_value
+from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.rank.factors import levels
+from tamis.risk.breach import Attack, Guess
 
 Region = Literal["I", "II", "III", "IV"]
 
@@ -100,3 +111,119 @@ def region(gain: float, pbi: float) -> Region:
 
 ROUNDING = 1e-12
 """Means over folds that differ by no more than this are equal."""
+
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """A target to predict and a column to hide, on the same features and folds.
+
+    Parameters
+    ----------
+    scores : SubsetScores
+        For the target.
+    attack : Attack
+        For the sensitive column.
+    level : float
+        The p-value below which a difference in performance is significant.
+    limit : float or None
+        The largest breach that the search may keep.
+    by_count : bool
+        Whether performance is accuracy, so that whole numbers decide ties.
+    same : bool
+        Whether the target is also the sensitive column, guessed by the same classifier.
+    progress : callable
+        Called with a short progress message now and then.
+    """
+
+    scores: SubsetScores
+    attack: Attack
+    level: float = 0.05
+    limit: float | None = None
+    by_count: bool = True
+    same: bool = False
+    progress: Callable[[str], object] = str
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return self.scores.features
+
+    @property
+    def folds(self) -> Folds:
+        return self.scores.folds
+
+    @cached_property
+    def all(self) -> FoldScores:
+        """The performance of all features: the baseline."""
+        return self.scores.of(self.features)
+
+    def p_value(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> float:
+        """The p-value of the test that some fold scores equal those of the baseline."""
+        return fold_p_value(fold_scores, self.all.scores, self.folds)
+
+    def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
+        """No worse than the baseline, or not significantly so (equation 2)."""
+        if np.mean(fold_scores) >= self.all.mean - ROUNDING:
+            return True
+        return self.p_value(fold_scores) >= self.level
+
+    def safe(self, pbi: float) -> bool:
+        """Within the limit of the search."""
+        return self.limit is None or pbi <= self.limit + ROUNDING
+
+    def keeps(self, features: Iterable[str]) -> bool:
+        """Whether a set of features meets both constraints; the breach only if needed."""
+        named = tuple(features)
+        if not self.worthy(self.scores.of(named).scores):
+            return False
+        return self.limit is None or self.safe(self.attack.pbi(self.attack.strongest(named)))
+
+    def candidate(self, features: Iterable[str], origin: Iterable[str]) -> Candidate:
+        """The record of a set of features."""
+        found = self.scores.of(features)
+        return self.record(found, self.attack.strongest(found.features), origin)
+
+    def record(self, found: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
+        """The record of a set of features whose scores are known."""
+        pbi = self.attack.pbi(guess)
+        whole = len(found.features) == len(self.features)
+        return Candidate(
+            features=found.features,
+            performance=found.mean,
+            performance_interval=fold_interval(found.scores, self.folds),
+            p_value=self.p_value(found.scores),
+            pbi=pbi,
+            pbi_interval=self.attack.interval(guess),
+            attacker=guess.attacker,
+            region=None if whole else region(found.mean - self.all.mean, pbi),
+            origin=tuple(origin),
+        )
+
+    @cached_property
+    def performance_ranking(self) -> tuple[str, ...]:
+        """Features by what performance loses without them, most first (PerfR)."""
+        self.progress(f"ranking {plural(len(self.features), 'feature')} by performance")
+        without = self.scores.drop_ones()
+        if self.by_count:
+            left = np.array([without[name].pooled for name in self.features])
+        else:
+            left = levels([without[name].mean for name in self.features])
+        return self._ordered(left)
+
+    @cached_property
+    def privacy_ranking(self) -> tuple[str, ...]:
+        """Features by what the attacker loses without them, least first (PrivR).
+
+        If the target is the sensitive column, it is the reverse of the other list, including ties.
+        """
+        if self.same:
+            return self.performance_ranking[::-1]
+        self.progress(f"ranking {plural(len(self.features), 'feature')} by privacy")
+        without = self.attack.without_each()
+        left = np.array([without[name].pooled for name in self.features])
+        return self._ordered(-left)
+
+    def _ordered(self, key: NDArray[np.int64]) -> tuple[str, ...]:
+        return tuple(self.features[i] for i in np.argsort(key, kind="stable"))

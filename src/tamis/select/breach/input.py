@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed_as
 from tamis.learn.columns import Coding, Features, frame_of, frame_of_array
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.table import bare
@@ -100,8 +100,8 @@ def _warn_of_copies(frame: pl.DataFrame, sensitive: pl.Series) -> None:
     copies = [c.name for c in frame if c.cast(pl.String).equals(hidden, null_equal=True)]
     if copies:
         warnings.warn(
-            f"feature {listed(copies)} is identical to the sensitive column: whoever "
-            "gets it need not guess; leave it out of the features",
+            f"{listed_as('feature', copies, 'is', 'are')} identical to the sensitive column: "
+            "whoever sees such a feature need not guess; leave it out",
             TamisWarning,
             stacklevel=4,
         )

@@ -19,8 +19,7 @@ from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
 from tamis.rank.evaluation import front, ordered, ranked, weighted
 from tamis.rank.factors import Direction, goodness, levels
-from tamis.select.breach.candidate import Candidate
-from tamis.select.breach.trials import BASELINE, Trials
+from tamis.select.breach.candidate import BASELINE, Candidate, Trials
 
 Subset = tuple[str, ...]
 FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size": "min"}

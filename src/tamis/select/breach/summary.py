@@ -14,9 +14,8 @@ import numpy as np
 from sklearn.base import clone
 
 from tamis.errors import InputError
-from tamis.rank.evaluation import pareto_front
+from tamis.rank.evaluation import min_max, pareto_front, topsis
 from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stability
-from tamis.rank.values import min_max, topsis
 from tamis.select.breach.held_out import HeldOutResult
 from tamis.select.breach.search import FACTORS
 from tamis.select.breach.selector import BreachSelector

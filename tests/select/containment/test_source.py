@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tamis.select.containment.kernels import offer_column, start
-from tamis.select.containment.knockout import knock_out
+from tamis.select.containment.source import knock_out
 from tests.select.containment.brute import anonymity
 
 
