@@ -24,6 +24,7 @@ from typing import Any
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
 from tamis.publish.checks import measure
+from tamis.publish.coarse_columns import stated
 from tamis.publish.exposure import exposure_facts
 from tamis.publish.folder import written_release
 from tamis.publish.layout import (
@@ -154,6 +155,10 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         held_back=held_back(outcome),
         not_promised=_not_promised(outcome, alone),
         date=date,
+        coarser={
+            name: stated(form, outcome.table.frame[name], settings.k, outcome.table.people)
+            for name, form in chosen.release.forms.items()
+        },
     )
     people = arranged_people(chosen.release, settings.seed)
     content["promises"] = promises_in_people(

@@ -8,6 +8,7 @@ with the original, and columns in the order of their names.
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,12 @@ def manifest(
     held_back: int,
     not_promised: list[str],
     date: str,
+    coarser: Mapping[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
 
-    `exposure` says who is unique in it, and `unit` what is counted, people or rows.
+    `exposure` says who is unique in it, `unit` what is counted, people or rows, and `coarser` how
+    columns in a coarser form are read.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
@@ -60,7 +63,7 @@ def manifest(
             "rows": frame.height,
             **HOW[format],
         },
-        "columns": _columns(release.table, frame, format),
+        "columns": _columns(release.table, frame, format, coarser),
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
@@ -88,7 +91,12 @@ def versions() -> dict[str, str]:
     return found | {name: version(name) for name in _PACKAGES}
 
 
-def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str, Any]]:
+def _columns(
+    table: Table,
+    frame: pl.DataFrame,
+    format: Format,
+    coarser: Mapping[str, dict[str, Any]] | None,
+) -> list[dict[str, Any]]:
     stated = {table.target, *table.roles.plain, *(table.roles.quasi or ())}
     headers = safe_names(frame.columns) if format == "csv" else frame.columns
     return [
@@ -98,6 +106,7 @@ def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str
             "kind": kind_of(frame.schema[name]),
             "role": "target" if name == table.target else "feature",
             "stated": name in stated,
+            **({"coarser": coarser[name]} if coarser and name in coarser else {}),
         }
         for name, header in zip(frame.columns, headers)
     ]

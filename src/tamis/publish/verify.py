@@ -14,6 +14,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
 from tamis.publish.exposure_words import exposure_words
+from tamis.publish.labels import wrong_labels
 from tamis.publish.layout import (
     NAME,
     PRIVATE,
@@ -123,6 +124,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield _checked("ladders", lambda: _wrong_ladders(frame, content))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
     yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
@@ -251,6 +253,13 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
     if format == "csv":
         return ""
     return unlike_a_table(raw) or hidden_in_parquet(path)
+
+
+def _wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    for column in content["columns"]:
+        if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
+            return f"column {column['name']!r} has a value that is no rung of its stated ladder"
+    return ""
 
 
 def _unguarded(cells: pl.Series) -> bool:

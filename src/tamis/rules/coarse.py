@@ -46,7 +46,7 @@ def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
     --------
     >>> ages = ValueLabels(pl.Series([35, 39, 41, 47]), pl.Series(["30s", "30s", "40s", "40s"]))
     >>> print(coarse_rules(RuleSet.parse("age <= 43 -> ill=no"), {"age": ages}).to_text())
-    age = 30s -> ill=no
+    r1: age = 30s -> ill=no
     """
     found = [
         Rule(
