@@ -63,7 +63,7 @@ def row(
         "told": Figure(told),
         "useful": Figure(kept),
     }
-    assessment: Any = SimpleNamespace(k_anonymity=k, containment=None)
+    assessment: Any = SimpleNamespace(k_anonymity=k, containment=None, lacks="")
     return Fake(assessment, reported or figures, figures, name, size, kept, told, PROMISED)
 
 

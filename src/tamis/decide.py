@@ -98,6 +98,8 @@ def _broken_promises(row: Row) -> list[Failure]:
             gap = 1 - reached / promise.at_least
             short = f"fewer than {promise.at_least} {unit} alike"
             found.append(Failure(words, short, gap))
+    if words := row.assessment.lacks:
+        found.append(Failure(words, "people alike are too alike in the sensitive column", 1.0))
     return found
 
 

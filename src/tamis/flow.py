@@ -25,6 +25,8 @@ from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released
+from tamis.risk.anonymity import Anonymity, Kind
+from tamis.risk.diversity import Distance
 from tamis.table import Table
 
 EVERYTHING, NOTHING = "everything", "nothing"
@@ -41,6 +43,10 @@ class Settings:
         Everybody must hide among at least k people, as identified by the table's identifiers;
         where there are none, each row counts as a person. It does not apply to synthetic rows,
         which describe no real person.
+    l, l_kind, c, t, t_distance : optional
+        What is asked of the sensitive values of people alike in what attackers may know:
+        l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
+        distance).
     epsilon : float, optional
         Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
         then proposes them.
@@ -80,6 +86,11 @@ class Settings:
     """
 
     k: int = 5
+    l: int | None = None  # noqa: E741 - its name in the field
+    l_kind: Kind = "distinct"
+    c: float = 3.0
+    t: float | None = None
+    t_distance: Distance | None = None
     epsilon: float | None = None
     choose: Choice = "value"
     caution: float = 1.0
@@ -99,8 +110,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(f"k must be a number of people, 1 or more, got {self.k}")
+        _ = self.anonymity  # checks what is asked of groups
         if self.format not in ("csv", "parquet"):
             raise InputError(f"format must be csv or parquet, got {self.format!r}")
         if self.choose not in get_args(Choice):
@@ -120,6 +130,11 @@ class Settings:
         _check_weights(self.weights)
         methods(self.proposing)
         attackers([self.classifier, *self.attackers])
+
+    @property
+    def anonymity(self) -> Anonymity:
+        """What is asked of every group of people alike."""
+        return Anonymity(self.k, self.l, self.l_kind, self.c, self.t, self.t_distance)
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
@@ -218,7 +233,12 @@ def consider(
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     evaluator = Evaluator(
-        table, split, model, attackers(settings.attackers, settings.seed), settings.seed
+        table,
+        split,
+        model,
+        attackers(settings.attackers, settings.seed),
+        settings.seed,
+        settings.anonymity if settings.anonymity.of_secrets else None,
     )
     problem = Problem(
         table,
@@ -232,6 +252,7 @@ def consider(
         evaluator.yardstick,
         settings.caution,
         ladders or {},
+        evaluator.anonymity,
     )
     found = propose(problem, methods(settings.proposing), tell)
     baseline = released(

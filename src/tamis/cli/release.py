@@ -471,6 +471,35 @@ def _methods(
 METHODS = ("front", "coarsen", "breach", "containment", "flip", "noise", "dp")
 
 
+def diversity_options(command: Any) -> Any:
+    """Give a command what is asked of the sensitive values of people alike."""
+    for option in reversed(
+        [
+            click.option(
+                "--l", type=click.IntRange(2), help="Sensitive values that people alike have."
+            ),
+            click.option(
+                "--l-kind",
+                type=click.Choice(["distinct", "entropy", "recursive"]),
+                default="distinct",
+                show_default=True,
+                help="How they are counted.",
+            ),
+            click.option("--c", type=float, default=3.0, show_default=True, help="For recursive."),
+            click.option(
+                "--t", type=SHARE, help="How far sensitive values of people alike may be from all."
+            ),
+            click.option(
+                "--t-distance",
+                type=click.Choice(["equal", "ordered"]),
+                help="How far apart two values are [ordered for numbers].",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
 def method_options(command: Any) -> Any:
     """Give a command the settings of each method, for a configuration file."""
     for name in METHODS:
@@ -490,6 +519,7 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="Everybody hides among at least this many.",
 )
+@diversity_options
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),

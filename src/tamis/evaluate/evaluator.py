@@ -24,9 +24,11 @@ from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
 from tamis.release import Release
+from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
+from tamis.risk.grouping import Coded, grouped, people_of
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
 from tamis.rules.mine import mine_rules
@@ -53,6 +55,8 @@ class Evaluator:
         The models an attacker would train to guess the sensitive column.
     random_state : int
         For rules and intervals.
+    anonymity : Anonymity, optional
+        What is asked of the sensitive values of people alike.
     """
 
     original: Table
@@ -60,6 +64,7 @@ class Evaluator:
     classifier: Any
     attackers: Mapping[str, Any]
     random_state: int = 0
+    anonymity: Anonymity | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -278,6 +283,23 @@ class Assessment:
             return None
         table, people = self.release.table, self.release.people
         return k_anonymity(table, people=people) if table.quasi else self.release.everybody
+
+    @cached_property
+    def groups(self) -> Coded:
+        """Classes of rows alike in what attackers may know; one class if nothing is released."""
+        table = self.release.table
+        if not table.quasi:
+            return Coded(np.zeros(table.rows, dtype=np.int64), 1)
+        return grouped(table.frame, table.quasi).keys
+
+    @cached_property
+    def lacks(self) -> str:
+        """What people alike lack of the diversity and closeness asked for, in words."""
+        asked, original = self.evaluator.anonymity, self.evaluator.original
+        if asked is None or self.release.is_drawn:
+            return ""
+        people = None if self.release.people is None else people_of(self.release.people)
+        return asked.short_of(self.groups, original.frame[self.evaluator.sensitive], people)
 
     @cached_property
     def containment(self) -> int | None:

@@ -24,6 +24,7 @@ from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
+from tamis.risk.grouping import Coded
 from tamis.select.front import WIDTH, thinned
 
 SIZES = (8, 5, 3, 2)
@@ -80,6 +81,7 @@ def search_coarser(
     caution: float = 1.0,
     levels: Mapping[str, Sequence[pl.Series]] | None = None,
     fixed: Collection[str] = (),
+    also: Callable[[Coded], bool] | None = None,
     budgets: Sequence[int] = BUDGETS,
     progress: Callable[[int], None] | None = None,
 ) -> CoarserSets:
@@ -101,6 +103,8 @@ def search_coarser(
         Written levels, each with the value of every row; of such a column none is learnt.
     fixed : collection of str
         Columns of which no coarser form may be learnt.
+    also : callable, optional
+        What else classes of rows alike must keep; if they do not, no finer ones do.
     budgets : sequence of int
         The most sets to fit each time that groups were learnt; as many times they are learnt.
     progress : callable, optional
@@ -114,15 +118,15 @@ def search_coarser(
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
     for time, budget in enumerate(budgets):
-        before = _scored(found, _keeps(found, frame, quasi, k))
+        before = _scored(found, _keeps(found, frame, quasi, k, also))
         given = before.sets[_best(before, caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
         if time and not more:
             break
         found = found.with_rungs(frame, more)
-        _explore(found, _keeps(found, frame, quasi, k), budget, caution, progress)
-    return _scored(found, _keeps(found, frame, quasi, k))
+        _explore(found, _keeps(found, frame, quasi, k, also), budget, caution, progress)
+    return _scored(found, _keeps(found, frame, quasi, k, also))
 
 
 def learnt_rungs(
@@ -269,8 +273,14 @@ def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
     return CoarserSets(bits, sets, bits.measured(sets))
 
 
-def _keeps(bits: RungBits, frame: pl.DataFrame, quasi: Sequence[str], k: int) -> Keeps:
-    return keeps_people(bits.rungs, frame, quasi, k, bits.people)
+def _keeps(
+    bits: RungBits,
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    k: int,
+    also: Callable[[Coded], bool] | None,
+) -> Keeps:
+    return keeps_people(bits.rungs, frame, quasi, k, bits.people, also)
 
 
 def _best(found: CoarserSets, caution: float) -> int:

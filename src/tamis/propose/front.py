@@ -17,7 +17,7 @@ from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import coded, counted, joined, people_in, people_of
+from tamis.risk.grouping import coded, joined
 from tamis.select.front import BUDGET, search_front, thinned
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -123,14 +123,9 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
         return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
     known = set(table.quasi)
     quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
-    people = None if whose is None else people_of(whose)
 
     def keeps(columns: Columns) -> bool:
         asked = [quasi[c] for c in columns if c in quasi]
-        if not asked:
-            return True
-        classes = reduce(joined, asked)
-        sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        return int(sizes.min()) >= k
+        return not asked or problem.kept(reduce(joined, asked))
 
     return keeps

@@ -12,6 +12,8 @@ from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
+from tamis.risk.anonymity import Anonymity
+from tamis.risk.grouping import Coded, people_of
 from tamis.table import Table
 
 
@@ -39,6 +41,8 @@ class Problem:
         What columns keep and tell, for a search by it.
     caution : float
         What told weighs against kept.
+    anonymity : Anonymity, optional
+        What is asked of groups of people alike beside their number; `None`: nothing.
     ladders : mapping of column to Ladder
         Coarser forms that people wrote.
     """
@@ -54,6 +58,17 @@ class Problem:
     yardstick: Yardstick | None = None
     caution: float = 1.0
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
+    anonymity: Anonymity | None = None
+
+    def kept(self, classes: Coded) -> bool:
+        """Whether classes of rows, equal in what attackers may know, keep what is asked."""
+        asked = self.anonymity or Anonymity(self.k)
+        secret = self.table.frame[self.table.sensitive or self.table.target]
+        return asked.kept(classes, secret if asked.of_secrets else None, self._people)
+
+    @cached_property
+    def _people(self) -> Coded | None:
+        return None if self.table.people is None else people_of(self.table.people)
 
     @cached_property
     def is_binary(self) -> bool:

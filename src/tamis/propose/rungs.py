@@ -145,6 +145,7 @@ def keeps_people(
     quasi: Sequence[str],
     k: int,
     people: Labels | None = None,
+    also: Callable[[Coded], bool] | None = None,
 ) -> Keeps:
     """Whether a set has one rung a column, and k people or more alike in what attackers may know.
 
@@ -161,6 +162,8 @@ def keeps_people(
     k : int
     people : array of int, optional
         Whose each row is, from 0 without a gap. `None`: each row is a person.
+    also : callable, optional
+        What else classes of rows alike must keep.
     """
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
     who = None if people is None else people_of(people)
@@ -181,7 +184,7 @@ def keeps_people(
             return True
         classes = reduce(joined, together)
         sizes = counted(classes)[1] if who is None else people_in(classes, who)
-        return int(sizes.min()) >= k
+        return int(sizes.min()) >= k and (also is None or also(classes))
 
     return keeps
 

@@ -1,0 +1,94 @@
+"""What is asked of groups: each kind by its definition, and never won by splitting a group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp, log
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.errors import InputError
+from tamis.risk.anonymity import Anonymity
+from tamis.risk.grouping import Coded, dense, joined
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=25
+)
+
+
+def groups_of(rows: list[tuple[int, int, int]], columns: tuple[int, ...]) -> list[list[int]]:
+    found: dict[tuple[int, ...], list[int]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[c] for c in columns), []).append(row[2])
+    return list(found.values())
+
+
+def keeps(asked: Anonymity, group: list[int], everybody: list[int]) -> bool:
+    counts = sorted(Counter(group).values(), reverse=True)
+    if len(group) < asked.k:
+        return False
+    if asked.l is not None:
+        shares = [c / len(group) for c in counts]
+        entropy = exp(-sum(p * log(p) for p in shares))
+        rarer = sum(counts[asked.l - 1 :])
+        met = {
+            "distinct": len(counts) >= asked.l,
+            "entropy": entropy >= asked.l - 1e-9,
+            "recursive": counts[0] < asked.c * rarer,
+        }
+        if not met[asked.kind]:
+            return False
+    if asked.t is not None:
+        usual = Counter(everybody)
+        own = Counter(group)
+        apart = [own[v] / len(group) - usual[v] / len(everybody) for v in usual]
+        return sum(map(abs, apart)) / 2 <= asked.t + 1e-9
+    return True
+
+
+@given(
+    ROWS,
+    st.integers(1, 4),
+    st.sampled_from([None, 2, 3]),
+    st.sampled_from(["distinct", "entropy", "recursive"]),
+    st.sampled_from([None, 0.0, 0.2, 0.5]),
+)
+def test_it_is_kept_where_every_group_keeps_it(rows, k, least, kind, t):
+    asked = Anonymity(k, least, kind, 2.0, t, "equal")
+    first, second, secrets = (np.array(column) for column in zip(*rows))
+    secret = pl.Series(secrets)
+    one = dense(Coded(first, 3))
+    both = dense(joined(Coded(first, 3), Coded(second, 2)))
+    found = [asked.kept(classes, secret) for classes in (one, both)]
+    everybody = secrets.tolist()
+    for kept, columns in zip(found, ((0,), (0, 1))):
+        assert kept == all(keeps(asked, g, everybody) for g in groups_of(rows, columns))
+    if kind != "entropy" or least is None:  # rounding aside, splitting wins nothing
+        assert found[0] or not found[1]
+
+
+def test_people_count_and_not_rows():
+    classes, secret = Coded(np.zeros(4, dtype=np.int64), 1), pl.Series(["a", "a", "b", "b"])
+    people = Coded(np.array([0, 0, 0, 1]), 2)
+    assert Anonymity(k=4).kept(classes, None)
+    assert not Anonymity(k=4).kept(classes, None, people)
+    assert Anonymity(k=2, l=2).kept(classes, secret, people)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"k": 0}, "k must be"),
+        ({"l": 1}, "l must be 2 or more"),
+        ({"l": 2, "kind": "odd"}, "distinct, entropy or recursive"),
+        ({"l": 2, "c": 0.0}, "c must be above 0"),
+        ({"t": 1.5}, "t must be between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(wrong, words):
+    with pytest.raises(InputError, match=words):
+        Anonymity(**wrong)
