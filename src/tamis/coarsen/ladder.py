@@ -177,8 +177,8 @@ class Ladder:
             rows = int(cells.is_in(lacking).sum())
             raise InputError(
                 f"column {self.column!r} has {plural(lacking.len(), 'value')} in "
-                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or set "
-                'unlisted = "other" for it'
+                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or give "
+                'it unlisted = "other" in [ladders] of a schema or configuration'
             )
 
     def _climb(self, values: pl.Series, level: int) -> pl.Series:
