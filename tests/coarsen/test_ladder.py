@@ -38,7 +38,7 @@ def test_a_description_makes_the_same_ladder_again(name):
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 @given(values=NUMBERS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_each_level_groups_as_its_labels_do_and_nests(name, values):
     """The definition: two rows are in one group where their labels are equal."""
     ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
@@ -237,6 +237,14 @@ def test_what_is_no_ladder_is_refused_by_name(description, words):
 def test_a_ladder_for_another_kind_of_column_is_refused(description, values):
     with pytest.raises(InputError, match=r"'age'.* column of"):
         Ladder.from_dict("age", description).hierarchy(pl.Series(values))
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_every_level_can_be_said_in_words(name):
+    ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
+    said = [ladder.words(level) for level in range(ladder.top + 1)]
+    assert (said[0], said[-1]) == ("the values as they are", "nothing")
+    assert all(said)
 
 
 def test_levels_outside_the_ladder_are_refused():

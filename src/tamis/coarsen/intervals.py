@@ -27,6 +27,7 @@ Bounds = tuple[End, End]
 
 _EPOCH = date(1970, 1, 1).toordinal() - 1
 _BETWEEN = re.compile(r"\[(.+), (.+)\)")
+_INCLUSIVE = "which contain their lower end and not their upper one"
 _OPEN = re.compile(r"(<|>=) (.+)")
 LARGEST = 1e30
 """The largest number that a table may hold."""
@@ -101,6 +102,9 @@ class Cuts(_Ranges):
     def steps(self) -> int:
         return len(self.cuts)
 
+    def words(self, step: int) -> str:
+        return f"intervals between cuts, {_INCLUSIVE}"
+
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
         place = np.searchsorted(edges, at, side="right")
@@ -157,6 +161,9 @@ class Widths(_Ranges):
     @property
     def steps(self) -> int:
         return len(self.widths)
+
+    def words(self, step: int) -> str:
+        return f"intervals of width {_number(self.widths[step - 1])}, {_INCLUSIVE}"
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))

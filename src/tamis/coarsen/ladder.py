@@ -33,6 +33,9 @@ class Form(Protocol):
     def bounds(self, label: str, step: int) -> Bounds | None:
         """The smallest value of a group and the first beyond it; `None` if there are no such."""
 
+    def words(self, step: int) -> str:
+        """How to read the labels of a step."""
+
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -150,6 +153,16 @@ class Ladder:
         found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
         return _joined(bare(labels), found).select("lower", "upper")
 
+    def words(self, level: int) -> str:
+        """How to read the column at a level, in words for people.
+
+        >>> Ladder.from_dict("zip", {"keep": [3, 2]}).words(2)
+        'the first 2 characters, with a star for each of the others'
+        """
+        self._check_level(level)
+        ends = {0: "the values as they are", self.top: "nothing"}
+        return ends.get(level) or self.form.words(level)
+
     def check(self, values: pl.Series) -> None:
         """Refuse a column with values that no level below ``*`` covers."""
         cells = _cells(values)
@@ -164,8 +177,8 @@ class Ladder:
             rows = int(cells.is_in(lacking).sum())
             raise InputError(
                 f"column {self.column!r} has {plural(lacking.len(), 'value')} in "
-                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or set "
-                'unlisted = "other" for it'
+                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or give "
+                'it unlisted = "other" in [ladders] of a schema or configuration'
             )
 
     def _climb(self, values: pl.Series, level: int) -> pl.Series:

@@ -74,6 +74,10 @@ class ValueGroups:
     def steps(self) -> int:
         return len(self.lines[0]) - 1
 
+    def words(self, step: int) -> str:
+        rest = "" if self.unlisted is None else f"; values that none lists are {self.unlisted!r}"
+        return f"groups of values{rest}"
+
     def leaves(self, dtype: pl.DataType) -> pl.Series:
         """The listed values, as `plain_text` writes those of a column of that type."""
         leaves = listed_text([line[0] for line in self.lines], dtype)
@@ -156,6 +160,9 @@ class CommonValues:
     def steps(self) -> int:
         return len(self.kept)
 
+    def words(self, step: int) -> str:
+        return f"the common values; all others are {self.other!r}"
+
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         texts = plain_text(values)
         common = texts.is_in(listed_text(self.kept[step - 1], values.dtype).implode())
@@ -197,6 +204,10 @@ class Prefixes:
     @property
     def steps(self) -> int:
         return len(self.keep)
+
+    def words(self, step: int) -> str:
+        kept = plural(self.keep[step - 1], "character")
+        return f"the first {kept}, with a star for each of the others"
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         kept = self.keep[step - 1]
