@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tamis.publish.bits_facts import ColumnShares, FigureFacts, GuessedFacts, Interval
 from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.summary import (
     SCHEMA_VERSION,
@@ -10,7 +11,6 @@ from tamis.publish.summary import (
     ColumnFate,
     Factor,
     Fate,
-    Interval,
     Region,
     RuleDamage,
     RuleState,
@@ -79,6 +79,20 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
             "target": "diabetes",
             "sensitive": "diabetes",
         },
+        "bits": {
+            "by": "ranks",
+            "caution": 1.0,
+            "kept": figure(0.93, 0.04),
+            "told": None,
+            "useful": figure(0.21, 0.02),
+            "telling": None,
+            "tells": False,
+            "weak": False,
+            "cautions": [1.0],
+            "winners": [{"caution": 1.0, "candidate": 6}],
+            "one_more": {"name": "pregnancies", "kept": 0.96, "told": None},
+        },
+        "close_look": {"target": guessed(), "sensitive": None},
         "columns": _columns(candidates),
         "methods": [
             {
@@ -97,6 +111,8 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
         "factors": factors,
         "candidates": candidates,
         "limits": {
+            "min_kept": None,
+            "max_told": None,
             "max_pbi": 0.013,
             "min_performance": 0.725,
             "guessing_performance": 0.651,
@@ -224,6 +240,72 @@ def around(value: float, by: float) -> Interval:
     return {"low": value - by, "high": value + by}
 
 
+def figure(value: float, by: float) -> FigureFacts:
+    return {"value": value, "interval": around(value, by)}
+
+
+def guessed() -> GuessedFacts:
+    """A close look in which every figure is there."""
+    return {
+        "accuracy": figure(0.761, 0.03),
+        "guessing": 0.651,
+        "auc": figure(0.83, 0.02),
+        "share": figure(0.94, 0.05),
+        "bits": figure(0.23, 0.02),
+        "surest": [
+            {"part": 0.01, "precision": figure(0.9, 0.05), "recall": figure(0.031, 0.01)},
+            {"part": 0.05, "precision": figure(0.8, 0.05), "recall": figure(0.123, 0.02)},
+        ],
+        "known": figure(0.044, 0.01),
+        "largest": [3.0, 2.0, 1.5, 1.4, 1.3],
+        "group": {"people": 31, "gain": figure(1.0, 0.5)},
+        "beside": {
+            "name": "naive Bayes",
+            "accuracy": figure(0.745, 0.03),
+            "auc": figure(0.781, 0.02),
+        },
+    }
+
+
+def kept_and_told() -> Summary:
+    """The example with a secret beside the target, chosen by what is kept and told."""
+    summary = example()
+    bits, look = summary["bits"], summary["close_look"]
+    assert bits is not None
+    assert look is not None
+    summary["table"]["sensitive"] = "hiv"
+    summary["columns"].append({"name": "hiv", "fate": "held back", "why": "Hard to guess."})
+    for one in summary["candidates"]:
+        told = round(one["kept"] ** 2, 4)
+        one["told"], one["told_interval"] = told, around(told, 0.02)
+        one["worth"] = (one["kept"], told)
+    cautions = [step / 20 for step in range(61)]
+    look["sensitive"] = guessed()
+    summary["bits"] = {
+        **bits,
+        "by": "value",
+        "caution": 0.75,
+        "told": figure(0.18, 0.03),
+        "telling": figure(0.05, 0.01),
+        "tells": True,
+        "cautions": cautions,
+        "winners": [
+            {"caution": caution, "candidate": best_for(summary, caution)} for caution in cautions
+        ],
+        "one_more": {"name": "pregnancies", "kept": 0.96, "told": 0.31},
+    }
+    for i, one in enumerate(summary["candidates"]):
+        one["chosen"] = i == best_for(summary, 0.75)
+    return summary
+
+
+def best_for(summary: Summary, caution: float) -> int:
+    """The release worth most that breaks no limit."""
+    candidates = summary["candidates"]
+    may = [i for i, one in enumerate(candidates) if not one["fails"]]
+    return max(may, key=lambda i: candidates[i]["worth"][0] - caution * candidates[i]["worth"][1])
+
+
 def attacker(name: str, everything: float, released: float, *, strongest: bool = False) -> Attacker:
     return {
         "name": name,
@@ -295,12 +377,18 @@ def broken_limits(performance: float, pbi: float) -> list[str]:
 def candidate(
     features: list[str], performance: float, pbi: float, *, baseline: float, everything: bool
 ) -> CandidateFacts:
+    kept = round(min(1.0, 0.05 + 0.3 * len(features) ** 0.5 + performance - baseline), 4)
     return {
         "name": "everything" if everything else " + ".join(features),
         "features": features,
         "method": "baseline" if everything else "breach-aware walk",
         "performance": performance,
         "performance_interval": around(performance, 0.004),
+        "kept": kept,
+        "kept_interval": around(kept, 0.03),
+        "told": None,
+        "told_interval": None,
+        "worth": (kept, 0.0),
         "pbi": pbi,
         "pbi_interval": None if everything else around(pbi, 0.005),
         "size": len(features),
@@ -361,8 +449,14 @@ def _columns(candidates: list[CandidateFacts]) -> list[ColumnFate]:
     for name in candidates[0]["features"]:
         fate: Fate = "released" if name in kept else "held back"
         why = {
-            "released": "Without it a model learns less, and it tells an attacker little.",
-            "held back": "It would help an attacker more than it helps a model.",
+            "released": "More is learnt than told.",
+            "held back": "More would be told than learnt.",
         }[fate]
-        found.append({"name": name, "fate": fate, "why": why})
+        shares: ColumnShares = {
+            "teaches": 0.4,
+            "teaches_beyond": 0.1,
+            "tells": 0.2,
+            "tells_beyond": 0.05,
+        }
+        found.append({"name": name, "fate": fate, "why": why, "shares": shares})
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from tamis.publish.bits_facts import FigureFacts, GuessedFacts
 from tamis.publish.summary import CandidateFacts, Factor, Summary
 from tests.publish.example_summary import candidate, example, ranked, rule
 
@@ -37,8 +38,23 @@ def hostile() -> Summary:
         features = [names[name] for name in one["features"]]
         name = " + ".join(features) + f" {HOSTILE[at % len(HOSTILE)]}"
         candidates.append({**one, "name": name, "features": features, "method": bad})
+    bits, look = summary["bits"], summary["close_look"]
+    assert bits is not None
+    assert look is not None
+    told: FigureFacts = {"value": 0.2, "interval": None}
+    guess: GuessedFacts = {**look["target"], "beside": {**look["target"]["beside"], "name": bad}}
+    for one in candidates:
+        one["told"], one["worth"] = one["kept"] / 2, (one["kept"], one["kept"] / 2)
     return {
         **summary,
+        "bits": {
+            **bits,
+            "told": told,
+            "telling": told,
+            "tells": True,
+            "one_more": {"name": HOSTILE[5], "kept": 0.95, "told": 0.6},
+        },
+        "close_look": {"target": guess, "sensitive": guess},
         "table": {**facts, "name": worse, "target": bad, "sensitive": image},
         "columns": [
             {"name": name, "fate": column["fate"], "why": f"Because {name}."}

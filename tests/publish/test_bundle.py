@@ -71,7 +71,13 @@ def test_the_manifest_says_what_holds(published: Path, outcome: Outcome):
     assert content["held_back"] == table.frame.width - len(names) - 1
     (promise,) = content["promises"]
     assert promise["measured"] >= promise["at_least"] == 5
-    assert {m["key"] for m in content["measured"]} == {"performance", "auc", "f_measure"}
+    assert {m["key"] for m in content["measured"]} == {
+        "kept",
+        "useful",
+        "performance",
+        "auc",
+        "f_measure",
+    }
     assert any("In all released columns together" in words for words in content["not_promised"])
 
 
@@ -199,7 +205,12 @@ def test_hostile_names_and_labels_are_published_as_they_are(tmp_path: Path, form
     roles = Roles(target="<b>y</b>", quasi=("😀",))
     weights = {"performance": 0.6, "privacy": 0.2, "size": 0.2}
     settings = replace(
-        FAST, k=2, format=format, weights=weights, methods={"containment": {"ks": [2]}}
+        FAST,
+        k=2,
+        format=format,
+        weights=weights,
+        methods={"containment": {"ks": [2]}},
+        allow_useless=True,
     )
     found = consider(Table(pl.DataFrame(columns), roles), settings)
     out = publish(found, tmp_path / "out")

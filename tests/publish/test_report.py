@@ -14,7 +14,7 @@ import pytest
 from tamis.errors import InputError
 from tamis.publish.report import render
 from tamis.publish.story import for_recipient
-from tests.publish.example_summary import example, rule
+from tests.publish.example_summary import example, kept_and_told, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many
 
 
@@ -137,7 +137,7 @@ def test_a_recipient_does_not_learn_the_name_of_a_secret():
     assert render(summary).count("hiv status") > 3
     page = render(summary, "recipient")
     assert "hiv status" not in page
-    assert "naive Bayes" not in page
+    assert "What an attacker" not in page
 
 
 def test_a_recipient_sees_public_notes_only():
@@ -254,5 +254,108 @@ def test_thousands_of_columns_are_counted_not_listed():
         {"name": f"word {i}", "fate": "held back", "why": "Too rare."} for i in range(5_000)
     ]
     page = render({**summary, "columns": columns})
-    assert page.count("Too rare.") < 500
-    assert "4,607 more" in page
+    assert page.count("Too rare.") == 1
+    assert page.count(">word ") < 500
+    assert "And 4,600 more" in page
+
+
+def test_columns_of_one_reason_share_one_line():
+    summary = example()
+    page = render(summary)
+    assert page.count("More would be told than learnt.") == 1
+    assert 'More would be told than learnt. <span class="fate">6 columns' in page
+    assert page.count(" more</summary>") == 0
+    reason = "Next to nothing more would be learnt."
+    for i in range(200):
+        shares = {"teaches": i / 1000, "teaches_beyond": 0.0, "tells": 0.0, "tells_beyond": 0.0}
+        column = {"name": f"c{i:03}", "fate": "held back", "why": reason, "shares": shares}
+        summary["columns"].append(column)  # type: ignore[arg-type]
+    page = render(summary)
+    assert page.count(reason) == 1
+    first, folded = page.split("188 more</summary>")
+    listed = first[first.index(reason) :]
+    assert re.findall(r">(c\d{3})<", listed) == [f"c{i:03}" for i in range(199, 187, -1)]
+    assert len(re.findall(r">(c\d{3})<", folded)) == 188
+
+
+def spoken(summary, audience="holder") -> str:
+    """The sentences below the first heading, without markup."""
+    page = render(summary, audience)
+    part = page[page.index('<div class="headline">') : page.index('<div class="sieve">')]
+    return " ".join(re.sub(r"<[^>]+>", " ", part).split())
+
+
+def test_the_page_begins_with_what_is_kept_and_told():
+    words = spoken(kept_and_told())
+    assert "Keeps 93% of what can be learnt about diabetes ." in words
+    assert "89% to 97%, 0.21 bits a person." in words
+    assert "Tells 18% of what the table tells about hiv ." in words
+    for other in (spoken(example()), spoken(kept_and_told(), "recipient")):
+        assert "Keeps 93% of what can be learnt about diabetes ." in other
+        assert "ells " not in other
+
+
+def test_what_is_not_shown_is_not_denied():
+    summary = kept_and_told()
+    assert summary["bits"] is not None
+    summary["bits"]["tells"] = False
+    words = spoken(summary)
+    assert "Nothing in this table is shown to tell hiv more than diabetes does." in words
+    assert "Tells" not in words
+    summary["bits"] = {**summary["bits"], "tells": True, "told": {"value": 0.0, "interval": None}}
+    assert "Is not shown to tell anything of what the table tells about hiv" in spoken(summary)
+
+
+def test_a_target_that_hardly_anything_teaches_is_said():
+    summary = example()
+    assert summary["bits"] is not None
+    assert "That is little" not in spoken(summary)
+    summary["bits"]["weak"] = True
+    assert "That is little: all columns together make it hardly more certain." in spoken(summary)
+
+
+def looked_at(summary, audience="holder") -> str:
+    page = render(summary, audience)
+    part = page[
+        page.index('id="close-look"') : page.index("</section>", page.index('"close-look"'))
+    ]
+    return " ".join(re.sub(r"<[^>]+>", " ", part).split())
+
+
+def test_a_close_look_at_the_target_is_for_everybody_and_at_the_secret_for_the_holder():
+    summary = kept_and_told()
+    words, theirs = looked_at(summary), looked_at(summary, "recipient")
+    for found in (words, theirs):
+        assert "Learning diabetes" in found
+        assert "83.0% 81.0% to 85.0% naive Bayes 78.1%" in found
+        assert "90.0% 85.0% to 95.0% 3.1% of all (2.1% to 4.1%)" in found
+        assert "2.0 times 1.4 to 2.8 times a group of 31" in found
+        assert "8.0 times 4.0, 2.8, 2.6, 2.5" in found
+    assert "Guessing hiv" in words
+    assert "Kept, and told" in words
+    assert "hiv" not in theirs
+    assert "94.0%" not in theirs  # what all columns would give
+
+
+def test_figures_of_too_few_people_are_left_out_of_a_close_look():
+    summary = kept_and_told()
+    assert summary["close_look"] is not None
+    secret = summary["close_look"]["sensitive"]
+    assert secret is not None
+    secret["known"] = secret["group"] = None
+    secret["surest"][0]["recall"] = None
+    words = looked_at(summary)
+    assert "fewer than 5" in words
+    assert "too few to say" in words
+
+
+def test_nobody_but_the_holder_reads_what_decided():
+    handed_on = for_recipient(kept_and_told())
+    bits = handed_on["bits"]
+    assert bits is not None
+    assert bits["kept"]["value"] == 0.93
+    assert not any(bits[key] for key in ("told", "telling", "one_more", "winners", "cautions"))
+    assert bits["caution"] == 0.0
+    text = json.dumps(handed_on)
+    for figure in ("0.18", "hiv"):
+        assert figure not in text

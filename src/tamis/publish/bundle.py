@@ -27,6 +27,7 @@ from tamis.publish.checks import measure
 from tamis.publish.coarse_columns import stated
 from tamis.publish.exposure import exposure_facts
 from tamis.publish.folder import written_release
+from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     NAME,
     PEOPLE,
@@ -143,7 +144,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     file = draft / RELEASE[settings.format]
     frame = arranged(chosen.release.table, settings.seed)
     write_table(frame, file, settings.format)
-    alone = exposure_facts(outcome)
+    alone, look = exposure_facts(outcome), close_look_facts(outcome)
     content = manifest(
         chosen,
         frame,
@@ -151,6 +152,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         settings.format,
         measured=_measured(outcome, file),
         exposure=alone,
+        close_look=look,
         unit=outcome.table.unit,
         held_back=held_back(outcome),
         not_promised=_not_promised(outcome, alone),
@@ -167,7 +169,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         people,
         chosen.release.unit,
     )
-    summary = summarise(outcome, content, origin)
+    summary = summarise(outcome, content, origin, look)
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}

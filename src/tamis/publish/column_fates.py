@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-from numpy.typing import NDArray
 
 from tamis.flow import Outcome
-from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.columns import Features
-from tamis.learn.subset_scores import SubsetScores
-from tamis.learn.task import Task
+from tamis.publish.bits_facts import ColumnShares
 from tamis.publish.promises import others
-from tamis.publish.summary import ColumnFate
+from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.risk.classes import k_anonymity
 from tamis.table import Table
 
-FOLDS = 5
-NOTICEABLE = 0.002
-"""A loss of accuracy worth mentioning to a reader."""
+NOTICEABLE = 0.01
+"""A share of what all columns teach, or tell, that is worth mentioning to a reader."""
 
 
 def source_of(name: str, columns: tuple[str, ...]) -> str | None:
@@ -52,27 +45,30 @@ def column_stories(outcome: Outcome) -> list[ColumnFate]:
     found: list[ColumnFate] = []
     for name in table.frame.columns:
         if name == table.target:
-            why = f"It is what recipients learn to predict{_also(table)}."
+            why = f"What recipients learn to predict{_also(table)}."
             found.append({"name": name, "fate": "target", "why": why})
         elif name in table.roles.identifiers:
-            found.append({"name": name, "fate": "identifier", "why": "It identifies people."})
+            found.append({"name": name, "fate": "identifier", "why": "Identifies people."})
         elif name == table.sensitive:
-            why = "It must stay hard to guess."
+            why = "Must stay hard to guess."
             found.append({"name": name, "fate": "held back", "why": why})
         else:
             found.append(reasons.story(name))
     for name in table.roles.dropped:
-        found.append({"name": name, "fate": "dropped", "why": "It was left out on request."})
+        found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
     return found
 
 
 def _also(table: Table) -> str:
-    return ", and it is also sensitive" if table.sensitive == table.target else ""
+    return ", and also sensitive" if table.sensitive == table.target else ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Reasons:
-    """What each feature teaches and reveals, measured on the rows that the search has seen."""
+    """Why each feature leaves or stays, by what it teaches and tells beyond the release.
+
+    A reason says nothing of one column alone, so that columns can share it.
+    """
 
     outcome: Outcome
 
@@ -81,76 +77,95 @@ class _Reasons:
         return sources(self.outcome)
 
     @cached_property
-    def teaches(self) -> dict[str, float]:
-        return self._losses(self.outcome.evaluator.labels)
-
-    @cached_property
-    def tells(self) -> dict[str, float]:
-        return self._losses(self.outcome.evaluator.secrets)
-
-    @cached_property
-    def seen(self) -> Features:
-        table = self.outcome.table
-        return Features.of(table.only(table.features)[self.outcome.evaluator.split.seen])
-
-    def _losses(self, labels: NDArray[Any]) -> dict[str, float]:
-        """What naive Bayes loses in accuracy without each feature."""
-        table, seen = self.outcome.table, self.outcome.evaluator.split.seen
-        scores = SubsetScores(Task(self.seen, labels[seen]), AdditiveNaiveBayes(), cv=FOLDS)
-        whole = scores.of(table.features).mean
-        return {name: whole - without.mean for name, without in scores.drop_ones().items()}
+    def secret(self) -> str | None:
+        """The sensitive column, where something here tells of it and it is not the target."""
+        told = self.outcome.decision.scorecard.compared.choosing
+        return self.outcome.evaluator.sensitive if told.secret_gains is not None else None
 
     def story(self, name: str) -> ColumnFate:
+        fate, why = self._fate(name)
+        return {"name": name, "fate": fate, "why": why, "shares": self._shares(name)}
+
+    def _shares(self, name: str) -> ColumnShares:
+        found = self.outcome.column_bits[name]
+        return {
+            "teaches": found.teaches,
+            "teaches_beyond": found.teaches_beyond,
+            "tells": None if self.secret is None else found.tells,
+            "tells_beyond": None if self.secret is None else found.tells_beyond,
+        }
+
+    def _fate(self, name: str) -> tuple[Fate, str]:
         if name not in self.kept:
-            return {"name": name, "fate": "held back", "why": self._held_back(name)}
+            return "held back", self._held_back(name)
         became, release = self.kept[name], self.outcome.decision.chosen.release
         if became == [name] and release.unaltered is not None:
-            why = "Some of its values were changed on purpose."
+            why = "Some values were changed on purpose."
             if release.is_drawn:
-                why = "Its values are synthetic, drawn with noise within its public bounds."
-            return {"name": name, "fate": "altered", "why": why}
+                why = "The values are synthetic, drawn with noise within public bounds."
+            return "altered", why
         if became == [name]:
-            return {"name": name, "fate": "released", "why": self._released(name)}
-        many = "one column" if len(became) == 1 else f"{len(became)} columns"
-        why = f"It is released as {many} of 0 and 1 that enough {self.outcome.table.unit} share."
-        return {"name": name, "fate": "altered", "why": why}
+            return "released", self._released(name)
+        return "altered", f"Released as columns of 0 and 1 that enough {self.unit} share."
+
+    @property
+    def unit(self) -> Unit:
+        return self.outcome.table.unit
+
+    def _beyond(self, name: str) -> tuple[float, float]:
+        found = self.outcome.column_bits[name]
+        return found.teaches_beyond, 0.0 if self.secret is None else found.tells_beyond
 
     def _released(self, name: str) -> str:
-        target, sensitive = self.outcome.table.target, self.outcome.evaluator.sensitive
-        teaches = self.teaches[name] > NOTICEABLE
-        first = f"It helps to predict {target}" if teaches else "Releasing it does no harm"
-        if sensitive == target:
-            return f"{first}."
-        tells = self.tells[name] > NOTICEABLE
-        how_much = ", although it reveals something" if tells else " and reveals little"
-        return f"{first}{how_much} about {sensitive}."
+        target = self.outcome.table.target
+        teaches, tells = self._beyond(name)
+        if max(teaches, tells) <= NOTICEABLE:
+            return "The other released columns say nearly the same."
+        if self.secret is None:
+            return f"Without it, less would be learnt about {target}."
+        if tells <= NOTICEABLE:
+            return (
+                f"More is learnt about {target}, and next to nothing more is told about "
+                f"{self.secret}."
+            )
+        if teaches > tells:
+            return f"More is learnt about {target} than told about {self.secret}."
+        return (
+            f"More is told about {self.secret} than learnt about {target}, but the release as a "
+            "whole was worth most."
+        )
 
     def _held_back(self, name: str) -> str:
-        table, sensitive = self.outcome.table, self.outcome.evaluator.sensitive
-        release = self.outcome.decision.chosen.release
+        release, target = self.outcome.decision.chosen.release, self.outcome.table.target
         if release.is_drawn:
             chosen = release.recipe.public.get("kind") == "selected"
             return (
                 "The choice, made with noise, fell on other columns."
                 if chosen
-                else "No public bounds were given for it, so it could not be drawn."
+                else "No public bounds were given, so nothing could be drawn."
             )
-        if self._breaks_k(name):
-            unit, k = table.unit, self.outcome.settings.k
-            few = f"fewer than {others(k, unit)}" if k > 2 else "no other"
+        if breaks_k(self.outcome, name):
+            k = self.outcome.settings.k
+            few = f"fewer than {others(k, self.unit)}" if k > 2 else "no other"
             return (
-                f"Attackers may know it, and with it some {unit} would share their values with "
+                f"Known to attackers: with it, some {self.unit} would share their values with "
                 f"{few}."
             )
-        if sensitive != table.target and self.tells[name] > NOTICEABLE:
-            return f"It would help an attacker to guess {sensitive}."
-        if self.teaches[name] <= NOTICEABLE:
-            return f"It adds next to nothing to what the other columns say about {table.target}."
-        return "Under the given weights, the release as a whole is better without it."
+        if self.outcome.evaluator.yardstick.columns(release) is None:
+            return "Other columns were chosen in an altered form."
+        teaches, tells = self._beyond(name)
+        if tells > NOTICEABLE and teaches < self.outcome.decision.caution * tells:
+            return f"More would be told about {self.secret} than learnt about {target}."
+        if teaches <= NOTICEABLE:
+            return f"Next to nothing more would be learnt about {target}."
+        if self.outcome.decision.by == "ranks":
+            return "By the weighted ranks, a smaller release is better."
+        return "A larger release was not clearly worth more."
 
-    def _breaks_k(self, name: str) -> bool:
-        """Whether the release with this column as it is would not keep k equals."""
-        release, table = self.outcome.decision.chosen.release, self.outcome.table
-        as_they_are = [c for c in release.features if c in table.features]
-        known = [c for c in (*as_they_are, name) if c in table.quasi]
-        return name in table.quasi and k_anonymity(table, known) < self.outcome.settings.k
+
+def breaks_k(outcome: Outcome, name: str) -> bool:
+    """Whether the release with this column as it is would not keep k equals."""
+    release, table = outcome.decision.chosen.release, outcome.table
+    as_they_are = [c for c in release.features if c in table.features]
+    known = [c for c in (*as_they_are, name) if c in table.quasi]
+    return name in table.quasi and k_anonymity(table, known) < outcome.settings.k

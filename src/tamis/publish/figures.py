@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tamis.publish.summary import Interval
+from tamis.publish.bits_facts import FigureFacts, Interval
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
@@ -58,6 +58,46 @@ def in_100(value: float) -> str:
     '74 in 100'
     """
     return f"{round(100 * value)} in 100"
+
+
+def in_whole_percent(share: FigureFacts) -> FigureFacts:
+    """A share as it may be handed on: no finer than people read it.
+
+    >>> in_whole_percent({"value": 0.9347, "interval": {"low": 0.9012, "high": 0.967}})
+    {'value': 0.93, 'interval': {'low': 0.9, 'high': 0.97}}
+    """
+    ends = share["interval"]
+    if ends is not None:
+        ends = {"low": round(ends["low"], 2), "high": round(ends["high"], 2)}
+    return {"value": round(share["value"], 2), "interval": ends}
+
+
+def bits(value: float) -> str:
+    """A gain in bits.
+
+    >>> bits(0.1234), bits(0.0001)
+    ('0.12 bits', '0.00 bits')
+    """
+    return f"{value:.2f} bits".replace("-", MINUS)
+
+
+def times(gain: float) -> str:
+    """How many times as likely something is that gained so many bits.
+
+    >>> times(1.0), times(3.7), times(-1.0)
+    ('2.0 times', '13 times', '0.5 times')
+    """
+    return f"{number_of_times(gain)} times"
+
+
+def number_of_times(gain: float) -> str:
+    """The same without the word.
+
+    >>> number_of_times(1.0)
+    '2.0'
+    """
+    factor = 2.0**gain
+    return f"{factor:.1f}" if factor < 10 else count(factor)
 
 
 SHOWN: dict[str, Callable[[float], str]] = {

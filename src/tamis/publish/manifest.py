@@ -2,7 +2,7 @@
 
 It names no column that was held back, no seed and no cell value, and has no figure that depends on
 what was held back: nothing about the sensitive column unless that is the target, no comparison
-with the original, and columns in the order of their names.
+with the original but one (`kept`, in whole percent), and columns in the order of their names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from typing import Any
 import polars as pl
 
 from tamis import __version__
+from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
+from tamis.publish.bits_facts import CloseLookFacts
+from tamis.publish.figures import in_whole_percent
+from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
 from tamis.publish.summary import ExposureFacts, Unit
@@ -24,7 +28,7 @@ from tamis.table import Table, kind_of
 from tamis.table_file import HOW, Format, safe_names
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
-_TOLD = ("performance", "auc", "f_measure")
+_TOLD = ("kept", "useful", "performance", "auc", "f_measure")
 
 
 def manifest(
@@ -35,6 +39,7 @@ def manifest(
     *,
     measured: list[int],
     exposure: ExposureFacts | None,
+    close_look: CloseLookFacts,
     unit: Unit,
     held_back: int,
     not_promised: list[str],
@@ -43,8 +48,8 @@ def manifest(
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
 
-    `exposure` says who is unique in it, `unit` what is counted, people or rows, and `coarser` how
-    columns in a coarser form are read.
+    `exposure` says who is unique in it, `close_look` how well its target is guessed, `unit` what is
+    counted, people or rows, and `coarser` how columns in a coarser form are read.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
@@ -78,6 +83,7 @@ def manifest(
             for promise, value in zip(release.promises, measured)
         ],
         "measured": [] if release.is_drawn else _measured(row),
+        **({} if release.is_drawn else {"close_look": _close_look(close_look)}),
         "not_promised": not_promised,
         "versions": versions(),
     }
@@ -114,4 +120,17 @@ def _columns(
 
 def _measured(row: Row) -> list[dict[str, Any]]:
     figures = {name: row.figures.get(name) for name in _TOLD}
+    if kept := figures["kept"]:
+        figures["kept"] = _rounded(kept)
     return [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
+
+
+def _rounded(kept: Figure) -> Figure:
+    share = in_whole_percent(share_facts(kept))
+    ends = share["interval"]
+    return Figure(share["value"], ends and ends["low"], ends and ends["high"])
+
+
+def _close_look(look: CloseLookFacts) -> dict[str, Any]:
+    """How well strong learners guess the target; what all columns would give is left out."""
+    return {key: value for key, value in look["target"].items() if key != "share"}

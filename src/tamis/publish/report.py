@@ -15,18 +15,22 @@ from markupsafe import Markup
 
 from tamis.errors import InputError, plural
 from tamis.publish import figures, story
+from tamis.publish.look_words import column_groups, look_rows
 from tamis.publish.story import for_recipient
-from tamis.publish.summary import Audience, Summary, checked
+from tamis.publish.summary import Audience, Summary
+from tamis.publish.summary_checks import checked
 
 SCRIPTS = (
     "evaluation.js",
     "svg.js",
-    "plot_scene.js",
+    "picture.js",
     "plot.js",
+    "plane.js",
     "weights_patches.js",
     "weights_map.js",
     "ranking.js",
     "telling.js",
+    "caution.js",
     "report.js",
 )
 """Joined in this order to make one script."""
@@ -58,22 +62,26 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
     shown = _legible(summary if full else for_recipient(summary))
     style, script = _text("report.css"), _script() if full else None
     marks, ticks = story.tracks(shown["attackers"])
+    look, judged = shown["close_look"], story.unit_of_shares(shown)
     return _environment().get_template("report.html.j2").render(
         summary=shown,
         full=full,
         style=Markup(style),
         script=None if script is None else Markup(script),
         policy=_policy(style, script),
-        data=_json_block(_explored(shown)),
+        data=_json_block(_explored(shown) if full else None),
         kept=story.kept(shown["columns"]),
         held=story.held(shown["columns"]),
+        leaving_groups=column_groups(story.kept(shown["columns"])),
+        staying_groups=column_groups(story.held(shown["columns"])),
+        look=look_rows(look, judged, shown["k"]) if look else [],
         held_back=_held_back(summary, full),
         useful=story.usefulness(shown),
         strongest=story.strongest(shown["attackers"]),
         tracks=list(zip(shown["attackers"], marks)),
         ticks=ticks,
         unit=shown["unit"],
-        judged=story.unit_of_shares(shown),
+        judged=judged,
         bins=(bins := story.class_bins(shown)),
         most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
         alike=story.alike(shown),
@@ -102,6 +110,19 @@ def _explored(summary: Summary) -> dict[str, Any]:
         "factors": summary["factors"],
         "candidates": candidates,
         "limits": summary["limits"],
+        "bits": _yardstick(summary),
+    }
+
+
+def _yardstick(summary: Summary) -> dict[str, Any]:
+    """What the picture of kept and told needs besides the releases."""
+    bits, table = summary["bits"], summary["table"]
+    assert bits is not None
+    wanted = ("caution", "cautions", "winners", "one_more", "tells")
+    return {key: part for key, part in bits.items() if key in wanted} | {
+        "target": table["target"],
+        "sensitive": table["sensitive"],
+        "features": table["features"],
     }
 
 
@@ -116,6 +137,8 @@ def _environment() -> Environment:
     )
     found.filters.update(
         share=figures.percent,
+        percent=figures.percent,
+        bits=figures.bits,
         change=figures.change,
         count=figures.count,
         shown=figures.shown,
@@ -129,7 +152,6 @@ def _environment() -> Environment:
         bar=story.bar_length,
         rule_words=story.rule_words,
         rules_words=story.rules_words,
-        most_columns=story.SHOWN_COLUMNS,
         most_chips=story.SHOWN_CHIPS,
         most_lost=story.SHOWN_LOST,
     )

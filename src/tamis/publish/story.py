@@ -8,15 +8,15 @@ from typing import Any
 
 from tamis.charts import Scale, around
 from tamis.errors import plural
+from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, Interval
 from tamis.publish.exposure_words import alike_words
-from tamis.publish.figures import in_100, percent
+from tamis.publish.figures import in_100, in_whole_percent, percent
 from tamis.publish.summary import (
     Attacker,
     CandidateFacts,
     ClassBin,
     ClassSizes,
     ColumnFate,
-    Interval,
     LimitLines,
     MeasureFacts,
     RuleDamage,
@@ -34,8 +34,9 @@ def for_recipient(summary: Summary) -> Summary:
 
     Gone are the name of the table, the order of its columns, the other candidates, the rules of
     the original (their thresholds come from values that may not be released), comparisons with
-    the original, the reasons for each column (they may name others), class sizes before and the
-    bins that they decide, private settings and notes; and where the sensitive column is not
+    the original but one (how much is kept, in whole percent), the reasons for each column (they
+    may name others), class sizes before and the bins that they decide, private settings and notes;
+    what is told of the sensitive column; and where the sensitive column is not
     released, its name and the attackers, whose figures reveal how frequent its values are.
     `table.features` still says how many columns there were. For synthetic rows, every figure
     measured on people is gone, including the numbers of rows and columns of the original.
@@ -56,6 +57,8 @@ def for_recipient(summary: Summary) -> Summary:
     return {
         **summary,
         "table": _table(summary["table"], sensitive_released),
+        "bits": None if summary["bits"] is None else _kept_alone(summary["bits"]),
+        "close_look": _target_alone(summary["close_look"]),
         "columns": columns,
         "methods": [],
         "factors": [],
@@ -87,6 +90,8 @@ def _without_people(summary: Summary) -> Summary:
             "people": rows,
             "features": sum(c["fate"] in ("released", "altered") for c in summary["columns"]),
         },
+        "bits": None,
+        "close_look": None,
         "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
         "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
         "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
@@ -103,7 +108,7 @@ def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
 def _columns(summary: Summary) -> list[ColumnFate]:
     """The released columns by name, the target last, as in the file."""
     leaving: list[ColumnFate] = [
-        {**c, "why": ""} for c in summary["columns"] if c["fate"] in KEPT_FATES
+        {**c, "why": "", "shares": None} for c in summary["columns"] if c["fate"] in KEPT_FATES
     ]
     return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
 
@@ -111,7 +116,21 @@ def _columns(summary: Summary) -> list[ColumnFate]:
 def _alone(candidate: CandidateFacts) -> CandidateFacts:
     found: CandidateFacts = {**candidate, "features": sorted(candidate["features"]), "name": ""}
     found |= {"values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
-    return {**found, "pbi": 0.0, "pbi_interval": None, "on_front": False}
+    found |= {"kept": 0.0, "kept_interval": None, "told": None, "told_interval": None}
+    found |= {"worth": (0.0, 0.0), "pbi": 0.0, "pbi_interval": None}
+    return {**found, "on_front": False}
+
+
+def _kept_alone(bits: BitsFacts) -> BitsFacts:
+    found: BitsFacts = {**bits, "kept": in_whole_percent(bits["kept"])}
+    found |= {"told": None, "telling": None, "tells": False, "weak": False}
+    return {**found, "caution": 0.0, "cautions": [], "winners": [], "one_more": None}
+
+
+def _target_alone(look: CloseLookFacts | None) -> CloseLookFacts | None:
+    if look is None:
+        return None
+    return {"target": {**look["target"], "share": None}, "sensitive": None}
 
 
 def _measure(measure: MeasureFacts) -> MeasureFacts:
@@ -123,15 +142,14 @@ def _attacker(attacker: Attacker) -> Attacker:
 
 
 def _limits(limits: LimitLines) -> LimitLines:
-    return {**limits, "max_pbi": None, "min_performance": None, "guessing_pbi": 0.0}
+    private: Any = dict.fromkeys(("min_kept", "max_told", "max_pbi", "min_performance"))
+    return {**limits, **private, "guessing_pbi": 0.0}
 
 
 def _classes(classes: ClassSizes) -> ClassSizes:
     return {**classes, "bins": classes["bins_released"], "bins_released": []}
 
 
-SHOWN_COLUMNS = 400
-"""More columns than this are counted, not listed: a page of thousands of names helps nobody."""
 SHOWN_LOST = 4
 """More lost rules than this are folded together: there is little to say about each."""
 SHOWN_CHIPS = 24

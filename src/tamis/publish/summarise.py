@@ -11,9 +11,16 @@ from tamis.evaluate.figure import Figure, accuracy
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
+from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_sizes_of, same_sensitive
+from tamis.publish.kept_told import (
+    bits_facts,
+    interval_of,
+    most_rows,
+    share_facts,
+)
 from tamis.publish.manifest import versions
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.summary import (
@@ -23,7 +30,6 @@ from tamis.publish.summary import (
     CandidateFacts,
     ClassSizes,
     Factor,
-    Interval,
     Kind,
     LimitLines,
     MeasureFacts,
@@ -61,7 +67,7 @@ def rule_facts(outcome: Outcome) -> Rules | None:
     kept = outcome.decision.chosen.assessment.reporting.retention
     if kept is None:
         return None
-    rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * _most_rows(outcome)
+    rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * most_rows(outcome)
     states = [_state(change) for change in kept.rules]
     names: tuple[RuleState, ...] = ("kept", "weakened", "flipped", "emptied", "lost")
     counts: dict[str, int] = {name: states.count(name) for name in names}
@@ -79,12 +85,6 @@ def rule_facts(outcome: Outcome) -> Rules | None:
         "origin": "from a decision tree on the rows the search saw, counted on the reporting rows",
         "worst_first": rules,
     }
-
-
-def _most_rows(outcome: Outcome) -> int:
-    """The most rows of one person: fewer than k times as many may be fewer than k people's."""
-    people = outcome.table.people
-    return 1 if people is None else int(np.bincount(people).max())
 
 
 def _state(change: RuleChange) -> RuleState:
@@ -171,6 +171,8 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
     decision = outcome.decision
     performance, pbi = row.figures["performance"], row.figures["pbi"]
     is_baseline = row is decision.scorecard.baseline
+    kept, told = row.figures["kept"], row.figures["told"]
+    assert kept is not None
     accuracy, increase = value_of(performance), value_of(pbi)
     gain = accuracy - value_of(decision.scorecard.baseline.figures["performance"])
     return {
@@ -179,6 +181,11 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
         "method": row.release.recipe.method,
         "performance": accuracy,
         "performance_interval": interval_of(performance),
+        "kept": kept.value,
+        "kept_interval": share_facts(kept)["interval"],
+        "told": row.value("told"),
+        "told_interval": None if told is None else share_facts(told)["interval"],
+        "worth": (row.value_for_choice("kept") or 0.0, row.value_for_choice("told") or 0.0),
         "pbi": increase,
         "pbi_interval": None if is_baseline else interval_of(pbi),
         "size": len(row.release.features),
@@ -200,17 +207,12 @@ def value_of(figure: Figure | None) -> float:
     return 0.0 if figure is None else figure.value
 
 
-def interval_of(figure: Figure | None) -> Interval | None:
-    """The interval of a figure, where it has one."""
-    if figure is None or figure.low is None or figure.high is None:
-        return None
-    return {"low": figure.low, "high": figure.high}
-
-
 def limit_facts(outcome: Outcome) -> LimitLines:
     """Hard limits, and what guessing alone reaches."""
     floor = outcome.decision.scorecard.floor
     return {
+        "min_kept": outcome.settings.min_kept,
+        "max_told": outcome.settings.max_told,
         "max_pbi": outcome.settings.max_pbi,
         "min_performance": outcome.settings.min_performance,
         "guessing_performance": value_of(floor.figures["performance"]),
@@ -317,7 +319,9 @@ def attacker_facts(outcome: Outcome) -> list[Attacker]:
     return found
 
 
-def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> Summary:
+def summarise(
+    outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any], look: CloseLookFacts
+) -> Summary:
     """Everything that the reports show.
 
     Parameters
@@ -327,6 +331,8 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
         With the promises as measured from the written file.
     origin : dict
         How the table was read.
+    look : CloseLookFacts
+        How well slow learners guess target and sensitive column.
 
     Returns
     -------
@@ -339,6 +345,8 @@ def summarise(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]
         "k": outcome.settings.k,
         "unit": outcome.table.unit,
         "table": _table(outcome, manifest, origin),
+        "bits": bits_facts(outcome),
+        "close_look": look,
         "columns": column_stories(outcome),
         "methods": _methods(outcome),
         "factors": factor_facts(outcome.decision.ranks),

@@ -4,6 +4,8 @@
 
     Summary
     ├── table       TableFacts       the original and the release in figures
+    ├── bits        BitsFacts        what the release keeps and tells, and how that chose it
+    ├── close_look  CloseLookFacts   the same by slower learners, and whom a mean hides
     ├── columns     [ColumnFate]     what happened to each column, in one sentence
     ├── methods     [MethodFacts]    what was tried, what did not apply and why
     ├── factors     [Factor]         what counted, in which direction, with which weight
@@ -27,7 +29,8 @@ in the text of a rule.
 No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
 class sizes are grouped into bins that are wide enough (`tamis.publish.class_sizes`). The exceptions
 are the figures of `exposure` that anybody can count from the released file: how many rows are
-unique in it reveals nothing that the file itself does not. `checked` refuses what breaks this.
+unique in it reveals nothing that the file itself does not. `tamis.publish.summary_checks` refuses
+what breaks this.
 
 Where `unit` says "people", people are known, by identifiers or because each row is a person; where
 it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
@@ -35,13 +38,11 @@ it says "rows", nobody said who they are, and what a page calls "people" elsewhe
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from tamis.errors import InputError, listed
+from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, ColumnShares, Interval
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Increased whenever a field changes its meaning or is removed."""
 
 Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
@@ -50,13 +51,6 @@ RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
 Unit = Literal["people", "rows"]
 Kind = Literal["equal", "containment"]
-
-
-class Interval(TypedDict):
-    """The range in which a figure may lie, at the 95% level."""
-
-    low: float
-    high: float
 
 
 class TableFacts(TypedDict):
@@ -85,8 +79,10 @@ class ColumnFate(TypedDict):
     fate: Fate
     """`altered`: released with changed values. `target`: released as what is to be predicted."""
     why: str
-    """One sentence in plain words, ending with a full stop; empty on the recipient's page, as it
-    may name a column that was held back."""
+    """One sentence in plain words, ending with a full stop, that columns can share; empty on the
+    recipient's page, as it may name a column that was held back."""
+    shares: NotRequired[ColumnShares | None]
+    """`None`, or not there, for columns that are no features, and on the recipient's page."""
 
 
 class MethodFacts(TypedDict):
@@ -126,6 +122,15 @@ class CandidateFacts(TypedDict):
     performance: float
     """Accuracy in predicting the target, on rows that played no part in the choice."""
     performance_interval: Interval | None
+    kept: float
+    """The share kept of what can be learnt about the target, on those rows."""
+    kept_interval: Interval | None
+    told: float | None
+    """The share told of what the table tells about the sensitive column."""
+    told_interval: Interval | None
+    worth: tuple[float, float]
+    """Kept and told on the rows used to choose; the page orders by the first less the caution
+    times the second."""
     pbi: float
     """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
     pbi_interval: Interval | None
@@ -157,8 +162,10 @@ class CandidateFacts(TypedDict):
 
 
 class LimitLines(TypedDict):
-    """Lines in the picture of the candidates."""
+    """Lines in the pictures of the candidates."""
 
+    min_kept: float | None
+    max_told: float | None
     max_pbi: float | None
     min_performance: float | None
     guessing_performance: float
@@ -380,6 +387,9 @@ class Summary(TypedDict):
     unit: Unit
     """What a count is about."""
     table: TableFacts
+    bits: BitsFacts | None
+    """`None` for recipients of synthetic rows."""
+    close_look: CloseLookFacts | None
     columns: list[ColumnFate]
     methods: list[MethodFacts]
     factors: list[Factor]
@@ -402,96 +412,3 @@ class Summary(TypedDict):
     """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured
     on people: no epsilon covers it."""
     notes: list[Note]
-
-
-COUNTED = ("k", "unique", "members")
-
-
-def checked(summary: Summary) -> Summary:
-    """The summary itself, or an error that says what is wrong with it.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    InputError
-        Where it has another version, cannot be written as JSON, lacks a chosen release or the
-        baseline, weights a factor that a candidate has no value for, or has a figure based on
-        fewer than k people.
-    """
-    problems = list(_problems(summary))
-    if problems:
-        raise InputError("no report can be made from this summary: " + "; ".join(problems))
-    return summary
-
-
-def _problems(summary: Summary) -> Iterator[str]:
-    if summary["schema_version"] != SCHEMA_VERSION:
-        yield (
-            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
-            "make the release again"
-        )
-        return
-    try:
-        json.dumps(summary, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        yield f"it contains something that JSON cannot represent ({error})"
-    yield from _in_candidates(summary)
-    yield from _small_counts(summary)
-
-
-def _in_candidates(summary: Summary) -> Iterator[str]:
-    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
-    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
-        count = sum(bool(c.get(mark)) for c in candidates)
-        if count != 1:
-            yield f"it needs exactly one {what}, got {count}"
-    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
-        yield "the chosen release breaks a limit or is not ranked"
-    names = [c["name"] for c in candidates]
-    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
-        yield f"two candidates have the name {listed(twice)}"
-    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
-        yield f"a ranked candidate lacks a value for {listed(lacking)}"
-    if not any(f["weight"] > 0 for f in summary["factors"]):
-        yield "no factor has a weight above 0"
-
-
-def _repeats(names: list[str]) -> bool:
-    return len(set(names)) < len(names)
-
-
-def _lacking(candidate: CandidateFacts, keys: list[str]) -> list[str]:
-    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
-
-
-def _small_counts(summary: Summary) -> Iterator[str]:
-    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
-    if classes is not None:
-        bins = [*classes["bins"], *classes["bins_released"]]
-        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
-        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
-            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
-    if any(0 < n < k for n in _counts_of_people(summary)):
-        yield f"its exposure has a count below k = {k} people that the file does not reveal"
-    rows = summary["table"]["rows"], summary["table"]["rows_released"]
-    for rule in rules["worst_first"] if rules is not None else ():
-        supports = rule["support_before"], rule["support_after"]
-        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
-            yield f"a rule's support stands for fewer than k = {k} people; give None instead"
-            return
-
-
-def _counts_of_people(summary: Summary) -> Iterator[int]:
-    """Figures of the exposure that nobody can count in the released file."""
-    exposure, secret = summary["exposure"], summary["same_sensitive"]
-    parts: list[Any] = [secret] if secret is not None else []
-    if exposure is not None and "rows" in exposure:
-        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
-    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

@@ -1,109 +1,128 @@
-// What moves in the four regions: the release that is best now, the one that is looked at.
+// The four regions: usefulness to the right, the attacker's gain upwards, everything released at
+// the crossing.
+
+const REGIONS = {
+  I: "worse on both",
+  II: "more useful, riskier",
+  III: "safer, less useful",
+  IV: "better on both",
+};
+function plotScene(candidates, limits, width) {
+  const narrow = width < NARROW;
+  const height = heightFor(width);
+  const air = narrow ? 50 : 36; // above and below the dots, for the names of the regions
+  const across = sideways(candidates, limits, width);
+  const up = upwards(candidates, limits, height, air);
+  const places = apart(candidates.map((c) => [across(c.performance), up(c.pbi)]));
+  const baseline = candidates.find((c) => c.baseline);
+  const layers = [
+    ...regions(across, up, baseline),
+    ...axes(across, up, width, height),
+    ...dots(candidates, places, { barred, front: onFront }),
+    ...limitLines(across, up, limits, air),
+  ];
+  return { width, height, across, up, places, layers };
+}
+
+// A limit that is not far from the dots is in the picture.
+function sideways(candidates, limits, width) {
+  const [low, high] = around(candidates.map((c) => c.performance), 0.1);
+  const least = Math.max(limits.min_performance ?? low, 2 * low - high);
+  return linear(Math.min(low, least), high, MARGIN.left, width - MARGIN.right);
+}
+
+function upwards(candidates, limits, height, air) {
+  const [low, top] = around(candidates.map((c) => c.pbi), 0.01);
+  const high = Math.max(top, Math.min(limits.max_pbi ?? top, 2 * top - low));
+  const room = height - MARGIN.bottom - MARGIN.top;
+  const beyond = (air * (high - low)) / (room - 2 * air);
+  return linear(low - beyond, high + beyond, height - MARGIN.bottom, MARGIN.top);
+}
+
+function regions(across, up, baseline) {
+  const [x, y] = [across(baseline.performance), up(baseline.pbi)];
+  const [left, right, top, bottom] = [across.start, across.stop, up.stop, up.start];
+  const box = (region, x1, y1, x2, y2) => {
+    const [wide, tall] = [Math.max(0, x2 - x1), Math.max(0, y2 - y1)];
+    return svg("rect", { class: `region r-${region}`, x: x1, y: y1, width: wide, height: tall });
+  };
+  return [
+    box("I", left, top, x, y),
+    box("II", x, top, right, y),
+    box("III", left, y, x, bottom),
+    box("IV", x, y, right, bottom),
+    regionName("I", [left + 10, top + 20], "start", x - left, y - top),
+    regionName("II", [right - 10, top + 20], "end", right - x, y - top),
+    regionName("III", [left + 10, bottom - 10], "start", x - left, bottom - y),
+    regionName("IV", [right - 10, bottom - 10], "end", right - x, bottom - y),
+  ];
+}
+
+// A name takes two lines where its region is narrow, and none where there is no room at all.
+function regionName(region, [x, y], anchor, wide, tall) {
+  if (wide < 72 || tall < 30) return svg("g");
+  const lines = wide < 160 ? REGIONS[region].split(/(?<=,) | (?=on)/) : [REGIONS[region]];
+  const first = region === "I" || region === "II" ? y : y - 15 * (lines.length - 1);
+  return svg(
+    "text",
+    { class: `region-name r-${region}`, "text-anchor": anchor },
+    ...lines.map((text, i) => svg("tspan", { x, y: first + 15 * i }, text)),
+  );
+}
+
+function axes(across, up, width, height) {
+  const below = ticks(across, Math.max(3, Math.floor(width / 130)));
+  const beside = ticks(up, 5);
+  const gain = width < NARROW ? "↑ attacker’s gain" : "↑ attacker’s gain over releasing everything";
+  return [
+    ...below.values.map((t) =>
+      word("tick", across(t), up.start + 18, "middle", FIGURES.share(t, below.digits))),
+    ...beside.values.map((t) =>
+      word("tick", across.start - 8, up(t) + 4, "end", FIGURES.change(t, beside.digits))),
+    word("axis-name", across.stop, height - 8, "end", "correct predictions →"),
+    word("axis-name", 4, 16, "start", gain),
+  ];
+}
+
+const barred = (candidate) => candidate.fails.length > 0 || !candidate.ranked;
+const onFront = (candidate) => candidate.on_front;
+
+function limitLines(across, up, limits, air) {
+  const { max_pbi: most, min_performance: least, guessing_pbi: guess } = limits;
+  const inside = (scale, value) => value !== null && value > scale.low && value < scale.high;
+  const [left, top, bottom] = [across.start, up.stop + air, up.start - air];
+  const beside = inside(across, least) ? across(least) : left;
+  const start = (beside < left + 90 ? beside : left) + 10;
+  const found = [];
+  const level = (value, kind, text) => {
+    const y = up(value);
+    const low = y > bottom - 20; // the names of the lower regions are there
+    found.push(stroke(`limit ${kind}`, [left, y], [across.stop, y]));
+    found.push(word(`limit-name ${kind}`, start, low ? y - 6 : y + 15, "start", text));
+  };
+  if (inside(up, most)) level(most, "most", `limit ${FIGURES.change(most)}`);
+  if (inside(up, guess)) level(guess, "guessing", "as good as guessing");
+  if (inside(across, least)) {
+    const text = `limit ${FIGURES.share(least)}`;
+    found.push(stroke("limit most", [beside, top], [beside, bottom]));
+    found.push(word("limit-name most", beside + 6, (top + bottom) / 2, "start", text));
+  }
+  return found;
+}
 
 const PLOT_WORDS =
   "Releases by usefulness and the attacker’s gain. The arrow keys step from the best to the worst; " +
   "the table below has the same figures.";
-const REACH = 28;
 
 function makePlot(host, candidates, limits, hooks) {
-  let scene = null;
-  let layer = null;
-  let shown = null;
-
-  function redraw() {
-    scene = plotScene(candidates, limits, Math.max(280, Math.round(host.clientWidth)));
-    layer = svg("g");
-    const frame = { viewBox: `0 0 ${scene.width} ${scene.height}`, role: "group", tabindex: "0" };
-    const picture = svg("svg", { ...frame, "aria-label": PLOT_WORDS }, ...scene.layers, layer);
-    listen(picture);
-    host.replaceChildren(picture);
-    if (shown) show(shown);
-  }
-
-  // What is released, what is best now and what is looked at lie above all other dots.
-  function show(state) {
-    shown = state;
-    const { best, released, picked } = state;
-    const [x, y] = scene.places[released];
-    layer.replaceChildren(
-      ...ranges(picked ?? best ?? released),
-      svg("path", { class: "released", d: `M${x} ${y - 8}l8 8-8 8-8-8z` }),
-      ...(best === null ? [] : bestMarks(best, released)),
-      ...(picked === null || picked === best ? [] : pickedMarks(picked, released)),
-    );
-  }
-
-  function bestMarks(best, released) {
-    const [spot, other] = [scene.places[best], scene.places[released]];
-    const ring = disc("ring", spot, 13);
-    if (best === released) return [ring, label(best, -14)];
-    const near = Math.hypot(spot[0] - other[0], spot[1] - other[1]) < 40;
-    const above = spot[1] <= other[1];
+  const draw = (width) => plotScene(candidates, limits, width);
+  const marks = (scene, state) => {
+    const one = candidates[state.picked ?? state.best ?? state.released];
+    const spot = [scene.across(one.performance), scene.up(one.pbi)];
     return [
-      disc("best", spot, 6),
-      ring,
-      label(best, near && !above ? 20 : -14),
-      label(released, near && above ? 24 : -14),
+      ...ranges(scene, spot, one.performance_interval, one.pbi_interval),
+      ...standOut(scene, candidates, state),
     ];
-  }
-
-  function pickedMarks(picked, released) {
-    const mark = disc("picked", scene.places[picked], 9);
-    return picked === released ? [mark] : [mark, label(picked, 24)];
-  }
-
-  function label(i, down) {
-    const { across, places, width } = scene;
-    const [x, y] = places[i];
-    const text = shortened(candidates[i].name, width < NARROW ? 22 : 34);
-    const leftwards = x > (across.start + across.stop) / 2;
-    if (leftwards) return word("point-name", x - 16, y + down, "end", text);
-    return word("point-name", x + 16, y + down, "start", text);
-  }
-
-  function ranges(i) {
-    const { across, up } = scene;
-    const { performance, performance_interval: wide, pbi, pbi_interval: tall } = candidates[i];
-    const [x, y] = [across(performance), up(pbi)];
-    const inside = (scale, value) => scale(Math.min(scale.high, Math.max(scale.low, value)));
-    const found = [];
-    if (wide) found.push(stroke("range", [inside(across, wide.low), y], [inside(across, wide.high), y]));
-    if (tall) found.push(stroke("range", [x, inside(up, tall.low)], [x, inside(up, tall.high)]));
-    return found;
-  }
-
-  function nearest(event) {
-    const box = host.firstChild.getBoundingClientRect();
-    const size = scene.width / box.width;
-    const [x, y] = [(event.clientX - box.left) * size, (event.clientY - box.top) * size];
-    let found = null;
-    let least = REACH;
-    scene.places.forEach(([px, py], i) => {
-      const far = Math.hypot(px - x, py - y);
-      if (far < least) [found, least] = [i, far];
-    });
-    return found;
-  }
-
-  function listen(picture) {
-    picture.addEventListener("pointermove", (event) => hooks.pick(nearest(event)));
-    picture.addEventListener("pointerdown", (event) => hooks.pick(nearest(event)));
-    picture.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (step) hooks.walk(step);
-      else if (event.key === "Home") hooks.walk(0);
-      else if (event.key === "Escape") hooks.pick(null);
-      else return;
-      event.preventDefault();
-    });
-  }
-
-  let width = host.clientWidth;
-  new ResizeObserver(() => {
-    if (Math.abs(host.clientWidth - width) < 2) return;
-    width = host.clientWidth;
-    redraw();
-  }).observe(host);
-  redraw();
-  return { show };
+  };
+  return makePicture(host, PLOT_WORDS, { draw, marks }, hooks);
 }

@@ -1,21 +1,22 @@
-// The table of all releases, as many lines of it as the reader asked for.
+// The table of all releases, as many lines of it as the reader asked for. A `shape` says which of
+// them have a place, which are barred or on the front, and what their cells are.
 
 const FIRST_ROWS = 10;
 const MORE_ROWS = 40;
 
-function makeRanking({ table, more, count }, candidates, hooks) {
+function makeRanking({ table, more, count }, candidates, shape, hooks) {
   const body = table.tBodies[0];
-  const unranked = candidates.map((_, i) => i).filter((i) => !candidates[i].ranked);
+  const unranked = candidates.map((_, i) => i).filter((i) => !shape.placed(candidates[i]));
   let rows = FIRST_ROWS;
   let last = null;
 
   // The same signs as in the picture.
   function sign(candidate) {
     let [words, mark] = ["beaten by another", disc("dot", [8, 8], 4.5)];
-    if (barred(candidate)) {
+    if (shape.barred(candidate)) {
       [words, mark] = ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })];
-    } else if (candidate.on_front) {
-      [words, mark] = ["on the Pareto front", disc("front", [8, 8], 5)];
+    } else if (shape.front(candidate)) {
+      [words, mark] = ["on the front", disc("front", [8, 8], 5)];
     }
     const frame = { class: "sign", viewBox: "0 0 16 16", role: "img", "aria-label": words };
     return svg("svg", frame, mark);
@@ -24,16 +25,14 @@ function makeRanking({ table, more, count }, candidates, hooks) {
   const tag = (kind, words) => (words ? html("span", { class: `tag ${kind}` }, words) : null);
 
   function release(candidate) {
-    const { name, performance, pbi, size, chosen, fails } = candidate;
-    const gain = `attacker ${FIGURES.change(pbi)}`;
-    const brief = `${FIGURES.share(performance)} right, ${gain}, ${plural(size, "column")}`;
+    const { name, chosen, fails } = candidate;
     const words = html(
       "div",
       {},
       html("button", { type: "button", class: "pick" }, named(name)),
       tag("chosen", chosen ? "released" : ""),
       tag("fails", fails.join(", ")),
-      html("span", { class: "under narrow" }, brief),
+      html("span", { class: "under narrow" }, shape.brief(candidate)),
     );
     return html("td", {}, html("div", { class: "release" }, sign(candidate), words));
   }
@@ -41,17 +40,12 @@ function makeRanking({ table, more, count }, candidates, hooks) {
   function line(at, place, score) {
     const candidate = candidates[at];
     const cell = (kind, text) => html("td", { class: kind }, figure(text));
-    const beside = candidate.baseline ? "everything" : REGIONS[candidate.region] ?? "";
     return html(
       "tr",
       { "data-candidate": at, "data-score": score },
       cell("number", place === null ? "—" : FIGURES.count(place)),
       release(candidate),
-      cell("number wide", FIGURES.count(candidate.size)),
-      cell("number wide", FIGURES.share(candidate.performance)),
-      cell("number wide", FIGURES.change(candidate.pbi)),
-      html("td", { class: "wide" }, beside),
-      cell("number", place === null ? "—" : score.toFixed(3)),
+      ...shape.cells(candidate, place === null ? null : score).map(([kind, text]) => cell(kind, text)),
     );
   }
 
@@ -84,3 +78,18 @@ function makeRanking({ table, more, count }, candidates, hooks) {
   });
   return { show, mark };
 }
+
+// How the table of all releases by their weighted ranks is written.
+const RANKED_ROWS = {
+  placed: (c) => c.ranked,
+  barred,
+  front: onFront,
+  brief: (c) => `${FIGURES.share(c.performance)} right, attacker ${FIGURES.change(c.pbi)}, ${plural(c.size, "column")}`,
+  cells: (c, score) => [
+    ["number wide", FIGURES.count(c.size)],
+    ["number wide", FIGURES.share(c.performance)],
+    ["number wide", FIGURES.change(c.pbi)],
+    ["wide", c.baseline ? "everything" : REGIONS[c.region] ?? ""],
+    ["number", score === null ? "—" : score.toFixed(3)],
+  ],
+};

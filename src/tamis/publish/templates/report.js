@@ -1,8 +1,6 @@
 // Sliders, pictures and tables of one state: the weights, and the release that is looked at.
 
-function start() {
-  const part = (id) => document.getElementById(id);
-  const { columns, candidates, factors, limits } = JSON.parse(part("data").textContent);
+function startRanks(part, say, { columns, candidates, factors, limits }) {
   const contest = ranksOf(candidates, factors);
   const sliders = factors.map((_, f) => part(`weight-${f}`));
   const used = factors.map((f) => f.weight);
@@ -51,13 +49,6 @@ function start() {
     ranking.show(state);
   }
 
-  // What a screen reader would read out is written only when it is something new.
-  function say(host, key, parts) {
-    if (host.dataset.said === key) return;
-    host.dataset.said = key;
-    host.replaceChildren(...parts());
-  }
-
   function sayWinner() {
     const words = () => winnerWords(candidates[state.best], candidates[released], worthless());
     say(part("winner"), `${state.best} ${worthless()}`, words);
@@ -101,7 +92,7 @@ function start() {
 
   const plot = makePlot(part("plot"), candidates, limits, { pick, walk });
   const rankingParts = { table: part("ranking"), more: part("more"), count: part("shown-rows") };
-  const ranking = makeRanking(rankingParts, candidates, { pick });
+  const ranking = makeRanking(rankingParts, candidates, RANKED_ROWS, { pick });
   const mapParts = { host: part("map"), table: part("map-table"), intro: part("map-words") };
   const mapless = factors.length < 2;
   const map = mapless
@@ -115,7 +106,6 @@ function start() {
     weigh(used);
   });
   new ResizeObserver(later).observe(part("map"));
-  openForPrint();
   setSliders(used);
   refresh();
   const patches = () => map.patches().map((p) => ({ ...p, candidate: contest.pool[p.candidate] }));
@@ -150,6 +140,21 @@ function openForPrint() {
     closed.forEach((one) => (one.open = true));
   });
   addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
+}
+
+// What a screen reader would read out is written only when it is something new.
+function say(host, key, parts) {
+  if (host.dataset.said === key) return;
+  host.dataset.said = key;
+  host.replaceChildren(...parts());
+}
+
+function start() {
+  const part = (id) => document.getElementById(id);
+  const data = JSON.parse(part("data").textContent);
+  const caution = startCaution(part, say, data);
+  openForPrint();
+  return { ...startRanks(part, say, data), caution };
 }
 
 // For those who want to check the sums in the console.

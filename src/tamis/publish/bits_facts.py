@@ -1,0 +1,126 @@
+"""What a release keeps and tells, as a part of the summary; see `tamis.publish.summary`."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class Interval(TypedDict):
+    """The range in which a figure may lie, at the 95% level."""
+
+    low: float
+    high: float
+
+
+class FigureFacts(TypedDict):
+    """A figure and its interval, where it has one."""
+
+    value: float
+    interval: Interval | None
+
+
+class Winner(TypedDict):
+    """The release that is worth most from one caution on, up to that of the next."""
+
+    caution: float
+    candidate: int
+    """Its place in `candidates`."""
+
+
+class OneMore(TypedDict):
+    """The column held back that would be worth most beside those released."""
+
+    name: str
+    kept: float
+    """What the release would keep with it, and tell."""
+    told: float | None
+
+
+class BitsFacts(TypedDict):
+    """What the release keeps of the target and tells of the sensitive column.
+
+    Shares are of what all columns together give; bits are a mean over people never seen before.
+    """
+
+    by: Literal["value", "ranks"]
+    """What the choice was made by: kept less `caution` times told, or the weighted ranks."""
+    caution: float
+    kept: FigureFacts
+    told: FigureFacts | None
+    """`None` where no column but the target is sensitive, and on the recipient's page."""
+    useful: FigureFacts
+    """In bits."""
+    telling: FigureFacts | None
+    tells: bool
+    """Whether anything here is shown to tell the sensitive column more than the target does."""
+    weak: bool
+    """Whether all columns together teach little of what is unknown about the target."""
+    cautions: list[float]
+    """What the slider of the page can be set to, ascending."""
+    winners: list[Winner]
+    one_more: OneMore | None
+    """`None` where no further column would keep k, and on the recipient's page."""
+
+
+class SurestFacts(TypedDict):
+    """How right a model is about the rows that it is surest of to have the rarest value."""
+
+    part: float
+    """The part of all rows that is looked at."""
+    precision: FigureFacts | None
+    """`None` where it stands for fewer than k people."""
+    recall: FigureFacts | None
+
+
+class GroupFacts(TypedDict):
+    """The group of k people or more, alike in what attackers may know, that is told most of."""
+
+    people: int
+    gain: FigureFacts
+    """In bits."""
+
+
+class Beside(TypedDict):
+    """A simpler model that guesses the same, to compare with."""
+
+    name: str
+    accuracy: FigureFacts
+    auc: FigureFacts | None
+
+
+class GuessedFacts(TypedDict):
+    """How well slow, strong learners guess a column from the release."""
+
+    accuracy: FigureFacts
+    guessing: float
+    """The accuracy of always naming the most frequent value."""
+    auc: FigureFacts | None
+    share: FigureFacts | None
+    """What is kept, or told, by these learners; `None` on the recipient's page."""
+    bits: FigureFacts
+    surest: list[SurestFacts]
+    known: FigureFacts | None
+    """The share whose value is as good as known, and was not without the release; `None` where
+    that is fewer than k people."""
+    largest: list[float]
+    """The largest gains of single people, in bits."""
+    group: GroupFacts | None
+    beside: Beside
+
+
+class CloseLookFacts(TypedDict):
+    """What is guessed of the target, and for the holder of the sensitive column."""
+
+    target: GuessedFacts
+    sensitive: GuessedFacts | None
+
+
+class ColumnShares(TypedDict):
+    """What one column teaches and tells, as shares of what all columns do."""
+
+    teaches: float
+    teaches_beyond: float
+    """Beyond the (other) released columns."""
+    tells: float | None
+    """`None` where no column but the target is sensitive."""
+    tells_beyond: float | None

@@ -1,0 +1,235 @@
+"""What the chosen release keeps and tells, and what a close look at it found, as plain facts."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+
+from tamis.evaluate.choice import chosen
+from tamis.evaluate.close_look import Guessed
+from tamis.evaluate.figure import Figure, accuracy, auc
+from tamis.evaluate.scorecard import Row
+from tamis.evaluate.subset_bits import Question
+from tamis.evaluate.surest import Group
+from tamis.flow import Outcome
+from tamis.learn.models import SHOWN
+from tamis.publish.bits_facts import (
+    Beside,
+    BitsFacts,
+    CloseLookFacts,
+    FigureFacts,
+    GroupFacts,
+    GuessedFacts,
+    Interval,
+    OneMore,
+    SurestFacts,
+    Winner,
+)
+from tamis.publish.column_fates import breaks_k, sources
+
+CAUTIONS = (
+    *(step / 20 for step in range(41)),  # finer where releases change most
+    *(2 + step / 4 for step in range(1, 13)),
+    *(float(step) for step in range(6, 11)),
+)
+"""What the slider of the page can be set to, besides the caution that was used."""
+
+
+def interval_of(figure: Figure | None) -> Interval | None:
+    """The interval of a figure, where it has one."""
+    if figure is None or figure.low is None or figure.high is None:
+        return None
+    return {"low": figure.low, "high": figure.high}
+
+
+def figure_facts(figure: Figure) -> FigureFacts:
+    """A figure and its interval.
+
+    >>> figure_facts(Figure(0.5, 0.25, 0.75))
+    {'value': 0.5, 'interval': {'low': 0.25, 'high': 0.75}}
+    """
+    return {"value": figure.value, "interval": interval_of(figure)}
+
+
+def share_facts(figure: Figure) -> FigureFacts:
+    """A share of what all columns give; its interval ends where shares do.
+
+    >>> share_facts(Figure(0.75, 0.5, 1.25))["interval"]
+    {'low': 0.5, 'high': 1.0}
+    """
+    ends = interval_of(figure)
+    if ends is not None:
+        ends = {"low": max(0.0, ends["low"]), "high": min(1.0, ends["high"])}
+    return {"value": figure.value, "interval": ends}
+
+
+def most_rows(outcome: Outcome) -> int:
+    """The most rows of one person: fewer than k times as many may be fewer than k people's."""
+    people = outcome.table.people
+    return 1 if people is None else int(np.bincount(people).max())
+
+
+def bits_facts(outcome: Outcome) -> BitsFacts:
+    """What the release keeps and tells, who would win under other cautions, what is next."""
+    decision = outcome.decision
+    measured, figures = decision.scorecard.compared.reporting, decision.chosen.figures
+    kept, useful = figures["kept"], figures["useful"]
+    assert kept is not None
+    assert useful is not None
+    told, telling = figures["told"], figures["telling"]
+    cautions = _cautions(outcome)
+    return {
+        "by": decision.by,
+        "caution": decision.caution,
+        "kept": share_facts(kept),
+        "told": None if told is None else share_facts(told),
+        "useful": figure_facts(useful),
+        "telling": None if telling is None else figure_facts(telling),
+        "tells": told is not None and measured.tells,
+        "weak": decision.scorecard.compared.choosing.weak,
+        "cautions": cautions,
+        "winners": winners(outcome, cautions),
+        "one_more": one_more(outcome),
+    }
+
+
+def _cautions(outcome: Outcome) -> list[float]:
+    """One caution only where nothing is told: all of them choose the same."""
+    decision = outcome.decision
+    if decision.chosen.figures["told"] is None or not decision.scorecard.compared.choosing.tells:
+        return [decision.caution]
+    return sorted({*CAUTIONS, decision.caution})
+
+
+def winners(outcome: Outcome, cautions: list[float]) -> list[Winner]:
+    """The release that would be chosen under each caution, where it changes.
+
+    By the rule of the choice itself, ties included, among releases that meet all limits.
+    """
+    decision = outcome.decision
+    card = decision.scorecard
+    every: tuple[Row, ...] = (card.baseline, card.floor, *card.candidates)
+    allowed = np.array(
+        [row is not card.floor and row.release.name not in decision.failures for row in every]
+    )
+    sizes = [len(row.release.features) for row in every]
+    number = {row: i for i, row in enumerate(card.rows)}
+    best = [
+        (caution, number[every[chosen(card.compared.choosing, sizes, allowed, caution=caution)]])
+        for caution in cautions
+    ]
+    runs = [next(run) for _, run in groupby(best, key=lambda pair: pair[1])]
+    return [{"caution": caution, "candidate": candidate} for caution, candidate in runs]
+
+
+def one_more(outcome: Outcome) -> OneMore | None:
+    """The column held back that would be worth most, of those with which k is kept."""
+    decision, released = outcome.decision, sources(outcome)
+    if outcome.evaluator.yardstick.columns(decision.chosen.release) is None:
+        return None  # what a column adds to altered ones was not measured
+    bits = outcome.column_bits
+    worth = {
+        name: bits[name].teaches_beyond - decision.caution * bits[name].tells_beyond
+        for name in outcome.table.features
+        if name not in released and bits[name].teaches_beyond > 0
+    }
+    order = sorted(worth, key=lambda name: -worth[name])
+    best = next((name for name in order if not breaks_k(outcome, name)), None)
+    if best is None:
+        return None
+    kept, told = (decision.chosen.value(measure) for measure in ("kept", "told"))
+    return {
+        "name": best,
+        "kept": min(1.0, (kept or 0.0) + bits[best].teaches_beyond),
+        "told": None if told is None else min(1.0, told + bits[best].tells_beyond),
+    }
+
+
+def close_look_facts(outcome: Outcome) -> CloseLookFacts:
+    """What slow learners guess of the target and of the sensitive column."""
+    look, every = outcome.close_look, outcome.evaluator.yardstick.reporting
+    found: CloseLookFacts = {
+        "target": _guessed(outcome, look.target, every.target, *_of_target(outcome)),
+        "sensitive": None,
+    }
+    if look.secret is not None and every.secret is not None:
+        found["sensitive"] = _guessed(outcome, look.secret, every.secret, *_of_secret(outcome))
+    return found
+
+
+def _of_target(outcome: Outcome) -> tuple[Beside, float]:
+    """The model of the scorecard, and guessing."""
+    decision = outcome.decision
+    figures, area = decision.chosen.figures, decision.chosen.figures["auc"]
+    right = figures["performance"]
+    assert right is not None
+    beside: Beside = {
+        "name": SHOWN.get(outcome.settings.classifier, outcome.settings.classifier),
+        "accuracy": figure_facts(right),
+        "auc": None if area is None else figure_facts(area),
+    }
+    return beside, decision.scorecard.floor.value("performance") or 0.0
+
+
+def _of_secret(outcome: Outcome) -> tuple[Beside, float]:
+    """The strongest attacker of the scorecard, and guessing."""
+    assessment = outcome.decision.chosen.assessment
+    name, findings = assessment.strongest, assessment.reporting
+    predictions = findings.attacked[name]
+    area = auc(predictions, findings.people)
+    beside: Beside = {
+        "name": name,
+        "accuracy": figure_facts(accuracy(predictions.right, findings.people)),
+        "auc": None if area is None else figure_facts(area),
+    }
+    floor = outcome.decision.scorecard.floor.assessment.reporting
+    return beside, float(floor.attacked[name].right.mean())
+
+
+def _guessed(
+    outcome: Outcome, found: Guessed, asked: Question, beside: Beside, guessing: float
+) -> GuessedFacts:
+    truth = asked.label[outcome.evaluator.yardstick.reporting.parts.report]
+    rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
+    least, rows, cases = (
+        outcome.settings.k * most_rows(outcome),
+        len(truth),
+        int((truth == rarest).sum()),
+    )
+    surest: list[SurestFacts] = [
+        {
+            "part": each.part,
+            "precision": of_enough(each.precision, max(1, round(each.part * rows)), least),
+            "recall": of_enough(each.recall, cases, least),
+        }
+        for each in found.surest
+    ]
+    return {
+        "accuracy": figure_facts(found.accuracy),
+        "guessing": guessing,
+        "auc": None if found.auc is None else figure_facts(found.auc),
+        "share": share_facts(found.share),
+        "bits": figure_facts(found.bits),
+        "surest": surest,
+        "known": of_enough(found.known, rows, least),
+        "largest": list(found.largest),
+        "group": None if found.group is None else _group(found.group),
+        "beside": beside,
+    }
+
+
+def _group(found: Group) -> GroupFacts:
+    return {"people": found.people, "gain": figure_facts(found.gain)}
+
+
+def of_enough(share: Figure, rows: int, least: int) -> FigureFacts | None:
+    """A share of some rows; nothing where it stands for few of them, but for some.
+
+    >>> of_enough(Figure(0.5), 20, least=5), of_enough(Figure(0.1), 20, least=5)
+    ({'value': 0.5, 'interval': None}, None)
+    >>> of_enough(Figure(0.0), 20, least=5), of_enough(Figure(1.0), 4, least=5)
+    ({'value': 0.0, 'interval': None}, None)
+    """
+    count = round(share.value * rows)
+    return None if rows < least or 0 < count < least else figure_facts(share)

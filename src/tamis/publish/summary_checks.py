@@ -1,0 +1,102 @@
+"""What a summary must keep so that a report can be made from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tamis.errors import InputError, listed
+from tamis.publish.summary import SCHEMA_VERSION, CandidateFacts, Summary
+
+COUNTED = ("k", "unique", "members")
+
+
+def checked(summary: Summary) -> Summary:
+    """The summary itself, or an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Where it has another version, cannot be written as JSON, lacks a chosen release or the
+        baseline, weights a factor that a candidate has no value for, or has a figure based on
+        fewer than k people.
+    """
+    problems = list(_problems(summary))
+    if problems:
+        raise InputError("no report can be made from this summary: " + "; ".join(problems))
+    return summary
+
+
+def _problems(summary: Summary) -> Iterator[str]:
+    if summary["schema_version"] != SCHEMA_VERSION:
+        yield (
+            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
+            "make the release again"
+        )
+        return
+    try:
+        json.dumps(summary, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"it contains something that JSON cannot represent ({error})"
+    yield from _in_candidates(summary)
+    yield from _small_counts(summary)
+
+
+def _in_candidates(summary: Summary) -> Iterator[str]:
+    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
+    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
+        count = sum(bool(c.get(mark)) for c in candidates)
+        if count != 1:
+            yield f"it needs exactly one {what}, got {count}"
+    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
+        yield "the chosen release breaks a limit or is not ranked"
+    names = [c["name"] for c in candidates]
+    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
+        yield f"two candidates have the name {listed(twice)}"
+    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
+        yield f"a ranked candidate lacks a value for {listed(lacking)}"
+    if not any(f["weight"] > 0 for f in summary["factors"]):
+        yield "no factor has a weight above 0"
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _lacking(candidate: CandidateFacts, keys: list[str]) -> list[str]:
+    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
+
+
+def _small_counts(summary: Summary) -> Iterator[str]:
+    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
+    if classes is not None:
+        bins = [*classes["bins"], *classes["bins_released"]]
+        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
+        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
+            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(0 < n < k for n in _counts_of_people(summary)):
+        yield f"its exposure has a count below k = {k} people that the file does not reveal"
+    rows = summary["table"]["rows"], summary["table"]["rows_released"]
+    for rule in rules["worst_first"] if rules is not None else ():
+        supports = rule["support_before"], rule["support_after"]
+        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
+            yield f"a rule's support stands for fewer than k = {k} people; give None instead"
+            return
+
+
+def _counts_of_people(summary: Summary) -> Iterator[int]:
+    """Figures of the exposure that nobody can count in the released file."""
+    exposure, secret = summary["exposure"], summary["same_sensitive"]
+    parts: list[Any] = [secret] if secret is not None else []
+    if exposure is not None and "rows" in exposure:
+        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
+    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

@@ -1,0 +1,149 @@
+// The plane of kept and told: nothing released at the lower left, everything at the upper right.
+// Where nothing is told, the number of columns takes the place of told.
+
+const PLANE_WORDS =
+  "Releases by what they keep and what they tell. The arrow keys step from the best to the worst; " +
+  "the table below has the same figures.";
+
+const fails = (candidate) => candidate.fails.length > 0;
+
+// What stands to the right: told, or columns where nothing is told.
+const rightward = ({ tells }, one) => (tells ? one.told : one.size);
+
+// The releases that no other one beats in both, the least telling first.
+function frontOf(candidates, facts) {
+  const order = candidates
+    .map((_, i) => i)
+    .filter((i) => !fails(candidates[i]))
+    .sort((a, b) => rightward(facts, candidates[a]) - rightward(facts, candidates[b])
+      || candidates[b].kept - candidates[a].kept);
+  let most = -1;
+  return order.filter((i) => {
+    const better = candidates[i].kept > most;
+    most = Math.max(most, candidates[i].kept);
+    return better;
+  });
+}
+
+function planeScene(candidates, facts, limits, front, width) {
+  const height = heightFor(width);
+  const most = facts.tells ? Math.max(1, ...candidates.map((c) => c.told)) : facts.features;
+  const across = linear(-0.03 * most, 1.04 * most, MARGIN.left, width - MARGIN.right);
+  const up = linear(-0.06, 1.09, height - MARGIN.bottom, MARGIN.top);
+  const spot = (c) => [across(rightward(facts, c)), up(c.kept)];
+  const places = apart(candidates.map(spot));
+  const ahead = new Set(front.map((i) => candidates[i]));
+  const layers = [
+    svg("rect", { class: "region", ...frameOf(across, up) }),
+    ...planeAxes(across, up, facts, { width, height }),
+    ...planeLimits(across, up, limits, facts),
+    frontLine(front.map((i) => places[i]), [across(0), up(0)]),
+    ...corners(candidates, places, across, up),
+    ...dots(candidates, places, { barred: fails, front: (c) => ahead.has(c) }),
+  ];
+  return { width, height, across, up, places, layers };
+}
+
+const frameOf = (across, up) => ({
+  x: across.start,
+  y: up.stop,
+  width: across.stop - across.start,
+  height: up.start - up.stop,
+});
+
+function planeAxes(across, up, { tells, target, sensitive, features }, { width, height }) {
+  const quarters = [0, 0.25, 0.5, 0.75, 1];
+  const counts = ticks({ low: 0, high: features }, 5).values.filter(Number.isInteger);
+  const below = tells ? quarters : counts;
+  const short = width < NARROW;
+  const name = (text) => shortened(text, short ? 12 : 30);
+  const right = tells
+    ? short ? `told about ${name(sensitive)} →` : `share told of what the table tells about ${name(sensitive)} →`
+    : "columns released →";
+  const upwards = short ? `↑ kept about ${name(target)}` : `↑ share kept of what can be learnt about ${name(target)}`;
+  return [
+    ...quarters.map((t) => stroke("grid", [across.start, up(t)], [across.stop, up(t)])),
+    ...below.map((t) => word("tick", across(t), up.start + 18, "middle", tells ? FIGURES.share(t, 0) : FIGURES.count(t))),
+    ...quarters.map((t) => word("tick", across.start - 8, up(t) + 4, "end", FIGURES.share(t, 0))),
+    word("axis-name", across.stop, height - 8, "end", right),
+    word("axis-name", 4, 16, "start", upwards),
+  ];
+}
+
+function planeLimits(across, up, { min_kept: least, max_told: most }, { tells }) {
+  const found = [];
+  if (least !== null) {
+    found.push(stroke("limit most", [across.start, up(least)], [across.stop, up(least)]));
+    found.push(word("limit-name most", across.stop - 6, up(least) + 15, "end", `limit ${FIGURES.share(least)}`));
+  }
+  if (most !== null && tells) {
+    found.push(stroke("limit most", [across(most), up.start], [across(most), up.stop]));
+    found.push(word("limit-name most", across(most) + 6, up.start - 8, "start", `limit ${FIGURES.share(most)}`));
+  }
+  return found;
+}
+
+function frontLine(places, nothing) {
+  const points = [nothing, ...places].map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
+  return svg("polyline", { class: "front-line", points: points.join(" ") });
+}
+
+function corners(candidates, places, across, up) {
+  const [x, y] = [across(0), up(0)];
+  const whole = candidates.findIndex((c) => c.baseline);
+  const [right, top] = places[whole];
+  const leftwards = right > (across.start + across.stop) / 2;
+  return [
+    svg("rect", { class: "dot", x: x - 4, y: y - 4, width: 8, height: 8 }),
+    word("corner-name", x + 12, y + 5, "start", "nothing released"),
+    word("corner-name", right + (leftwards ? -12 : 12), top - 9, leftwards ? "end" : "start", "everything released"),
+  ];
+}
+
+// From what was released to the same with one more column.
+function nextColumn({ across, up, places }, facts, released) {
+  const next = facts.one_more;
+  if (!next) return [];
+  const here = places[released.at];
+  const beside = facts.tells ? next.told : released.size + 1;
+  const spot = [within(across, beside), within(up, next.kept)];
+  const leftwards = spot[0] > (across.start + across.stop) / 2;
+  if (Math.hypot(spot[0] - here[0], spot[1] - here[1]) < 16) return []; // no step to be seen
+  const text = `+ ${shortened(next.name, 24)}`;
+  return [
+    stroke("next-line", here, spot),
+    disc("next", spot, 4),
+    word("next-name", spot[0] + (leftwards ? -10 : 10), spot[1] + 16, leftwards ? "end" : "start", text),
+  ];
+}
+
+// What is worth as much as the best release under a caution, as a line through it.
+function worthLine({ across, up }, one, caution) {
+  const at = (kept) => one.told + (kept - one.kept) / caution;
+  const [low, high] = caution < 1e-6
+    ? [[across.low, one.kept], [across.high, one.kept]]
+    : [clipped(across, up, one, caution, at(up.low), up.low), clipped(across, up, one, caution, at(up.high), up.high)];
+  return stroke("worth", [across(low[0]), up(low[1])], [across(high[0]), up(high[1])]);
+}
+
+function clipped(across, up, one, caution, told, kept) {
+  const inside = Math.min(across.high, Math.max(across.low, told));
+  return [inside, inside === told ? kept : one.kept + caution * (inside - one.told)];
+}
+
+function makePlane(host, candidates, facts, limits, front, hooks) {
+  const draw = (width) => planeScene(candidates, facts, limits, front, width);
+  const marks = (scene, state) => {
+    const at = state.picked ?? state.best ?? state.released;
+    const one = candidates[at];
+    const spot = [scene.across(rightward(facts, one)), scene.up(one.kept)];
+    const released = { at: state.released, size: candidates[state.released].size };
+    return [
+      ...(facts.tells && state.best !== null ? [worthLine(scene, candidates[state.best], state.caution)] : []),
+      ...ranges(scene, spot, facts.tells ? one.told_interval : null, one.kept_interval),
+      ...(state.picked === null ? nextColumn(scene, facts, released) : []),
+      ...standOut(scene, candidates, state),
+    ];
+  };
+  return makePicture(host, PLANE_WORDS, { draw, marks }, hooks);
+}

@@ -1,0 +1,122 @@
+"""What a release keeps and tells, as facts: by the rule of the choice, and never of a few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.decide import decide
+from tamis.evaluate.close_look import Guessed
+from tamis.evaluate.figure import Figure, wilson_share
+from tamis.evaluate.surest import Group, Surest
+from tamis.flow import Outcome
+from tamis.publish.column_fates import breaks_k
+from tamis.publish.kept_told import (
+    CAUTIONS,
+    bits_facts,
+    close_look_facts,
+    of_enough,
+    one_more,
+    winners,
+)
+
+
+def test_winners_are_those_that_would_be_chosen(outcome: Outcome):
+    decision, settings = outcome.decision, outcome.settings
+    cautions = [0.0, 0.3, 1.0, 2.5, 10.0]
+    found = winners(outcome, cautions)
+    assert found[0]["caution"] == 0.0
+    for caution in cautions:
+        would = decide(
+            decision.scorecard, settings.limits, settings.weights, by="value", caution=caution
+        )
+        at = [w["candidate"] for w in found if w["caution"] <= caution][-1]
+        assert decision.scorecard.rows[at] is would.chosen
+    changes = [w["candidate"] for w in found]
+    assert all(one != next_one for one, next_one in pairwise(changes))
+
+
+def test_the_caution_that_was_used_is_on_the_slider_and_gives_what_was_chosen(outcome: Outcome):
+    odd = replace(outcome, decision=replace(outcome.decision, caution=0.333))
+    found = bits_facts(odd)
+    assert found["cautions"] == sorted({*CAUTIONS, 0.333})
+    used = bits_facts(outcome)
+    at = [w["candidate"] for w in used["winners"] if w["caution"] <= used["caution"]][-1]
+    assert outcome.decision.scorecard.rows[at] is outcome.decision.chosen
+
+
+def test_facts_are_those_of_the_rows_that_report(outcome: Outcome):
+    found, figures = bits_facts(outcome), outcome.decision.chosen.figures
+    assert figures["kept"] is not None
+    assert figures["told"] is not None
+    assert found["told"] is not None
+    assert found["kept"]["value"] == figures["kept"].value
+    assert found["told"]["value"] == figures["told"].value
+    for share in (found["kept"], found["told"]):
+        assert share["interval"] is not None
+        assert 0 <= share["interval"]["low"] <= share["value"] <= share["interval"]["high"] <= 1
+
+
+def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
+    found, bits = one_more(outcome), outcome.column_bits
+    released = outcome.decision.chosen.release.features
+    may = {
+        name: bits[name].teaches_beyond - outcome.decision.caution * bits[name].tells_beyond
+        for name in outcome.table.features
+        if name not in released and bits[name].teaches_beyond > 0 and not breaks_k(outcome, name)
+    }
+    assert may
+    assert found is not None
+    assert found["name"] == max(may, key=lambda name: may[name])
+    assert found["kept"] <= 1
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.integers(1, 12))
+def test_no_share_shown_stands_for_fewer_than_k(count: int, rows: int, k: int):
+    count = min(count, rows)
+    found = of_enough(wilson_share(count, rows), rows, k)
+    assert (found is None) == (rows < k or 0 < count < k)
+
+
+def guessed(precision: float, recall: float, known: float) -> Guessed:
+    sure = Surest(0.05, Figure(precision), Figure(recall))
+    return Guessed(
+        bits=Figure(0.1),
+        share=Figure(0.5, 0.4, 1.2),
+        accuracy=Figure(0.8),
+        auc=None,
+        surest=(sure,),
+        known=Figure(known),
+        largest=(2.0, 1.0),
+        group=Group(0, 7, Figure(0.5, 0.1, 0.9)),
+    )
+
+
+def looked_at(outcome: Outcome, found: Guessed) -> Any:
+    other = replace(outcome)
+    look = replace(outcome.close_look, target=found)
+    other.__dict__["close_look"] = look
+    return close_look_facts(other)["target"]
+
+
+def test_a_close_look_leaves_out_what_stands_for_few(outcome: Outcome):
+    yardstick = outcome.evaluator.yardstick.reporting
+    rows = yardstick.parts.report
+    k, cases = outcome.settings.k, int(np.bincount(yardstick.target.label[rows]).min())
+    few = guessed((k - 1) / round(0.05 * len(rows)), (k - 1) / cases, (k - 1) / len(rows))
+    found = looked_at(outcome, few)
+    assert found["surest"][0]["precision"] is None
+    assert found["surest"][0]["recall"] is None
+    assert found["known"] is None
+    enough = looked_at(outcome, guessed(1.0, k / cases, k / len(rows)))
+    assert enough["surest"][0]["precision"] == {"value": 1.0, "interval": None}
+    assert enough["known"]["value"] == pytest.approx(k / len(rows))
+    assert enough["share"]["interval"] == {"low": 0.4, "high": 1.0}
+    assert enough["group"]["people"] == 7
+    assert enough["auc"] is None
