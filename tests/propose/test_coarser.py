@@ -175,6 +175,27 @@ def test_what_breaks_k_is_released_coarser():
     assert (0,) not in found.sets
 
 
+def test_no_whole_column_keeps_k():
+    rng = np.random.default_rng(0)
+    one, two = rng.permutation(ROWS), rng.permutation(ROWS)
+    target = (one > ROWS / 2).astype(int)
+    frame = pl.DataFrame({"one": one, "two": two})
+    bits = SubsetBits.of(frame, target)
+    found = search_coarser(bits, frame, quasi=["one", "two"], k=10, budgets=(20,))
+    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    assert [rung.column for rung in found.rungs(best)] == [0]
+    assert found.measured.kept[best] > 0.9
+
+
+def test_where_nothing_teaches_or_tells_nothing_breaks():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 2000), "y": [None] * 2000, "z": ["a"] * 2000})
+    bits = SubsetBits.of(frame, rng.integers(0, 2, 2000), rng.integers(0, 3, 2000))
+    found = search_coarser(bits, frame, budgets=(5, 5))
+    assert not found.measured.teaches
+    assert {rung.column for rung in found.bits.rungs if rung.chain} == {0}
+
+
 def test_nobody_alike_and_nothing_to_release():
     frame = pl.DataFrame({"a": np.arange(400) % 2})
     bits = SubsetBits.of(frame, np.arange(400) % 2)

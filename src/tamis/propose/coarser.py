@@ -281,9 +281,9 @@ def _few(steps: Sequence[Columns], worth: Floats) -> list[Columns]:
 
 
 def _promising(found: CoarserSets, caution: float) -> list[Columns]:
-    """The front, thinned, and the set of the largest value."""
+    """The front, thinned, and the set of the largest value; no columns where there is none."""
     if not found.sets:
-        return []
+        return [()]
     measured, sets = found.measured, found.sets
     both = np.column_stack([measured.kept, measured.told])[: len(sets)].tolist()
     front = thinned({columns: (kept, told) for columns, (kept, told) in zip(sets, both)}, WIDTH)
@@ -307,8 +307,9 @@ def _best(found: CoarserSets, caution: float) -> int:
 def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
     """What a bit about the target, and one about the secret, is worth in the choice."""
     measured = found.measured
+    kept = 1 / measured.target_scale if measured.teaches else 0.0
     told = caution / measured.secret_scale if measured.tells else 0.0
-    return 1 / measured.target_scale, -told
+    return kept, -told
 
 
 def _written(frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]]) -> Iterator[Rung]:
