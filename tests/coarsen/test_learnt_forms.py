@@ -140,3 +140,26 @@ def test_a_form_reads_back_from_its_intervals():
 def test_what_is_no_form_is_refused(group_of, words):
     with pytest.raises(InputError, match=words):
         CoarserForm(FinestForm((1.0, 2.0)), group_of)
+
+
+@pytest.mark.parametrize(
+    ("form", "column"),
+    [
+        (CoarserForm(FinestForm((18.5, 44.5)), (0, 1, 1)), pl.Series("c", [17, None, 45, 30])),
+        (
+            CoarserForm(FinestForm(values=("cook", "judge", "clerk"), others=True), (0, 0, 1, 1)),
+            pl.Series("c", ["judge", "cook", "bard", None]),
+        ),
+        (
+            CoarserForm(FinestForm((date(2021, 3, 1).toordinal(),), dated=True), (0, 1)),
+            pl.Series("c", [date(2021, 2, 28), date(2021, 3, 1), None]),
+        ),
+    ],
+    ids=["numbers", "values", "dates"],
+)
+def test_a_form_is_a_ladder_of_one_level(form, column):
+    """What its description says, read as a ladder, is what it does."""
+    ladders = pytest.importorskip("tamis.coarsen.ladder")
+    ladder = ladders.Ladder.from_dict("c", form.description())
+    assert ladder.top == 2
+    assert ladder.apply(column, 1).to_list() == form.applied(column).to_list()

@@ -10,7 +10,7 @@ from tamis.coarsen.learnt_forms import FinestForm
 from tamis.evaluate.choice import chosen
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.propose.coarser import FEWEST_ROWS, learnt_rungs, search_coarser
+from tamis.propose.coarser import FEWEST_ROWS, MOVES, learnt_rungs, search_coarser
 from tamis.propose.rungs import RungBits
 from tamis.select.front import search_front
 
@@ -56,7 +56,7 @@ def test_what_tells_is_merged_away_and_what_teaches_stays(found):
     group = of_x.form.mapping()
     halves = [{v for v in of_x.form.finest.values if group[v] == n} for n in of_x.form.names()]
     low, high = (frozenset(f"v{i}" for i in range(a, a + 4)) for a in (0, 4))
-    assert all(group <= low or group <= high for group in halves)
+    assert all(half <= low or half <= high for half in halves)
 
 
 def test_a_set_is_released_as_it_says(found):
@@ -142,6 +142,21 @@ def test_few_rows_teach_no_groups():
     assert len(found.bits.rungs) == 3
 
 
+def test_in_a_wide_table_the_most_promising_steps_come_first():
+    rng = np.random.default_rng(0)
+    wide = {f"n{i}": rng.integers(0, 4, ROWS).astype(str) for i in range(MOVES + 10)}
+    frame, target, secret = made()
+    frame = pl.DataFrame(wide).hstack(frame)
+    bits = SubsetBits.of(frame, target, secret)
+    x = frame.columns.index("x")
+    bits.score((x,))
+    found = search_coarser(bits, frame, budgets=(MOVES,))
+    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    assert x in {rung.column for rung in found.rungs(best)}
+    assert found.measured.value()[best] > 0.5
+    assert 10 < len(found.sets) <= MOVES + 2
+
+
 def test_what_breaks_k_is_released_coarser():
     rng = np.random.default_rng(0)
     age = rng.uniform(20, 80, ROWS).round(3)
@@ -158,6 +173,27 @@ def test_what_breaks_k_is_released_coarser():
         crowds = released.group_by(pl.exclude("who")).agg(pl.col("who").n_unique())
         assert (crowds["who"] >= 50).all()
     assert (0,) not in found.sets
+
+
+def test_no_whole_column_keeps_k():
+    rng = np.random.default_rng(0)
+    one, two = rng.permutation(ROWS), rng.permutation(ROWS)
+    target = (one > ROWS / 2).astype(int)
+    frame = pl.DataFrame({"one": one, "two": two})
+    bits = SubsetBits.of(frame, target)
+    found = search_coarser(bits, frame, quasi=["one", "two"], k=10, budgets=(20,))
+    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    assert [rung.column for rung in found.rungs(best)] == [0]
+    assert found.measured.kept[best] > 0.9
+
+
+def test_where_nothing_teaches_or_tells_nothing_breaks():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 2000), "y": [None] * 2000, "z": ["a"] * 2000})
+    bits = SubsetBits.of(frame, rng.integers(0, 2, 2000), rng.integers(0, 3, 2000))
+    found = search_coarser(bits, frame, budgets=(5, 5))
+    assert not found.measured.teaches
+    assert {rung.column for rung in found.bits.rungs if rung.chain} == {0}
 
 
 def test_nobody_alike_and_nothing_to_release():

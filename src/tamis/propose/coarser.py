@@ -31,8 +31,12 @@ SIZES = (8, 5, 3, 2)
 """The numbers of groups that a column may be merged into."""
 FEWEST_ROWS = 1_000
 """With fewer rows to search, groups would be learnt from chance."""
-BUDGETS = (200, 150)
+BUDGETS = (200, 100)
 """The most sets to fit with the groups of each time that they are learnt."""
+MOVES = 40
+"""The most steps that are tried from one set: on wide tables the most promising ones."""
+AT_ONCE = 4
+"""The steps from a set that are tried before looking where the front is now."""
 WRITTEN = 1
 """The chain of written levels; those that are learnt follow."""
 
@@ -242,25 +246,48 @@ def _explore(
     caution: float,
     progress: Callable[[int], None] | None,
 ) -> None:
-    """Move on from the front and from the best set, until neither changes or all is spent."""
-    done: set[Columns] = set()
-    fits = 0
-    while starts := [c for c in _promising(_scored(bits, keeps), caution) if c not in done]:
-        done |= set(starts)
-        for columns in dict.fromkeys(move for start in starts for move in moves(bits.rungs, start)):
-            if fits == budget:
+    """Move on from the front and from the best set, until neither changes or all is spent.
+
+    Each time a few steps from each set, the most promising ones first: what they find may be a
+    better set to move on from.
+    """
+    worth = _alone(bits, caution)
+    ahead: dict[Columns, list[Columns]] = {}
+    last = len(bits.fitted) + budget
+    while True:
+        steps: list[Columns] = []
+        for start in _promising(_scored(bits, keeps), caution):
+            if start not in ahead:
+                ahead[start] = _few(moves(bits.rungs, start), worth)
+            new = [c for c in ahead[start] if c and c not in bits.fitted and keeps(c)]
+            steps += new[:AT_ONCE]
+            ahead[start] = new[AT_ONCE:]
+        if not steps:
+            return
+        for columns in dict.fromkeys(steps):
+            if len(bits.fitted) == last:
                 return
-            if columns and columns not in bits.fitted and keeps(columns):
-                bits.score(columns)
-                fits += 1
-                if progress is not None:
-                    progress(len(bits.fitted))
+            bits.score(columns)
+            if progress is not None:
+                progress(len(bits.fitted))
+
+
+def _alone(bits: RungBits, caution: float) -> Floats:
+    """What each rung promises to be worth by itself."""
+    target, secret = _worths(_scored(bits, lambda columns: True), caution)
+    teaches, tells = bits.promises(())
+    return np.asarray(target * teaches + secret * tells)
+
+
+def _few(steps: Sequence[Columns], worth: Floats) -> list[Columns]:
+    """The steps that promise most, as if each column stood alone, the best first."""
+    return sorted(steps, key=lambda columns: -float(worth[list(columns)].sum()))[:MOVES]
 
 
 def _promising(found: CoarserSets, caution: float) -> list[Columns]:
-    """The front, thinned, and the set of the largest value."""
+    """The front, thinned, and the set of the largest value; no columns where there is none."""
     if not found.sets:
-        return []
+        return [()]
     measured, sets = found.measured, found.sets
     both = np.column_stack([measured.kept, measured.told])[: len(sets)].tolist()
     front = thinned({columns: (kept, told) for columns, (kept, told) in zip(sets, both)}, WIDTH)
@@ -290,8 +317,9 @@ def _best(found: CoarserSets, caution: float) -> int:
 def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
     """What a bit about the target, and one about the secret, is worth in the choice."""
     measured = found.measured
+    kept = 1 / measured.target_scale if measured.teaches else 0.0
     told = caution / measured.secret_scale if measured.tells else 0.0
-    return 1 / measured.target_scale, -told
+    return kept, -told
 
 
 def _written(frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]]) -> Iterator[Rung]:
