@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.binary.counts import class_counts, differing_pairs
-from tamis.binary.matrix import two_classes, zero_one
+from tamis.binary.matrix import class_counts, differing_pairs, two_classes, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, opendp
 from tamis.dp.contribution import check_most, limited, unit_of

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.binary.counts import class_counts, differing_pairs
-from tamis.binary.matrix import sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import class_counts, differing_pairs, sparse_columns, two_classes, zero_one
 
 
 def hamdist(X: Any, y: Any, features: Sequence[int] | None = None) -> float:

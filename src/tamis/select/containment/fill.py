@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.binary.counts import differing_pairs
-from tamis.binary.matrix import sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection, Step

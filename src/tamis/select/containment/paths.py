@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.binary.counts import differing_pairs
-from tamis.binary.matrix import Binary, sparse_columns
+from tamis.binary.matrix import Binary, differing_pairs, sparse_columns
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
 from tamis.select.containment.utilities import (

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.columns import Columns, take
-from tamis.binary.counts import class_counts
 from tamis.binary.distinct import WORD, distinct_masks, row_masks
-from tamis.binary.matrix import Binary, sparse_columns
+from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.select.containment.kernels import (
     CHOSEN,
     HALF,

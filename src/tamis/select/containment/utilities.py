@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.counts import class_counts, differing_pairs
-from tamis.binary.matrix import Binary, sparse_columns
+from tamis.binary.matrix import Binary, class_counts, differing_pairs, sparse_columns
 from tamis.errors import InputError
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
