@@ -1,0 +1,84 @@
+"""A column in a coarser form: what the manifest states, and cells that do not keep to it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.coarsen.ladder import Ladder
+from tamis.publish.coarse_columns import stated
+from tamis.publish.labels import wrong_labels
+from tamis.release import Coarsening
+
+NUMBERS = st.lists(st.one_of(st.none(), st.floats(-200, 200)), min_size=1, max_size=30)
+
+
+@given(
+    NUMBERS,
+    st.sampled_from(
+        [
+            {"width": [5, 10], "bottom": -50, "top": 90},
+            {"width": [0.5, 2.5]},
+            {"cuts": [[-3.5, 0, 17.25], [0]]},
+        ]
+    ),
+    st.sampled_from([1, 2]),
+)
+def test_what_a_ladder_makes_is_a_rung_of_what_is_stated(values, description, level):
+    column = pl.Series("x", values, dtype=pl.Float64)
+    said = stated(Coarsening(description, level), column, k=1)
+    cells = Ladder.from_dict("x", description).apply(column, level)
+    assert not wrong_labels(cells, said)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_dates_are_rungs_of_the_calendar_and_of_cuts(level):
+    column = pl.Series("on", [date(1999, 12, 31), date(2021, 5, 3), None])
+    units = {"dates": ["month", "quarter", "decade"]}
+    for description in (
+        units,
+        {"cuts": [["2000-01-01", "2010-06-01"]]},
+        {"width": [7], "top": "2020-01-01"},
+    ):
+        at = min(level, 3 if "dates" in description else 1)
+        cells = Ladder.from_dict("on", description).apply(column, at)
+        assert not wrong_labels(cells, stated(Coarsening(description, at), column, k=1))
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("[40, 45)", {"width": 10}),
+        ("[41, 51)", {"width": 10}),
+        ("43", {"width": 10}),
+        (">= 80", {"width": 10, "top": 90}),
+        ("[0, 17.25)", {"cuts": [0, 5, 17.25]}),
+        ("< 5", {"cuts": [0, 5]}),
+        ("0100*", {"keep": 3}),
+        ("2021-05-03", {"dates": "month"}),
+        ("2021-Q5", {"dates": "quarter"}),
+        ("cook", {"groups": {"manual": ["cook"]}}),
+        ("[nan, 3)", {"cuts": [3]}),
+    ],
+)
+def test_what_is_no_rung_is_found(cell, said):
+    assert wrong_labels(pl.Series([cell, None]), said)
+
+
+def test_values_of_fewer_than_k_people_are_not_named():
+    jobs = pl.Series("job", ["cook"] * 5 + ["judge"] * 4 + ["bard"] * 6)
+    form = Coarsening({"groups": [{"court": ["judge", "bard"], "kitchen": ["cook"]}]}, 1)
+    assert stated(form, jobs, k=5)["groups"] == {"court": ["bard"], "kitchen": ["cook"]}
+    one_bard = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9, 9])
+    assert stated(form, jobs, 5, one_bard)["groups"] == {"court": [], "kitchen": ["cook"]}
+
+
+def test_labels_that_nobody_has_are_not_stated():
+    jobs = pl.Series("job", ["cook"] * 5)
+    form = Coarsening({"groups": [{"court": ["judge"], "kitchen": ["cook"]}]}, 1)
+    assert list(stated(form, jobs, k=5)["groups"]) == ["kitchen"]
