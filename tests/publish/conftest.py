@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 from tamis.datasets import patients
+from tamis.evaluate import strong
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 
@@ -68,6 +69,20 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
     for context in contexts:
         context.close()
     assert findings == []
+
+
+@pytest.fixture(scope="package", autouse=True)
+def quick_look() -> Iterator[None]:
+    """Learners of a close look that take a tenth of the time; what they find is not tested here."""
+    trees = strong._trees
+
+    def few_trees(*given: Any) -> Any:
+        return trees(*given).set_params(max_iter=10)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strong, "PENALTIES", (0.2,))
+        patch.setattr(strong, "_trees", few_trees)
+        yield
 
 
 FAST = Settings(

@@ -86,6 +86,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
             "told": None,
             "useful": figure(0.21, 0.02),
             "telling": None,
+            "teaches": True,
             "tells": False,
             "weak": False,
             "cautions": [1.0],

@@ -102,4 +102,8 @@ def many(amount: int = 2_000, seed: int = 1, factors: int = 3) -> Summary:
             one["values"][key] = draw.gauss(0, 1)
     total = sum(f["weight"] for f in chosen[:factors])
     chosen = [{**f, "weight": f["weight"] / total} for f in chosen[:factors]]
-    return {**summary, "factors": chosen, "candidates": ranked(found, chosen)}
+    candidates, bits = ranked(found, chosen), summary["bits"]
+    assert bits is not None
+    best = next(i for i, one in enumerate(candidates) if one["chosen"])
+    bits["winners"] = [{"caution": 1.0, "candidate": best}]
+    return {**summary, "factors": chosen, "candidates": candidates}

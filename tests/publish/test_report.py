@@ -306,6 +306,16 @@ def test_what_is_not_shown_is_not_denied():
     assert "Is not shown to tell anything of what the table tells about hiv" in spoken(summary)
 
 
+def test_a_target_that_nothing_teaches_is_said_to_both():
+    summary = example()
+    assert summary["bits"] is not None
+    summary["bits"]["teaches"] = False
+    for audience in ("holder", "recipient"):
+        words = spoken(summary, audience)
+        assert "Nothing in this table is shown to teach diabetes ." in words
+        assert "Keeps" not in words
+
+
 def test_a_target_that_hardly_anything_teaches_is_said():
     summary = example()
     assert summary["bits"] is not None

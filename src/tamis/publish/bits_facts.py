@@ -51,6 +51,8 @@ class BitsFacts(TypedDict):
     useful: FigureFacts
     """In bits."""
     telling: FigureFacts | None
+    teaches: bool
+    """Whether anything here is shown to teach the target."""
     tells: bool
     """Whether anything here is shown to tell the sensitive column more than the target does."""
     weak: bool

@@ -86,6 +86,7 @@ def bits_facts(outcome: Outcome) -> BitsFacts:
         "told": None if told is None else share_facts(told),
         "useful": figure_facts(useful),
         "telling": None if telling is None else figure_facts(telling),
+        "teaches": measured.teaches,
         "tells": told is not None and measured.tells,
         "weak": decision.scorecard.compared.choosing.weak,
         "cautions": cautions,

@@ -79,7 +79,7 @@ def look_rows(look: CloseLookFacts, unit: Unit, k: int) -> list[LookRow]:
     guessed = [found for found in (look["target"], look["sensitive"]) if found is not None]
     rows = [
         LookRow(label.format(one=ONE[unit]), sentence.format(unit=unit), [cell(g) for g in guessed])
-        for label, sentence, cell in [*_overall(), *_surest(guessed[0]), *_few(k)]
+        for label, sentence, cell in [*_overall(len(guessed) > 1), *_surest(guessed[0]), *_few(k)]
     ]
     return [row for row in rows if any(cell.value != NONE for cell in row.cells)]
 
@@ -87,15 +87,15 @@ def look_rows(look: CloseLookFacts, unit: Unit, k: int) -> list[LookRow]:
 ONE = {"people": "person", "rows": "row"}
 
 
-def _overall() -> list[tuple[str, str, Cell]]:
+def _overall(both: bool) -> list[tuple[str, str, Cell]]:
     return [
         (
-            "Kept, and told",
+            "Kept, and told" if both else "Kept",
             "The share of what these learners make of all columns.",
             lambda found: _share(found["share"]),
         ),
         (
-            "Right",
+            "Correct",
             "How often the most likely value is the true one.",
             lambda found: replace(
                 _share(found["accuracy"]),
@@ -161,7 +161,8 @@ def _few(k: int) -> list[tuple[str, str, Cell]]:
         ),
         (
             "The {one} told most of",
-            "The same for single {unit}, and for the next four.",
+            "By how many times the true value is likelier than without the release, for single "
+            "{unit}; below it the next four.",
             lambda found: _largest(found["largest"]),
         ),
     ]

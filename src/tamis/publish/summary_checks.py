@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tamis.errors import InputError, listed
+from tamis.publish.bits_facts import GroupFacts
 from tamis.publish.summary import SCHEMA_VERSION, CandidateFacts, Summary
 
 COUNTED = ("k", "unique", "members")
@@ -27,8 +28,8 @@ def checked(summary: Summary) -> Summary:
     ------
     InputError
         Where it has another version, cannot be written as JSON, lacks a chosen release or the
-        baseline, weights a factor that a candidate has no value for, or has a figure based on
-        fewer than k people.
+        baseline, weights a factor that a candidate has no value for, has a winner that breaks a
+        limit, or has a figure based on fewer than k people.
     """
     problems = list(_problems(summary))
     if problems:
@@ -48,6 +49,7 @@ def _problems(summary: Summary) -> Iterator[str]:
     except (TypeError, ValueError) as error:
         yield f"it contains something that JSON cannot represent ({error})"
     yield from _in_candidates(summary)
+    yield from _in_bits(summary)
     yield from _small_counts(summary)
 
 
@@ -68,6 +70,18 @@ def _in_candidates(summary: Summary) -> Iterator[str]:
         yield "no factor has a weight above 0"
 
 
+def _in_bits(summary: Summary) -> Iterator[str]:
+    bits, candidates = summary["bits"], summary["candidates"]
+    if bits is None:
+        yield "it does not say what is kept and told"
+        return
+    may = {i for i, candidate in enumerate(candidates) if not candidate["fails"]}
+    if not {winner["candidate"] for winner in bits["winners"]} <= may:
+        yield "a release that breaks a limit wins under some caution"
+    if bits["caution"] not in bits["cautions"]:
+        yield "the caution that was used is not among those of the slider"
+
+
 def _repeats(names: list[str]) -> bool:
     return len(set(names)) < len(names)
 
@@ -83,6 +97,8 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
         if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(group is not None and group["people"] < k for group in _groups(summary)):
+        yield f"a close look is at a group of fewer than k = {k} people"
     if any(0 < n < k for n in _counts_of_people(summary)):
         yield f"its exposure has a count below k = {k} people that the file does not reveal"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
@@ -91,6 +107,13 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
             yield f"a rule's support stands for fewer than k = {k} people; give None instead"
             return
+
+
+def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
+    look = summary["close_look"]
+    if look is not None:
+        yield look["target"]["group"]
+        yield look["sensitive"] and look["sensitive"]["group"]
 
 
 def _counts_of_people(summary: Summary) -> Iterator[int]:

@@ -27,7 +27,7 @@ function frontOf(candidates, facts) {
 
 function planeScene(candidates, facts, limits, front, width) {
   const height = heightFor(width);
-  const most = facts.tells ? Math.max(1, ...candidates.map((c) => c.told)) : facts.features;
+  const most = Math.max(facts.tells ? 1 : facts.features, ...candidates.map((c) => rightward(facts, c)));
   const across = linear(-0.03 * most, 1.04 * most, MARGIN.left, width - MARGIN.right);
   const up = linear(-0.06, 1.09, height - MARGIN.bottom, MARGIN.top);
   const spot = (c) => [across(rightward(facts, c)), up(c.kept)];
@@ -38,7 +38,7 @@ function planeScene(candidates, facts, limits, front, width) {
     ...planeAxes(across, up, facts, { width, height }),
     ...planeLimits(across, up, limits, facts),
     frontLine(front.map((i) => places[i]), [across(0), up(0)]),
-    ...corners(candidates, places, across, up),
+    ...corners(candidates, places, across, up, width < NARROW),
     ...dots(candidates, places, { barred: fails, front: (c) => ahead.has(c) }),
   ];
   return { width, height, across, up, places, layers };
@@ -51,9 +51,9 @@ const frameOf = (across, up) => ({
   height: up.start - up.stop,
 });
 
-function planeAxes(across, up, { tells, target, sensitive, features }, { width, height }) {
+function planeAxes(across, up, { tells, target, sensitive }, { width, height }) {
   const quarters = [0, 0.25, 0.5, 0.75, 1];
-  const counts = ticks({ low: 0, high: features }, 5).values.filter(Number.isInteger);
+  const counts = ticks({ low: 0, high: across.high }, 5).values.filter(Number.isInteger);
   const below = tells ? quarters : counts;
   const short = width < NARROW;
   const name = (text) => shortened(text, short ? 12 : 30);
@@ -88,15 +88,15 @@ function frontLine(places, nothing) {
   return svg("polyline", { class: "front-line", points: points.join(" ") });
 }
 
-function corners(candidates, places, across, up) {
+function corners(candidates, places, across, up, short) {
   const [x, y] = [across(0), up(0)];
   const whole = candidates.findIndex((c) => c.baseline);
   const [right, top] = places[whole];
   const leftwards = right > (across.start + across.stop) / 2;
   return [
     svg("rect", { class: "dot", x: x - 4, y: y - 4, width: 8, height: 8 }),
-    word("corner-name", x + 12, y + 5, "start", "nothing released"),
-    word("corner-name", right + (leftwards ? -12 : 12), top - 9, leftwards ? "end" : "start", "everything released"),
+    word("corner-name", x + 12, y + 5, "start", short ? "nothing" : "nothing released"),
+    word("corner-name", right + (leftwards ? -12 : 12), top - 9, leftwards ? "end" : "start", short ? "everything" : "everything released"),
   ];
 }
 
