@@ -16,7 +16,7 @@ from tamis.errors import InputError, listed
 if TYPE_CHECKING:
     from typing import Self
 
-Kind = Literal["number", "nominal"]
+Kind = Literal["number", "nominal", "date"]
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ class Table:
         return only(self.frame, columns)
 
     def kind(self, column: str) -> Kind:
-        """`"number"` or `"nominal"`."""
-        return "number" if self.frame.schema[column].is_numeric() else "nominal"
+        """`"number"`, `"date"` (also with a time of day) or `"nominal"`."""
+        return kind_of(self.frame.schema[column])
 
     def native(self) -> Any:
         """The frame in its original library: what came in as pandas goes out as pandas."""
@@ -242,6 +242,17 @@ class Table:
         roles = replace(self.roles, quasi=None if quasi is None else _without(quasi, gone))
         held = [c for c in self.frame.columns if c not in set(gone)]
         return replace(self, frame=self.only(held), roles=roles)
+
+
+def kind_of(dtype: pl.DataType) -> Kind:
+    """What a column of this type contains.
+
+    >>> kind_of(pl.Int8()), kind_of(pl.Datetime()), kind_of(pl.Boolean())
+    ('number', 'date', 'nominal')
+    """
+    if dtype in (pl.Date, pl.Datetime, pl.Time):
+        return "date"
+    return "number" if dtype.is_numeric() else "nominal"
 
 
 def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:

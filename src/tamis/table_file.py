@@ -36,6 +36,9 @@ HOW: dict[str, dict[str, str]] = {
 }
 """How each format represents missing cells and text, in words."""
 
+MOMENT = "%Y-%m-%d %H:%M:%S%.f"
+"""How a date with a time of day is written in csv; the fraction only where there is one."""
+
 _RUNS = r"^(?:\s*[=+\-@＝＋－＠]|[\t\r\n]|')"  # noqa: RUF001
 _NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
@@ -49,7 +52,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
         return
     if any(not name.strip() for name in frame.columns):
         raise InputError("a column without a name cannot be released; name it, or --drop it")
-    safe(frame).write_csv(path, line_terminator="\n")
+    safe(frame).write_csv(path, line_terminator="\n", datetime_format=MOMENT)
 
 
 def format_named(path: str | Path) -> Format:

@@ -1,5 +1,7 @@
 """Making tables 0/1."""
 
+from datetime import date
+
 import numpy as np
 import polars as pl
 import pytest
@@ -132,3 +134,14 @@ def test_the_nineteen_columns_of_adult_fit_in_a_small_schema(dataset, tmp_path):
     assert table.features[:2] == ("age <= 25", "age in (25, 35]")
     for block in (slice(0, 5), slice(6, 10), slice(14, 19)):
         assert (table.matrix.toarray()[:, block].sum(axis=1) == 1).all()
+
+
+def test_dates_become_years_and_those_of_one_year_months():
+    days = [date(2020 + i % 2, 1 + i % 12, 1 + i) for i in range(10)]
+    years = binarise(Table(pl.DataFrame({"on": [*days, None]})))
+    assert years.features == ("on in 2020", "on in 2021")
+    assert years.matrix.toarray().sum(axis=1).tolist() == [1] * 10 + [0]
+    months = binarise(Table(pl.DataFrame({"on": [day.replace(year=2020) for day in days]})))
+    assert months.features[:2] == ("on in 2020-01", "on in 2020-02")
+    few = binarise(Table(pl.DataFrame({"on": days[:2]})))
+    assert few.features == ("on = 2020-01-01", "on = 2021-02-02")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import date, datetime, time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +18,7 @@ from tamis.learn.columns import (
     Coding,
     Column,
     EncodedColumns,
+    Features,
     frame_of,
     frame_of_array,
     handles_nominal,
@@ -148,3 +151,18 @@ def test_an_imputer_is_put_only_before_those_that_refuse_nan():
     model = ready_for_missing(LogisticRegression())
     x = np.array([[0.0, np.nan], [1.0, 5.0], [np.nan, 7.0], [3.0, 9.0]])
     assert model.fit(x, [0, 0, 1, 1]).predict(x).shape == (4,)
+
+
+def test_dates_are_days_and_keep_their_distances():
+    frame = pl.DataFrame(
+        {
+            "on": [date(1970, 1, 3), None, date(1969, 12, 31)],
+            "at": [datetime(1970, 1, 1, 12), None, datetime(1970, 1, 2)],
+            "of_day": [time(6), None, time(0)],
+        }
+    )
+    features = Features.of(frame)
+    found = [column.values.tolist() for column in features.columns]
+    assert str(found) == "[[2.0, nan, -1.0], [0.5, nan, 1.0], [0.25, nan, 0.0]]"
+    assert all(dtype == pl.Float64 for dtype in features.frame.dtypes)
+    assert Coding.of(frame, nominal=["on"]).known[0] == ("1969-12-31", "1970-01-03")

@@ -95,7 +95,7 @@ def test_schema_overrides_the_rule_and_arguments_override_the_schema(file):
     [
         (b"nonsense", "not a TOML file"),
         (b"[colums]\nage = 'text'", r"unknown entry colums; allowed: missing, columns"),
-        (b"[columns]\nage = 'date'", "columns.age must be"),
+        (b"[columns]\nage = 'day'", "columns.age must be"),
         (b"[roles]\ntarjet = 'x'", r"unknown entry roles\.tarjet"),
         (b"[columns]\nagee = 'text'", "'agee', which the table does not have"),
         (b"[columns]\nglad = 'number'", "declared a number, but 3 rows"),

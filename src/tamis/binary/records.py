@@ -205,7 +205,18 @@ def _encoded(
     if number and (cut.quantiles or bare(column).drop_nulls().n_unique() > QUANTILES):
         return _intervals(column, _quantiles(column, cut, k, people))
     values = bare(column).drop_nulls().unique().sort()
+    if column.dtype in (pl.Date, pl.Datetime) and len(values) > QUANTILES:
+        return _periods(column)
     return [(f"{column.name} = {_shown(v)}", column == v) for v in values]
+
+
+def _periods(column: pl.Series) -> list[tuple[str, pl.Series]]:
+    """Dates by their years, those of a single year by its months."""
+    dates = bare(column)
+    unit = "%Y" if dates.dt.year().drop_nulls().n_unique() > 1 else "%Y-%m"
+    periods = dates.dt.strftime(unit)
+    known = periods.drop_nulls().unique().sort()
+    return [(f"{column.name} in {period}", periods == period) for period in known]
 
 
 def _against_rest(column: pl.Series, value: Any) -> tuple[str, pl.Series]:

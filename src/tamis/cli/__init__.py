@@ -30,6 +30,7 @@ COMMANDS = {
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",
     "init": "tamis.cli.init:init",
+    "ladder": "tamis.cli.ladder:ladder",
     "release": "tamis.cli.release:release",
     "verify": "tamis.cli.verify:verify",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from tamis.errors import InputError
 
 if TYPE_CHECKING:
     from tamis.read.guess import ColumnGuess
+    from tamis.table import Table
 
 
 @click.command()
@@ -35,9 +36,11 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
     path = Path(output)
     if path.exists() and not force:
         raise InputError(f"{path} already exists; pass --force, or another name with -o")
-    columns = guess_columns(source.read())
+    table = source.read()
+    columns = guess_columns(table)
+    content = configuration(source, columns) + ladder_lines(source, table, columns)
     with written(path) as draft:
-        draft.write_text(configuration(source, columns), encoding="utf-8")
+        draft.write_text(content, encoding="utf-8")
     if as_json:
         print_json({"config": str(path), "columns": [vars(c) for c in columns]})
     elif not quiet:
@@ -92,6 +95,45 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         *_METHODS,
     ]
     return "\n".join(lines) + "\n"
+
+
+def ladder_lines(source: TableSource, table: Table, columns: list[ColumnGuess]) -> str:
+    """The ladders of the ordinary columns: the given ones, or else those that tamis makes."""
+    from tamis.cli.options import given_ladders
+    from tamis.coarsen.draft import ladders_of
+
+    features = [c.name for c in columns if c.name in table.features and not c.looks]
+    given = given_ladders(source, (), None)
+    made = ladders_of(table, given, features)
+    lines = [f"{_text(name)} = {_toml(ladder.to_dict())}" for name, ladder in made.items()]
+    return "\n".join(["", *_LADDERS, *lines]) + "\n"
+
+
+_LADDERS = [
+    "[ladders]                  # coarser forms of columns, from fine to coarse; edit them freely:",
+    "# width = [5, 10], bottom = 20, top = 90     intervals of equal width, open at both ends",
+    "# cuts = [[20, 40, 60], [40]]                intervals between cuts, a list for each level",
+    "# keep = [3, 2]                              the first characters of a code",
+    '# dates = ["month", "quarter", "year"]       or hour, day, decade',
+    '# common = [["a", "b"], ["a"]]               values to keep; all others become "other"',
+    '# groups = { x = ["a", "b"], y = ["c"] }     named groups; unlisted = "other" for the rest',
+    '# file = "job.csv"                           lines of value;level 1;...;*',
+    "# tamis ladder TABLE --config THIS --column NAME shows one with the people in each group.",
+]
+
+
+def _toml(value: Any) -> str:
+    """A plain value as TOML on one line."""
+    if isinstance(value, dict):
+        entries = (f"{_key(key)} = {_toml(entry)}" for key, entry in value.items())
+        return "{ " + ", ".join(entries) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return _text(value) if isinstance(value, str) else repr(value)
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.isalpha() else _text(name)
 
 
 _LOOKS = ("target", "identifier", "order", "constant")

@@ -18,6 +18,7 @@ from tamis.errors import InputError, TamisWarning, listed
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
+    from tamis.coarsen.ladder import Ladder
     from tamis.read.schema import Schema
     from tamis.table import Table
 
@@ -193,6 +194,10 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
     known = _known_options()
     _refuse_programs(value, given)
+    if "ladders" in given:
+        from tamis.read.schema import ladder_tables
+
+        given["ladders"] = ladder_tables(value, given["ladders"])
     if unknown := [key for key in given if key not in known]:
         raise InputError(
             f"{value}: there is no option {listed(unknown)}; known are {', '.join(sorted(known))}"
@@ -285,6 +290,46 @@ def with_options(options: Sequence[Decorator]) -> Decorator:
         return reduce(lambda made, option: option(made), reversed(options), command)
 
     return give
+
+
+class Described(click.ParamType[dict[str, Any]]):
+    """The descriptions of ladders, which only a configuration file can give."""
+
+    name = "TABLE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise InputError("ladders are described in a file, in its table [ladders]")
+        return dict(value)
+
+
+ladder_options = with_options(
+    [
+        click.option(
+            "--ladder",
+            multiple=True,
+            metavar="COL=FILE",
+            help="A csv file with coarser forms of a column's values.",
+        ),
+        click.option("--ladders", type=Described(), default=None, hidden=True),
+    ]
+)
+"""Give a command `--ladder`, and `[ladders]` in its configuration file."""
+
+
+def given_ladders(
+    source: TableSource, ladder: Sequence[str], ladders: Mapping[str, Any] | None
+) -> dict[str, Ladder]:
+    """The ladders that people wrote: flags override the configuration, which overrides a schema."""
+    from tamis.coarsen.ladder_file import ladder_from
+
+    described = {**source.rules().ladders, **(ladders or {})}
+    for each in ladder:
+        column, equals, file = each.partition("=")
+        if not (column and equals and file):
+            raise InputError("--ladder takes COL=FILE, such as --ladder age=age.csv")
+        described[column] = {"file": file}
+    return {column: ladder_from(column, how) for column, how in described.items()}
 
 
 seed_option = click.option(

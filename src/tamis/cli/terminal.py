@@ -27,6 +27,10 @@ _WIDE = 30
 """The most columns for which a table is described column by column."""
 
 
+_FORMS = {"Date": ", as 2021-05-03", "Datetime": ", as 2021-05-03 10:30:00"}
+"""How dates are written, by the type of the column."""
+
+
 def console(stderr: bool = False) -> Console:
     """A console as wide as the terminal, or wide enough for a file."""
     from rich.console import Console
@@ -147,15 +151,18 @@ def print_understood(table: Table) -> None:
     out.print(who_is_a_person(table), markup=False)
     if table.frame.width > _WIDE:
         kinds = [table.kind(c) for c in table.frame.columns]
-        numbers = kinds.count("number")
-        out.print(f"{plural(numbers, 'numeric column')}, {len(kinds) - numbers:,} nominal")
+        numbers, dates = kinds.count("number"), kinds.count("date")
+        others = f"{len(kinds) - numbers - dates:,} nominal"
+        of_dates = f", {dates:,} of dates" if dates else ""
+        out.print(f"{plural(numbers, 'numeric column')}{of_dates}, {others}")
         return
     shown = rich_table(
         "column", "role", "kind", "distinct", "missing", numbers=("distinct", "missing")
     )
     for c in understood(table):
         name = escape(c["name"])
-        shown.add_row(name, c["role"], c["kind"], f"{c['distinct']:,}", f"{c['missing']:,}")
+        kind = c["kind"] + _FORMS.get(str(table.frame.schema[c["name"]].base_type()), "")
+        shown.add_row(name, c["role"], kind, f"{c['distinct']:,}", f"{c['missing']:,}")
     out.print(shown)
 
 

@@ -16,15 +16,16 @@ from sklearn.utils import get_tags
 
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
-from tamis.table import bare
+from tamis.table import bare, kind_of
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """The values of one feature.
 
-    Numbers are float64 with NaN for missing, and `categories` is `None`. Nominal values are codes
-    from 0 to `categories` - 1, with -1 for missing and for unknown values.
+    Numbers, and dates as days since 1970, are float64 with NaN for missing, and `categories` is
+    `None`. Nominal values are codes from 0 to `categories` - 1, with -1 for missing and for
+    unknown values.
     """
 
     values: NDArray[Any]
@@ -92,8 +93,8 @@ class Feature:
 
     @cached_property
     def typed(self) -> pl.Series:
-        """The same column, a nominal one typed by its known categories."""
-        return self.series if self.known is None else _enum(self.series, self.known)
+        """The same column, a nominal one typed by its known categories, dates as numbers."""
+        return _undated(self.series) if self.known is None else _enum(self.series, self.known)
 
     @cached_property
     def column(self) -> Column:
@@ -259,7 +260,7 @@ def _categories(
         return tuple(series.dtype.categories)
     if series.dtype == pl.Boolean:
         return ("false", "true")
-    if series.dtype.is_numeric() and not forced:
+    if kind_of(series.dtype) != "nominal" and not forced:
         return None
     if series.dtype.is_numeric():
         present = bare(series).drop_nulls().unique().sort()
@@ -285,7 +286,24 @@ def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
     return _text(bare(series)).cast(pl.Enum(known), strict=False).alias(series.name)
 
 
+def _undated(series: pl.Series) -> pl.Series:
+    """A column of dates as days since 1970, of times as days since midnight."""
+    if kind_of(series.dtype) != "date":
+        return series
+    name, cells = series.name, bare(series)
+    if cells.dtype == pl.Date:
+        return cells.to_physical().cast(pl.Float64).alias(name)
+    if cells.dtype == pl.Time:
+        return (cells.to_physical() / (_DAY * 1000)).alias(name)
+    return (cells.dt.epoch("us") / _DAY).alias(name)
+
+
+_DAY = 24 * 60 * 60 * 10**6
+"""In microseconds."""
+
+
 def _numbers(series: pl.Series) -> NDArray[np.float64]:
+    series = _undated(series)
     if not (series.dtype.is_numeric() or series.dtype == pl.Null):
         raise InputError(
             f"column {series.name!r} was numeric when the classifier was fitted and is now "

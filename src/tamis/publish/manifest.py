@@ -19,7 +19,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
 from tamis.publish.summary import ExposureFacts, Unit
-from tamis.table import Table
+from tamis.table import Table, kind_of
 from tamis.table_file import HOW, Format, safe_names
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
@@ -95,7 +95,7 @@ def _columns(table: Table, frame: pl.DataFrame, format: Format) -> list[dict[str
         {
             "name": name,
             "header": header,
-            "kind": "number" if frame.schema[name].is_numeric() else "nominal",
+            "kind": kind_of(frame.schema[name]),
             "role": "target" if name == table.target else "feature",
             "stated": name in stated,
         }

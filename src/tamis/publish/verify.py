@@ -31,7 +31,7 @@ from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
 from tamis.release import Promise
-from tamis.table import bare
+from tamis.table import bare, kind_of
 from tamis.table_file import HOW, read_raw, runs, safe_names, undone
 
 ROUNDING = 1e-9
@@ -199,10 +199,11 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(v, str) for v in value)
 
 
+_WRITTEN_DATE = r"^(?:[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2})?(?: ?[0-9]{2}:[0-9]{2}:[0-9]{2}[.0-9]*)?$"
 _COLUMN: dict[str, Callable[[Any], bool]] = {
     "name": _is_text,
     "header": _is_text,
-    "kind": lambda value: value in ("number", "nominal"),
+    "kind": lambda value: value in ("number", "nominal", "date"),
     "role": lambda value: value in ("target", "feature"),
 }
 _PROMISE: dict[str, Callable[[Any], bool]] = {
@@ -243,6 +244,8 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
     for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
         if column["kind"] == "number" and not _numbers(cells):
             return f"column {column['name']!r} is declared numeric but holds something else"
+        if column["kind"] == "date" and not _dates(cells):
+            return f"column {column['name']!r} is declared a date but holds something else"
         if format == "csv" and _unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
     if format == "csv":
@@ -257,6 +260,12 @@ def _unguarded(cells: pl.Series) -> bool:
 def _numbers(cells: pl.Series) -> bool:
     read = cells.cast(pl.Float64, strict=False)
     return cells.null_count() == read.null_count()
+
+
+def _dates(cells: pl.Series) -> bool:
+    if cells.dtype != pl.String:
+        return kind_of(cells.dtype) == "date"
+    return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
 def _promise(entry: dict[str, Any]) -> Promise:

@@ -16,7 +16,7 @@ import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed, plural
 from tamis.read.text import check_width, read_utf8
-from tamis.read.types import EXACT, looks_numeric, typed
+from tamis.read.types import EXACT, as_dates, looks_numeric, typed
 from tamis.table import bare
 
 _SAMPLE = 1000
@@ -43,16 +43,28 @@ def direct_frame(
             first = typed(sample, missing=missing, **guided)
         if any(looks_numeric(first[c]) for c in first.columns if c not in untouched):
             return None
+        dates = [c for c, kind in first.schema.items() if kind.is_temporal()]
+        schema: dict[str, Any] = {**first.schema, **dict.fromkeys(dates, pl.String)}
         with ThreadPoolExecutor(1) as beside:  # numpy scans while polars parses
             scan = beside.submit(_scan, data, separator, first.width)
-            frame = pl.read_csv(data, schema=first.schema, null_values=list(missing), **options)
+            frame = pl.read_csv(data, schema=schema, null_values=list(missing), **options)
     except (pl.exceptions.PolarsError, ValueError):
         return None
     numbers = {i for i, kind in enumerate(first.dtypes) if kind.is_numeric()}
     fields, zero_led = scan.result()
     if fields != (frame.height + 1) * frame.width or numbers & zero_led or not _exact(frame):
         return None
-    return typed(frame, missing=missing, infer=False)
+    return _with_dates(typed(frame, missing=missing, infer=False), dates)
+
+
+def _with_dates(frame: pl.DataFrame, dates: Collection[str]) -> pl.DataFrame | None:
+    """The frame with these columns as dates, or `None` if one is not of dates after all."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TamisWarning)
+        found = {c: as_dates(bare(frame.get_column(c)), c) for c in dates}
+    if any(column is None for column in found.values()):
+        return None
+    return frame.with_columns([c.alias(name) for name, c in found.items() if c is not None])
 
 
 def _exact(frame: pl.DataFrame) -> bool:

@@ -5,7 +5,7 @@
     missing = ["?"]              # text that means missing
 
     [columns]                    # overrides of the type rule
-    zip = "text"                 # or "number"
+    zip = "text"                 # or "number", "date"
 
     [roles]
     target = "income"
@@ -21,6 +21,11 @@
     hours = { quantiles = 4 }
     marital = { value = "Never-married" }
     job = "values"
+
+    [ladders]                    # coarser forms of columns, from fine to coarse
+    age = { width = [5, 10], top = 90 }
+    born = { dates = ["month", "year"] }
+    job = { file = "job.csv", unlisted = "other" }
 """
 
 from __future__ import annotations
@@ -34,10 +39,11 @@ from tamis.binary.records import Cut
 from tamis.errors import InputError, listed
 from tamis.files import load_toml
 from tamis.read.text import file_at
+from tamis.read.types import KINDS
 
 _ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop", "feature")
 _ONE = ("target", "sensitive")
-_PARTS = ("missing", "columns", "roles", "binary")
+_PARTS = ("missing", "columns", "roles", "binary", "ladders")
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,13 @@ class Schema:
     columns: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, Any] = field(default_factory=dict)
     binary: Mapping[str, Cut] | None = None
+    ladders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The description of each ladder, for `tamis.coarsen`; files are found from here."""
 
     def check_columns(self, present: list[str]) -> None:
         """Refuse a schema that names a column that the table does not have."""
-        unknown = [c for c in [*self.columns, *(self.binary or {})] if c not in present]
+        named = [*self.columns, *(self.binary or {}), *self.ladders]
+        unknown = [c for c in named if c not in present]
         if unknown:
             raise InputError(
                 f"the schema names {listed(unknown)}, which the table does not have; its columns "
@@ -76,12 +85,29 @@ def _schema(path: Path, content: dict[str, Any]) -> Schema:
     _only(path, "columns.", columns)
     _only(path, "binary.", binary)
     for name, kind in columns.items():
-        if kind not in ("text", "number"):
-            raise InputError(f'{path}: columns.{name} must be "text" or "number", got {kind!r}')
+        if kind not in KINDS:
+            raise InputError(
+                f'{path}: columns.{name} must be "text", "number" or "date", got {kind!r}'
+            )
     markers = _texts(path, "missing", content.get("missing", ()))
     said = {role: _role(path, role, value) for role, value in roles.items()}
     cuts = {name: _cut(path, name, how) for name, how in binary.items()}
-    return Schema(markers, columns, said, cuts or None)
+    ladders = ladder_tables(path, content.get("ladders", {}))
+    return Schema(markers, columns, said, cuts or None, ladders)
+
+
+def ladder_tables(path: str | Path, content: Any) -> dict[str, dict[str, Any]]:
+    """The descriptions of ladders in a TOML file; the files they name are looked for beside it."""
+    _only(Path(path), "ladders.", content)
+    found = {}
+    for name, description in content.items():
+        _only(Path(path), f"ladders.{name}.", description)
+        file = description.get("file")
+        if file is not None and not isinstance(file, str):
+            raise InputError(f"{path}: ladders.{name}.file must be the name of a file, in quotes")
+        beside = {} if file is None else {"file": str(Path(path).parent / file)}
+        found[name] = {**description, **beside}
+    return found
 
 
 def _role(path: Path, role: str, value: Any) -> str | tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""The one rule by which a text column becomes numbers.
+"""The one rule by which a text column becomes numbers or dates.
 
 A column is numeric if every present value is a number and none has a leading zero or a
-leading plus; anything else stays text. So ZIP code 01000 stays 01000, and yes stays
-yes. A schema overrides the rule; identifiers are never turned into numbers.
+leading plus. It is a date if every present value is one that exists and all are written in the
+same ISO form, with or without the time of day. Anything else stays text. So ZIP code 01000 stays
+01000, and yes stays yes. A schema overrides the rule; identifiers stay as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _ZERO_OR_PLUS = r"^\s*(?:[+]|-?0[0-9])"
 EXACT = 2**53
 _SAMPLE = 1000
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DATES = {
+    f"^{_DAY}$": "%Y-%m-%d",
+    f"^{_DAY} [0-9]{{2}}:[0-9]{{2}}$": "%Y-%m-%d %H:%M",
+    f"^{_DAY}T[0-9]{{2}}:[0-9]{{2}}$": "%Y-%m-%dT%H:%M",
+    rf"^{_DAY} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?$": "%Y-%m-%d %H:%M:%S%.f",
+    rf"^{_DAY}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?$": "%Y-%m-%dT%H:%M:%S%.f",
+}
+"""The ISO forms of dates, as patterns, and how each is read."""
+KINDS = ("text", "number", "date")
+"""What a schema may declare a column to be."""
 
 
 def typed(
@@ -31,7 +43,7 @@ def typed(
     untouched: Collection[str] = (),
     infer: bool = True,
 ) -> pl.DataFrame:
-    """Turn text columns into numbers where the rule or the declaration says so.
+    """Turn text columns into numbers or dates where the rule or the declaration says so.
 
     Parameters
     ----------
@@ -39,7 +51,7 @@ def typed(
         Columns that are not text are left alone.
     missing : sequence of str
         Text that means a missing value, ignoring spaces around it.
-    declared : mapping of column to ``"number"`` or ``"text"``, optional
+    declared : mapping of column to ``"number"``, ``"date"`` or ``"text"``, optional
         Overrides the rule.
     untouched : column names
         Columns to leave as text, such as identifiers.
@@ -49,9 +61,9 @@ def typed(
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"zip": ["01000", "75011"], "age": ["31", "?"]})
-    >>> dict(typed(frame, missing=["?"]).schema)
-    {'zip': String, 'age': Int64}
+    >>> columns = {"zip": ["01000", "75011"], "age": ["31", "?"], "on": ["2021-05-03", "?"]}
+    >>> dict(typed(pl.DataFrame(columns), missing=["?"]).schema)
+    {'zip': String, 'age': Int64, 'on': Date}
     """
     declared = dict(declared or {})
     texts = [c for c in frame.columns if frame.schema[c] == pl.String]
@@ -61,17 +73,23 @@ def typed(
         cells = _without_markers(bare(frame.get_column(name)), markers)
         if name in untouched or declared.get(name) == "text":
             return cells.alias(name)
-        number = _number(cells, name, declared.get(name), infer)
-        return (cells if number is None else number).alias(name)
+        found = _typed(cells, name, declared.get(name), infer)
+        return (cells if found is None else found).alias(name)
 
     with ThreadPoolExecutor() as pool:
         return frame.with_columns(pool.map(read, texts))
 
 
-def _number(column: pl.Series, name: str, declared: str | None, infer: bool) -> pl.Series | None:
+def _typed(column: pl.Series, name: str, declared: str | None, infer: bool) -> pl.Series | None:
+    """The column as numbers or dates, or `None` if it stays text."""
     if declared == "number":
         return _declared_number(column, name)
-    return _as_number(column, name) if infer else None
+    if declared == "date":
+        return _declared_date(column, name)
+    if not infer:
+        return None
+    number = _as_number(column, name)
+    return as_dates(column, name) if number is None else number
 
 
 def _without_markers(column: pl.Series, markers: list[str]) -> pl.Series:
@@ -181,3 +199,53 @@ def _tell_almost(column: pl.Series, name: str, strange: pl.Series) -> None:
             TamisWarning,
             stacklevel=2,
         )
+
+
+def as_dates(column: pl.Series, name: str) -> pl.Series | None:
+    """A text column as dates, with the time of day if it has one; `None` if it stays text."""
+    form = _form_of_dates(column)
+    if form is None:
+        return None
+    dates = _parsed(column, form)
+    if bad := dates.null_count() - column.null_count():
+        if bad <= 0.2 * (column.len() - column.null_count()):
+            warnings.warn(
+                f"column {name!r} is read as text: {bad} of its values are not dates written like "
+                "the others; correct them, or pass --missing TEXT if some text marks missing ones",
+                TamisWarning,
+                stacklevel=2,
+            )
+        return None
+    return dates
+
+
+def _form_of_dates(column: pl.Series) -> str | None:
+    """The ISO form in which most of the first values are written."""
+    sample = column.drop_nulls().head(_SAMPLE).str.strip_chars()
+    for form in _DATES if sample.len() else ():
+        if sample.str.contains(form).sum() > 0.5 * sample.len():
+            return form
+    return None
+
+
+def _parsed(column: pl.Series, form: str) -> pl.Series:
+    """The column as dates; null where a value has another form or is no day of the calendar."""
+    texts = _trimmed(column)
+    # The pattern decides: parsing alone would take 2021-5-3.
+    texts = texts.set(~texts.str.contains(form).fill_null(False), None)
+    pattern = _DATES[form]
+    if pattern == "%Y-%m-%d":
+        return texts.str.to_date(pattern, strict=False)
+    return texts.str.to_datetime(pattern, time_unit="us", strict=False)
+
+
+def _declared_date(column: pl.Series, name: str) -> pl.Series:
+    form = _form_of_dates(column) or next(iter(_DATES))
+    dates = _parsed(column, form)
+    if bad := dates.null_count() - column.null_count():
+        raise InputError(
+            f"column {name!r} is declared a date, but {plural(bad, 'row')} contain something else; "
+            "write all dates as 2021-05-03 or 2021-05-03 10:30:00, declare the column as text, or "
+            "pass --missing TEXT if some text marks missing values"
+        )
+    return dates

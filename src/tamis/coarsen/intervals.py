@@ -1,0 +1,272 @@
+"""Ladders of intervals over numbers and dates: given cuts, or equal widths.
+
+An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
+1 January of the year 1, so that a width of 7 gives calendar weeks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, plural
+
+Floats = NDArray[np.float64]
+End = float | date | None
+Bounds = tuple[End, End]
+
+_EPOCH = date(1970, 1, 1).toordinal() - 1
+_BETWEEN = re.compile(r"\[(.+), (.+)\)")
+_OPEN = re.compile(r"(<|>=) (.+)")
+EXACT = 2**53
+"""Whole numbers up to this one are exact as floating-point numbers."""
+
+
+class _Ranges:
+    """What both forms share: labels and bounds from the ends of intervals."""
+
+    dated: bool | None
+    """Whether the ends are dates; `None` if they fit numbers and dates alike."""
+
+    def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
+        """Lower and upper end of the interval around each point; NaN where there is none."""
+        raise NotImplementedError
+
+    def labels(self, values: pl.Series, step: int) -> pl.Series:
+        """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``."""
+        at = _axis(values, self.dated)
+        lower, upper = self.ends(at, step)
+        pairs = np.column_stack([lower, upper])
+        known, place = np.unique(pairs, axis=0, return_inverse=True)
+        written = _day if values.dtype.is_temporal() else _number
+        texts = [_label(low, high, written) for low, high in known.tolist()]
+        return pl.Series([texts[i] for i in place.ravel()], dtype=pl.String)
+
+    def bounds(self, label: str, step: int) -> Bounds | None:
+        if found := _BETWEEN.fullmatch(label):
+            return _end(found[1]), _end(found[2])
+        if found := _OPEN.fullmatch(label):
+            end = _end(found[2])
+            return (None, end) if found[1] == "<" else (end, None)
+        return None
+
+
+@dataclass(frozen=True)
+class Cuts(_Ranges):
+    """Intervals between given cuts, a list a level; open below the first and above the last.
+
+    >>> Cuts(((20, 40, 60), (40,))).labels(pl.Series([17, 40, 61]), 1).to_list()
+    ['< 20', '[40, 60)', '>= 60']
+    """
+
+    cuts: tuple[tuple[float, ...], ...]
+    dated: bool | None = False
+
+    def __post_init__(self) -> None:
+        for number, level in enumerate(self.cuts, start=1):
+            if not level or list(level) != sorted(set(level)):
+                raise InputError(f"the cuts of level {number} must rise, and there must be some")
+        for number, (finer, coarser) in enumerate(itertools.pairwise(map(set, self.cuts)), start=2):
+            _check_nested(number, finer, coarser)
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        only_words(description, ("cuts",))
+        levels = as_levels(description["cuts"], "cuts")
+        dates, plain = _points([end for level in levels for end in level], "cuts")
+        lengths = iter(plain)
+        return cls(tuple(tuple(next(lengths) for _ in level) for level in levels), dates)
+
+    def to_dict(self) -> dict[str, Any]:
+        written = _day if self.dated else _plain
+        return {"cuts": [[written(cut) for cut in level] for level in self.cuts]}
+
+    @property
+    def steps(self) -> int:
+        return len(self.cuts)
+
+    def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
+        edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
+        place = np.searchsorted(edges, at, side="right")
+        missing = np.isnan(at)
+        place[missing] = 1
+        lower, upper = edges[place - 1], edges[place]
+        lower[missing] = upper[missing] = np.nan
+        return lower, upper
+
+
+@dataclass(frozen=True)
+class Widths(_Ranges):
+    """Intervals of equal width from 0, a width a level; those beyond `bottom` and `top` are open.
+
+    >>> Widths((5, 10), top=90).labels(pl.Series([43, 95]), 1).to_list()
+    ['[40, 45)', '>= 90']
+    """
+
+    widths: tuple[float, ...]
+    bottom: float | None = None
+    top: float | None = None
+    dated: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not self.widths or not all(w > 0 and math.isfinite(w) for w in self.widths):
+            raise InputError("a width must be a number above 0")
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise InputError("bottom must be below top")
+        for number, (finer, coarser) in enumerate(itertools.pairwise(self.widths), start=2):
+            if coarser < finer:
+                raise InputError(f"level {number} is finer than the one before; widths must grow")
+            if (_exact(coarser) / _exact(finer)).denominator != 1:
+                raise InputError(
+                    f"level {number} does not nest: its width must be a multiple of the one before"
+                )
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        only_words(description, ("width", "bottom", "top"))
+        given = description["width"]
+        dates, widths = _points(given if isinstance(given, list | tuple) else [given], "width")
+        if dates:
+            raise InputError("a width is a number, for dates of days")
+        ends = {end: description[end] for end in ("bottom", "top") if end in description}
+        dates, places = _points(list(ends.values()), "bottom and top")
+        return cls(tuple(widths), **dict(zip(ends, places)), dated=dates if ends else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        written = _day if self.dated else _plain
+        ends = {"bottom": self.bottom, "top": self.top}
+        said = {end: written(place) for end, place in ends.items() if place is not None}
+        return {"width": [_plain(width) for width in self.widths], **said}
+
+    @property
+    def steps(self) -> int:
+        return len(self.widths)
+
+    def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
+        lower, upper = _around(at, _exact(self.widths[step - 1]))
+        if self.bottom is not None:
+            below = at < self.bottom
+            lower[below], upper[below] = -np.inf, self.bottom
+            np.maximum(lower, self.bottom, out=lower, where=~below)
+        if self.top is not None:
+            above = at >= self.top
+            np.minimum(upper, self.top, out=upper, where=~above)
+            lower[above], upper[above] = self.top, np.inf
+        return lower, upper
+
+
+def _around(at: Floats, width: Fraction) -> tuple[Floats, Floats]:
+    """The multiples of a width around each point; NaN where they would not be exact."""
+    part, unit = float(width.numerator), float(width.denominator)
+    count = np.floor(at / float(width))
+    with np.errstate(invalid="ignore"):
+        # The quotient is rounded, so the point may lie in an interval beside it.
+        count -= at < count * part / unit
+        count += at >= (count + 1) * part / unit
+        count[(np.abs(count) + 1) * part >= EXACT] = np.nan
+    return count * part / unit, (count + 1) * part / unit
+
+
+def as_levels(given: Any, word: str) -> list[list[Any]]:
+    """One list for one level, or a list of lists."""
+    if isinstance(given, list | tuple) and given:
+        nested = [isinstance(level, list | tuple) for level in given]
+        if all(nested):
+            return [list(level) for level in given]
+        if not any(nested):
+            return [list(given)]
+    raise InputError(f"{word} must be a list, or a list of lists, one for each level")
+
+
+def only_words(description: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    """Refuse words that this form does not know."""
+    if unknown := [word for word in description if word not in allowed]:
+        raise InputError(f"unknown entry {unknown[0]!r}; allowed here: {', '.join(allowed)}")
+
+
+def _points(given: Sequence[Any], word: str) -> tuple[bool, list[float]]:
+    """Whether the points are dates, and their places on the axis."""
+    places = [_place(point) for point in given]
+    dates = {dated for dated, _ in filter(None, places)}
+    if None in places or len(dates) > 1:
+        raise InputError(f"{word} must be all numbers, or all dates such as 2024-12-31")
+    return dates == {True}, [place for _, place in filter(None, places)]
+
+
+def _place(point: Any) -> tuple[bool, float] | None:
+    if isinstance(point, str):
+        try:
+            point = date.fromisoformat(point)
+        except ValueError:
+            return None
+    if isinstance(point, date) and not isinstance(point, datetime):
+        return True, float(point.toordinal() - 1)
+    if isinstance(point, int | float) and not isinstance(point, bool) and math.isfinite(point):
+        return False, point
+    return None
+
+
+def _axis(values: pl.Series, dated: bool | None) -> Floats:
+    """The values as points on one axis, NaN for missing: numbers, or days."""
+    temporal = values.dtype in (pl.Date, pl.Datetime)
+    if not (temporal or values.dtype.is_numeric()) or (dated is not None and dated != temporal):
+        needed = {True: "dates", False: "numbers", None: "numbers or dates"}[dated]
+        raise InputError(f"intervals between {needed} do not fit a column of {values.dtype}")
+    if temporal:
+        values = values.cast(pl.Date).to_physical().cast(pl.Float64) + _EPOCH
+    return values.cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(np.float64)
+
+
+def _label(lower: float, upper: float, written: Any) -> str | None:
+    if math.isnan(lower):
+        return None
+    if math.isinf(lower):
+        return f"< {written(upper)}"
+    if math.isinf(upper):
+        return f">= {written(lower)}"
+    return f"[{written(lower)}, {written(upper)})"
+
+
+def _plain(number: float) -> int | float:
+    return int(number) if number == int(number) and abs(number) < EXACT else number
+
+
+def _number(number: float) -> str:
+    return str(_plain(number))
+
+
+def _day(days: float) -> str:
+    """The date after so many days; beyond the calendar, its last day."""
+    ordinal = min(max(int(days) + 1, 1), date.max.toordinal())
+    return date.fromordinal(ordinal).isoformat()
+
+
+def _end(text: str) -> End:
+    try:
+        return float(text)
+    except ValueError:
+        return date.fromisoformat(text)
+
+
+def _exact(width: float) -> Fraction:
+    """The number as it is written: 0.1 is a tenth."""
+    return Fraction(str(width))
+
+
+def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
+    if new := coarser - finer:
+        wrong = "is finer than" if coarser > finer else "does not nest in"
+        raise InputError(
+            f"level {number} {wrong} the one before: {plural(len(new), 'cut')} of it "
+            f"{'is' if len(new) == 1 else 'are'} not among the cuts of level {number - 1}"
+        )

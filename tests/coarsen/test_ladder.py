@@ -1,0 +1,242 @@
+"""Ladders: labels, levels that nest, values that nobody foresaw, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.coarsen.ladder import Ladder
+from tamis.errors import InputError
+
+DAYS = pl.Series("when", [date(2021, 5, 3), date(1999, 12, 31), None])
+DESCRIPTIONS: dict[str, dict[str, Any]] = {
+    "cuts": {"cuts": [[20, 30, 40, 60], [30, 60]]},
+    "width": {"width": [5, 10, 20], "top": 90},
+    "fraction": {"width": [0.1, 0.5], "bottom": -1, "top": 2.25},
+    "keep": {"keep": [3, 1]},
+    "common": {"common": [["1", "7", "x"], ["7"]]},
+    "groups": {"groups": [{"low": ["1", "2"], "high": ["9"]}], "unlisted": "other"},
+}
+NUMBERS = st.lists(st.none() | st.integers(-5, 120) | st.floats(-5, 120), min_size=1)
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_a_description_makes_the_same_ladder_again(name):
+    ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
+    assert Ladder.from_dict("c", ladder.to_dict()) == ladder
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+@given(values=NUMBERS)
+@settings(max_examples=40)
+def test_each_level_groups_as_its_labels_do_and_nests(name, values):
+    """The definition: two rows are in one group where their labels are equal."""
+    ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
+    column = pl.Series("c", values, dtype=pl.Float64)
+    codes, hierarchy = ladder.hierarchy(column)
+    assert hierarchy.top == ladder.top
+    for level in range(ladder.top + 1):
+        labels = ladder.apply(column, level).to_list()
+        groups = hierarchy.groups[level][codes].tolist()
+        for one, other in itertools.combinations(range(len(values)), 2):
+            assert (groups[one] == groups[other]) == (labels[one] == labels[other])
+
+
+@given(
+    value=st.integers(-300, 300).map(lambda n: n / 20) | st.floats(-40, 40),
+    width=st.sampled_from([0.1, 0.25, 0.3, 1, 5]),
+)
+def test_a_width_holds_the_value_exactly(value, width):
+    ladder = Ladder.from_dict("c", {"width": [width]})
+    label = ladder.apply(pl.Series([float(value)]), 1)
+    lower, upper = ladder.bounds(label, 1).row(0)
+    assert lower <= value < upper
+    count = round(lower / width)
+    assert (lower, upper) == (
+        float(count * Fraction(str(width))),
+        float((count + 1) * Fraction(str(width))),
+    )
+
+
+def test_intervals_read_as_people_write_them():
+    age = Ladder.from_dict("age", {"width": 5, "bottom": 20, "top": 90})
+    ages = pl.Series("age", [17, 20, 43, 89, 90, 120, None])
+    assert age.apply(ages, 1).to_list() == [
+        "< 20", "[20, 25)", "[40, 45)", "[85, 90)", ">= 90", ">= 90", None,
+    ]  # fmt: skip
+    assert age.apply(ages, 0) is ages
+    assert age.apply(ages, 2).to_list() == ["*"] * 7
+    assert age.apply(ages, 1).name == "age"
+
+
+@settings(max_examples=40)
+@given(st.dates(min_value=date(1, 1, 1), max_value=date(9999, 12, 31)))
+def test_calendar_bounds_hold_the_day(day):
+    units = ["day", "month", "quarter", "year", "decade"]
+    ladder = Ladder.from_dict("when", {"dates": units})
+    for level, unit in enumerate(units, start=1):
+        label = ladder.apply(pl.Series([day]), level)
+        lower, upper = ladder.bounds(label, level).row(0)
+        assert lower is None or lower <= day
+        assert upper is None or day < upper
+        last = date.max if upper is None else upper - timedelta(days=1)
+        assert ladder.apply(pl.Series([last]), level).to_list() == label.to_list(), unit
+
+
+def test_dates_by_the_calendar_weeks_and_cuts():
+    calendar = Ladder.from_dict("when", {"dates": ["month", "quarter", "year", "decade"]})
+    told = [calendar.apply(DAYS, level)[0] for level in range(1, 6)]
+    assert told == ["2021-05", "2021-Q2", "2021", "2020s", "*"]
+    assert calendar.apply(DAYS, 2).to_list() == ["2021-Q2", "1999-Q4", None]
+    weeks = Ladder.from_dict("when", {"width": 7})
+    assert weeks.apply(DAYS, 1).to_list()[0] == "[2021-05-03, 2021-05-10)"  # a Monday
+    cuts = Ladder.from_dict("when", {"cuts": [date(2000, 1, 1), "2010-01-01"]})
+    assert cuts.apply(DAYS, 1).to_list() == [">= 2010-01-01", "< 2000-01-01", None]
+    assert cuts.bounds(cuts.apply(DAYS, 1), 1).rows() == [
+        (date(2010, 1, 1), None), (None, date(2000, 1, 1)), (None, None),
+    ]  # fmt: skip
+    assert Ladder.from_dict("when", cuts.to_dict()) == cuts
+
+
+def test_a_moment_belongs_to_its_day():
+    moment = pl.Series([date(2021, 5, 3)]).cast(pl.Datetime) + timedelta(days=1, microseconds=-1)
+    cuts = Ladder.from_dict("when", {"cuts": ["2021-05-04"]})
+    assert cuts.apply(moment, 1).to_list() == ["< 2021-05-04"]
+    hours = Ladder.from_dict("when", {"dates": ["hour", "day"]})
+    assert [hours.apply(moment, level)[0] for level in (1, 2)] == ["2021-05-03 23:00", "2021-05-03"]
+
+
+def test_codes_keep_their_first_characters():
+    zips = Ladder.from_dict("zip", {"keep": [5, 3, 2]})
+    codes = pl.Series(["01000", "75011-42", "9", "é\nab", None])
+    assert zips.apply(codes, 3).to_list() == ["01***", "75******", "9", "é\n**", None]
+    assert zips.apply(pl.Series([10115]), 2).to_list() == ["101**"]
+
+
+def test_rare_values_are_not_named():
+    jobs = Ladder.from_dict("job", {"common": [["cook", "judge"], ["cook"]]})
+    column = pl.Series(["cook", "judge", "falconer", None])
+    assert jobs.apply(column, 1).to_list() == ["cook", "judge", "other", None]
+    assert jobs.apply(column, 2).to_list() == ["cook", "other", "other", None]
+    assert "falconer" not in str(jobs.to_dict())
+
+
+def test_values_never_seen_go_up_until_a_level_covers_them():
+    width = Ladder.from_dict("x", {"width": 5, "top": 90})
+    assert width.apply(pl.Series([1e300]), 1).to_list() == [">= 90"]
+    far = Ladder.from_dict("x", {"width": 5})
+    assert far.apply(pl.Series([1e300, 3.0]), 1).to_list() == ["*", "[0, 5)"]
+    groups = Ladder.from_dict("x", {"groups": {"a": ["1"]}})
+    assert groups.apply(pl.Series(["1", "2", None]), 1).to_list() == ["a", "*", None]
+    other = Ladder.from_dict("x", {"groups": {"a": ["1"]}, "unlisted": "rest"})
+    assert other.apply(pl.Series(["1", "2", None]), 1).to_list() == ["a", "rest", None]
+
+
+def test_values_that_the_ladder_lacks_are_counted_and_not_shown():
+    groups = Ladder.from_dict("job", {"groups": {"manual": ["cook"]}})
+    column = pl.Series("job", ["cook", "falconer", "falconer", "bard"])
+    with pytest.raises(InputError, match=r"'job' has 2 values in 3 rows .*unlisted") as refused:
+        groups.hierarchy(column)
+    assert "falconer" not in str(refused.value)
+    codes, hierarchy = Ladder.from_dict(
+        "job", {"groups": {"manual": ["cook"]}, "unlisted": "other"}
+    ).hierarchy(column)
+    assert hierarchy.widths == (3, 2, 1)
+    assert hierarchy.groups[1][codes].tolist() == [0, 1, 1, 1]
+
+
+def test_listed_values_are_leaves_though_no_row_has_them():
+    groups = Ladder.from_dict("age", {"groups": {"low": [17, 18.0], "high": ["90", "?"]}})
+    codes, hierarchy = groups.hierarchy(pl.Series("age", [18, 90, None]))
+    assert codes.tolist() == [1, 2, 4]
+    assert hierarchy.groups[1].tolist() == [0, 0, 1, 1, 2]
+    assert hierarchy.shares(1)[0] == 2 / 5
+
+
+def test_categories_are_texts():
+    groups = Ladder.from_dict("job", {"groups": {"manual": ["cook"], "office": ["judge"]}})
+    column = pl.Series("job", ["judge", "cook"], dtype=pl.Enum(["judge", "cook"]))
+    assert groups.apply(column, 1).to_list() == ["office", "manual"]
+    assert groups.hierarchy(column).codes.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({}, "exactly one of cuts, width"),
+        ({"cuts": [1], "keep": [2]}, "got cuts, keep"),
+        ({"cuts": []}, "must be a list"),
+        ({"cuts": [[1, 2], 3]}, "must be a list"),
+        ({"cuts": [2, 1]}, "must rise"),
+        ({"cuts": [1, 1]}, "must rise"),
+        ({"cuts": ["soon"]}, "all numbers, or all dates"),
+        ({"cuts": [1, "2020-01-01"]}, "all numbers, or all dates"),
+        ({"cuts": [1, math.inf]}, "all numbers, or all dates"),
+        ({"cuts": [True, 2]}, "all numbers, or all dates"),
+        ({"cuts": [[1, 2], [3]]}, "level 2 does not nest .* 1 cut of it is not"),
+        ({"cuts": [[1], [1, 2, 3]]}, "level 2 is finer .* 2 cuts"),
+        ({"width": 0}, "above 0"),
+        ({"width": [5, 7]}, "level 2 does not nest"),
+        ({"width": [10, 5]}, "level 2 is finer"),
+        ({"width": 5, "bottom": 9, "top": 3}, "bottom must be below top"),
+        ({"width": 5, "tops": 3}, "unknown entry 'tops'"),
+        ({"keep": [2, 3]}, "level 2 is finer"),
+        ({"keep": [0]}, "at least 1"),
+        ({"keep": ["2"]}, "whole numbers"),
+        ({"dates": ["week"]}, "one or more of hour, day"),
+        ({"dates": ["year", "month"]}, "from fine to coarse"),
+        ({"common": [["a"], ["b"]]}, "level 2 does not nest .* 1 value of it has"),
+        ({"common": [["a"], ["a", "b"]]}, "level 2 is finer"),
+        ({"groups": {}}, "tables of lists"),
+        ({"groups": {"a": []}}, "a name and a list"),
+        ({"groups": {"a": ["x"], "b": ["x", "y"]}}, "1 value has more than one line"),
+        ({"groups": [{"a": ["x"]}, {"c": ["a"], "d": ["a"]}]}, "level 2 does not nest"),
+        ({"groups": [{"a": ["x"], "b": ["y"]}, {"c": ["a"]}]}, "does not place 1 group"),
+        (
+            {"groups": [{"other": ["x"]}, {"c": ["other"]}], "unlisted": "other"},
+            "level 2 .* split 1 time",
+        ),
+    ],
+)
+def test_what_is_no_ladder_is_refused_by_name(description, words):
+    with pytest.raises(InputError, match=words) as refused:
+        Ladder.from_dict("age", description)
+    assert "'age'" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ({"cuts": [1]}, ["a"]),
+        ({"cuts": ["2020-01-01"]}, [1]),
+        ({"cuts": [1]}, [date(2020, 1, 1)]),
+        ({"dates": ["year"]}, ["a"]),
+    ],
+)
+def test_a_ladder_for_another_kind_of_column_is_refused(description, values):
+    with pytest.raises(InputError, match=r"'age'.* column of"):
+        Ladder.from_dict("age", description).hierarchy(pl.Series(values))
+
+
+def test_levels_outside_the_ladder_are_refused():
+    ladder = Ladder.from_dict("age", {"width": 5})
+    with pytest.raises(InputError, match="levels 0 to 2, got 3"):
+        ladder.apply(pl.Series([1]), 3)
+
+
+def test_all_missing_and_empty_columns_climb():
+    ladder = Ladder.from_dict("age", {"width": 5})
+    nothing = pl.Series([None, None], dtype=pl.Int64)
+    assert ladder.apply(nothing, 1).to_list() == [None, None]
+    assert ladder.hierarchy(nothing).codes.tolist() == [0, 0]
+    assert ladder.apply(nothing.head(0), 1).to_list() == []
+    assert np.array_equal(ladder.hierarchy(nothing).hierarchy.groups[1], [0])
