@@ -105,7 +105,7 @@ def full_domain(
         bound = math.inf
     if found is None:
         raise CannotMeet(_hopeless(top, rows, most))
-    score = measure.score(measure.weigh(found).total)
+    score = measure.score(measure.total(found))
     return Optimum(found, score, min(score, measure.score(bound)), nodes, checked)
 
 
@@ -143,13 +143,12 @@ def _searched(
         if node.rows_lost > metric.most:
             below[...] = math.inf
             continue
-        weighed = metric.weigh(node)
-        if node.rows_suppressed <= metric.most and weighed.total < best:
-            best, found = weighed.total, node
-        np.maximum(below, weighed.finer, out=below)
-        if weighed.coarser > -math.inf:
+        if node.rows_suppressed <= metric.most and (total := metric.total(node)) < best:
+            best, found = total, node
+        np.maximum(below, metric.finer(node), out=below)
+        if metric.two_sided:
             above = lower[tuple(slice(level, None) for level in levels)]
-            np.maximum(above, weighed.coarser, out=above)
+            np.maximum(above, metric.coarser(node), out=above)
         bounds[place] = math.inf
     return found, checked
 

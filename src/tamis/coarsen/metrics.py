@@ -16,13 +16,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
-from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, Node
+from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, Levels, Node
 from tamis.errors import InputError
 
 MetricName = Literal[
@@ -40,18 +40,6 @@ EVEN = 0.5
 """The factor at which a suppressed cell and a fully generalised one cost the same."""
 Grid = NDArray[np.float64]
 """A figure for each node of a lattice, or of the part of it below a node."""
-
-
-class Weighed(NamedTuple):
-    """What a node costs, and what others cost at least, on the scale of `Metric.score`.
-
-    `finer` is for each node at or below it (or for all of them together), `coarser` for all at or
-    above it.
-    """
-
-    total: float
-    finer: Grid | float
-    coarser: float = -math.inf
 
 
 class Metric(ABC):
@@ -86,8 +74,24 @@ class Metric(ABC):
         """For each node of the lattice, a cost that it cannot fall below."""
 
     @abstractmethod
-    def weigh(self, node: Node) -> Weighed:
-        """The cost of a node, and bounds for the nodes below and above it."""
+    def total(self, node: Node) -> float:
+        """The cost of a node, on the scale of the bounds."""
+
+    @abstractmethod
+    def finer(self, node: Node) -> Grid | float:
+        """A bound for each node at or below one, or for all of them together."""
+
+    def coarser(self, node: Node) -> float:
+        """A bound for all nodes at or above one."""
+        return -math.inf
+
+    @abstractmethod
+    def within(self, node: Node, low: Levels) -> float:
+        """A bound for all nodes between `low` and a node."""
+
+    @abstractmethod
+    def spread(self, node: Node, low: Levels) -> Floats:
+        """How much of that bound's slack is due to each column; 0 where there is one level."""
 
     def score(self, total: float) -> float:
         """The figure that people read, from a total."""
@@ -119,12 +123,22 @@ class ColumnMetric(Metric):
     def anywhere(self) -> Grid:
         return outer_sum(self.by_column(self.costs(None)))
 
-    def weigh(self, node: Node) -> Weighed:
-        costs = self.costs(node)
-        total = float(costs[self._first_level[:-1] + node.levels].sum())
-        least = self.by_column(self.least_costs(node))
-        finer = outer_sum([each[: level + 1] for each, level in zip(least, node.levels)])
-        return Weighed(total, finer)
+    def total(self, node: Node) -> float:
+        return float(self.costs(node)[self._first_level[:-1] + node.levels].sum())
+
+    def finer(self, node: Node) -> Grid:
+        return outer_sum(self._between(node, (0,) * len(node.levels)))
+
+    def within(self, node: Node, low: Levels) -> float:
+        return float(sum(each.min() for each in self._between(node, low)))
+
+    def spread(self, node: Node, low: Levels) -> Floats:
+        slack = [np.ptp(each) + 1e-9 * (len(each) - 1) for each in self._between(node, low)]
+        return np.array(slack)
+
+    def _between(self, node: Node, low: Levels) -> list[Floats]:
+        columns = zip(self.by_column(self.least_costs(node)), low, node.levels)
+        return [each[fine : coarse + 1] for each, fine, coarse in columns]
 
 
 def outer_sum(parts: Sequence[Floats]) -> Grid:
@@ -332,24 +346,48 @@ class Height(ColumnMetric):
         return self.costs(node)
 
 
-class Discernability(Metric):
-    """For each row the rows it cannot be told from: its class, or all if it is suppressed."""
+class _ClassMetric(Metric):
+    """What depends on the sizes of classes alone."""
 
     two_sided = True
+
+    @abstractmethod
+    def _fewest(self, classes: float) -> float:
+        """A bound for nodes of at most so many classes."""
+
+    def within(self, node: Node, low: Levels) -> float:
+        widths = [h.widths[level] for h, level in zip(self.rows.hierarchies, low)]
+        return max(float(self.finer(node)), self._fewest(float(math.prod(widths))))
+
+    def spread(self, node: Node, low: Levels) -> Floats:
+        columns = zip(self.rows.hierarchies, low, node.levels)
+        return np.array([math.log(h.widths[fine] / h.widths[coarse]) + 1e-9 * (coarse - fine)
+                         for h, fine, coarse in columns])  # fmt: skip
+
+
+class Discernability(_ClassMetric):
+    """For each row the rows it cannot be told from: its class, or all if it is suppressed."""
 
     def anywhere(self) -> Grid:
         """Squares add up to least where all classes are equal, and there are not many of them."""
         return self.rows.rows**2 / np.minimum(most_classes(self.rows), len(self._bottom[1]))
 
-    def weigh(self, node: Node) -> Weighed:
-        """Rows that are lost pay in full; classes that merge on the way up stay or grow."""
-        sizes = node.sizes
-        kept = sizes[~node.suppressed]
-        total = float(kept @ kept + self.rows.rows * node.rows_suppressed)
-        safe = self._alone[~node.doomed[node.class_of]]
-        finer = float(safe.sum() + self.rows.rows * node.rows_doomed)
-        finer += node.stray * (self.rows.rows - self._dearest)
-        return Weighed(total, finer, float(sizes @ np.maximum(sizes, self.least)))
+    def total(self, node: Node) -> float:
+        kept = node.sizes[~node.suppressed]
+        return float(kept @ kept + self.rows.rows * node.rows_suppressed)
+
+    def finer(self, node: Node) -> float:
+        """Rows that are lost pay in full, the others for the classes that nothing splits."""
+        safe = float(self._alone[~node.doomed[node.class_of]].sum())
+        stray = node.stray * (self.rows.rows - self._dearest)
+        return safe + self.rows.rows * node.rows_doomed + stray
+
+    def coarser(self, node: Node) -> float:
+        """Classes only grow; those that are kept one day have grown to the least size."""
+        return float(node.sizes @ np.maximum(node.sizes, self.least))
+
+    def _fewest(self, classes: float) -> float:
+        return self.rows.rows**2 / min(classes, len(self._bottom[1]))
 
     @cached_property
     def _bottom(self) -> tuple[Any, Any]:
@@ -368,26 +406,29 @@ class Discernability(Metric):
         return float(max(self._bottom[1].max(), self.least))
 
 
-class AverageClassSize(Metric):
+class AverageClassSize(_ClassMetric):
     """The rows of the table for each class that is kept; suppressed rows are one class more."""
-
-    two_sided = True
 
     def anywhere(self) -> Grid:
         most = np.minimum(most_classes(self.rows), self.rows.rows // self.least)
         return np.asarray(self._of(most, self.most > 0))
 
-    def weigh(self, node: Node) -> Weighed:
-        """Below, a class has room for some; above, one contains a kept one or suppressed rows."""
+    def total(self, node: Node) -> float:
         kept = int(np.count_nonzero(~node.suppressed))
+        return float(self._of(kept, node.rows_suppressed > 0))
+
+    def finer(self, node: Node) -> float:
+        """A class has room for so many."""
         room = int((node.sizes[~node.doomed] // self.least).sum())
-        joined = kept + node.rows_suppressed // self.least
-        others = self.most > 0
-        return Weighed(
-            float(self._of(kept, node.rows_suppressed > 0)),
-            float(self._of(room, others)),
-            float(self._of(joined, others)),
-        )
+        return float(self._of(room, self.most > 0))
+
+    def coarser(self, node: Node) -> float:
+        """A class there contains one that is kept here, or is made of suppressed rows."""
+        kept = int(np.count_nonzero(~node.suppressed))
+        return float(self._of(kept + node.rows_suppressed // self.least, self.most > 0))
+
+    def _fewest(self, classes: float) -> float:
+        return float(self._of(min(classes, self.rows.rows // self.least), self.most > 0))
 
     def _of(self, kept: Any, others: bool) -> Any:
         classes = self.suppressing * kept + (self.generalising if others else 0.0)
@@ -425,7 +466,7 @@ def metric_named(
     >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
     >>> rows, two = coded_rows([np.array([1, 0, 1])], [sex]), Constraints(k=2)
     >>> height = metric_named("height", rows, two)
-    >>> height.weigh(grouped_at(rows, (1,), two)).total
+    >>> height.total(grouped_at(rows, (1,), two))
     1.0
     """
     if name not in _METRICS:
