@@ -117,14 +117,16 @@ class CodedRows:
     def leaf_rows(self) -> list[Floats]:
         """For each column, the rows with each leaf."""
         return [
-            np.bincount(line, weights=self.weight, minlength=h.leaves)
+            np.bincount(line, self.weight, h.leaves).astype(np.float64)
             for line, h in zip(self.leaves, self.hierarchies)
         ]
 
     @cached_property
     def _forms(self) -> Ints:
         """The group of each distinct row: a line for each level of each column."""
-        lines = [level[line] for line, h in zip(self.leaves, self.hierarchies) for level in h.groups]
+        lines = [
+            level[line] for line, h in zip(self.leaves, self.hierarchies) for level in h.groups
+        ]
         return np.array(lines, dtype=np.int32)
 
     @cached_property
@@ -147,15 +149,17 @@ class CodedRows:
         weight = self.weight
         if self.people is not None:
             weight = self._firsts(np.zeros_like(self.people), self._person_values)
-        counts: Floats = np.bincount(self.values, weights=weight)
-        return counts / counts.sum()
+        counts = np.bincount(self.values, weight).astype(np.float64)
+        shares: Floats = counts / counts.sum()
+        return shares
 
     @cached_property
     def _person_values(self) -> Ints:
         """A number for each pair of a person and a sensitive value."""
         assert self.people is not None
         assert self.values is not None
-        return self.people * (self.values.max() + 1) + self.values
+        pairs: Ints = self.people * (self.values.max() + 1) + self.values
+        return pairs
 
     @staticmethod
     def _firsts(class_of: Ints, items: Ints) -> Ints:
@@ -244,9 +248,7 @@ def numbered_rows(table: Ints, widths: Sequence[int], lines: Sequence[int]) -> t
         keys = mixed_keys(table, np.array([line for line, _ in chunk]), np.array(strides))
         if known > 1:
             keys += of_row
-        of_row, known = (
-            number_direct(keys, radix) if radix <= ROOMY * rows else number_hashed(keys)
-        )
+        of_row, known = number_direct(keys, radix) if radix <= ROOMY * rows else number_hashed(keys)
     return of_row, known
 
 

@@ -101,7 +101,10 @@ def leaf_counts(leaves: Any, first: Any, counted: Any, class_of: Any, weight: An
 
 @njit(cache=True)
 def first_in_class(class_of: Any, items: Any, width: int) -> Any:
-    """1 for each row that is the first of its class with its item, else 0; items are below width."""
+    """1 for each row that is the first of its class with its item, else 0.
+
+    Items are below `width`.
+    """
     size = _slots(class_of.size)
     held = np.full(size, EMPTY)
     first = np.zeros(class_of.size, np.int64)
@@ -118,7 +121,10 @@ def first_in_class(class_of: Any, items: Any, width: int) -> Any:
 
 @njit(cache=True)
 def rows_by_class(class_of: Any, values: Any, weight: Any, classes: int) -> Any:
-    """Values and weights in the order of the classes; where each class starts, and the last ends."""
+    """Values and weights in the order of the classes, and where each class starts.
+
+    The last start is the end.
+    """
     starts = np.zeros(classes + 1, np.int64)
     for row in range(class_of.size):
         starts[class_of[row] + 1] += 1

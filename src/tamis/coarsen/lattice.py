@@ -1,11 +1,11 @@
 """The best levels for all rows (full-domain generalisation), with some rows suppressed.
 
-Each node that is looked at closes others: all finer ones if too many of its rows are lost, else those
-whose bound is no better than the best score so far. What is never closed has been looked at, so the
-result is the optimum.
+Each node that is looked at closes others: all finer ones if too many of its rows are lost, else
+those whose bound is no better than the best score so far. What is never closed has been looked at,
+so the result is the optimum.
 
-The coarsest nodes come first, after a few on the way from top to bottom that give a score to beat. A
-metric with bounds for finer and coarser nodes does better by halving the lattice again and again.
+The coarsest nodes come first, after a few on the way from top to bottom that give a score to beat.
+A metric with bounds for finer and coarser nodes does better by halving the lattice again and again.
 
 A lattice of more than `MOST_NODES` nodes is searched in boxes, see `tamis.coarsen.boxes`: the
 result then says how far from the optimum it can be at most.
@@ -17,8 +17,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tamis.coarsen.classes import CodedRows, Constraints, Levels, Node, grouped_at
+from tamis.coarsen.classes import CodedRows, Constraints, Node, grouped_at
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
 
@@ -126,9 +127,7 @@ def _hopeless(top: Node, rows: CodedRows, most: int) -> str:
     )
 
 
-def _searched(
-    rows: CodedRows, constraints: Constraints, metric: Metric
-) -> tuple[Node | None, int]:
+def _searched(rows: CodedRows, constraints: Constraints, metric: Metric) -> tuple[Node | None, int]:
     """The best node and how many were looked at."""
     lower = np.ascontiguousarray(metric.anywhere())
     bounds = lower.ravel()  # the same memory
@@ -158,7 +157,7 @@ def _visits(rows: CodedRows, metric: Metric) -> list[int]:
     heights = outer_sum([np.arange(level + 1.0) for level in rows.top])
     coarsest_first = np.argsort(-heights.ravel(), kind="stable")
     if metric.two_sided and metric.most:
-        return coarsest_first[_halving(len(coarsest_first))].tolist()
+        return [*coarsest_first[_halving(len(coarsest_first))].tolist()]
     steps = 2 * max(rows.top)
     ways = np.arange(steps + 1) / max(steps, 1)
     straight = np.rint(np.outer(rows.top, ways)).astype(int)
@@ -166,7 +165,7 @@ def _visits(rows: CodedRows, metric: Metric) -> list[int]:
     return [*dict.fromkeys(first.tolist()), *coarsest_first.tolist()]
 
 
-def _halving(size: int) -> np.ndarray:
+def _halving(size: int) -> NDArray[np.int64]:
     """The places below `size` with their bits reversed: the middle first, then the quarters.
 
     >>> _halving(5).tolist()
@@ -174,5 +173,7 @@ def _halving(size: int) -> np.ndarray:
     """
     bits = max(size - 1, 1).bit_length()
     places = np.arange(1 << bits)
-    reversed_bits = sum(((places >> bit) & 1) << (bits - 1 - bit) for bit in range(bits))
-    return reversed_bits[reversed_bits < size]
+    back = np.zeros_like(places)
+    for bit in range(bits):
+        back |= ((places >> bit) & 1) << (bits - 1 - bit)
+    return back[back < size]

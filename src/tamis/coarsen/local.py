@@ -112,7 +112,8 @@ def local_shares(column: pl.Series, codes: Ints, width: int, found: LocalClasses
     high = np.full(found.classes, -1)
     np.minimum.at(low, found.class_of, codes)
     np.maximum.at(high, found.class_of, codes)
-    return (high - low + 1) / width
+    shares: Floats = (high - low + 1) / width
+    return shares
 
 
 def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClasses) -> float:

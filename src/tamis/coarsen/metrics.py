@@ -234,7 +234,7 @@ class Loss(_LeafMetric):
         return self.suppressing + (1 - self.suppressing - self.generalising) * largest
 
     def _weighed(self, above: Floats, most: Floats) -> Floats:
-        column = cut_to_ten_decimals(np.maximum(0, above / most))
+        column: Floats = cut_to_ten_decimals(np.maximum(0, above / most))
         return np.log1p(column) / len(self.rows.hierarchies)
 
     def score(self, total: float) -> float:
@@ -398,7 +398,8 @@ class Discernability(_ClassMetric):
     def _alone(self) -> Floats:
         """What a distinct row costs at least wherever it is kept."""
         class_of, sizes = self._bottom
-        return self.rows.weight * np.maximum(sizes[class_of], float(self.least))
+        costs: Floats = self.rows.weight * np.maximum(sizes[class_of], float(self.least))
+        return costs
 
     @cached_property
     def _dearest(self) -> float:

@@ -151,9 +151,7 @@ def coarsened(
     return _exact(request, metric, max_suppressed)
 
 
-def _request(
-    data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints
-) -> _Request:
+def _request(data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints) -> _Request:
     scoped = scope(data)
     table = data if isinstance(data, Table) else Table(scoped.frame)
     values, missing = None, False
