@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from itertools import count
 
-from tamis.coarsen.classes import CodedRows, Constraints, Levels, Node, grouped_at
+from tamis.coarsen.classes import CodedRows, Constraints, LatticeNode, Levels, grouped_at
 from tamis.coarsen.metrics import Metric
 
 MOST_CHECKED = 3_000
@@ -30,14 +30,14 @@ class _BoxSearch:
     metric: Metric
     most_checked: int
     best: float = math.inf
-    found: Node | None = None
+    found: LatticeNode | None = None
     seen: dict[Levels, float] = field(default_factory=dict)
 
     @property
     def spent(self) -> bool:
         return len(self.seen) >= self.most_checked
 
-    def look(self, levels: Levels) -> Node | None:
+    def look(self, levels: Levels) -> LatticeNode | None:
         """The node; `None` if too many rows are lost there and below."""
         node = grouped_at(self.rows, levels, self.constraints)
         total = math.inf
@@ -64,21 +64,21 @@ class _BoxSearch:
     def divide(self) -> float:
         """Cut the box with the lowest bound in two until the best is proven; the last bound."""
         order = count()  # between equal bounds, the older box first
-        top = self.look(self.rows.top)
-        bottom = (0,) * len(self.rows.top)
-        boxes = [] if top is None else [(self.metric.within(top, bottom), next(order), top, bottom)]
-        while boxes and boxes[0][0] < self.best:
-            bound, _, node, low = boxes[0]
+        boxes: list[tuple[float, int, LatticeNode, Levels]] = []
+        bound, parts = -math.inf, [(self.look(self.rows.top), (0,) * len(self.rows.top))]
+        while True:
+            for node, low in parts:
+                if node is not None and node.levels != low:
+                    lower = max(bound, self.metric.within(node, low))
+                    heapq.heappush(boxes, (lower, next(order), node, low))
+            if not boxes or boxes[0][0] >= self.best:
+                return math.inf
             if self.spent:
-                return bound
-            heapq.heappop(boxes)
-            for half, floor in self._halves(node, low):
-                if half is not None and half.levels != floor:
-                    lower = max(bound, self.metric.within(half, floor))
-                    heapq.heappush(boxes, (lower, next(order), half, floor))
-        return math.inf
+                return boxes[0][0]
+            bound, _, node, low = heapq.heappop(boxes)
+            parts = self._halves(node, low)
 
-    def _halves(self, node: Node, low: Levels) -> list[tuple[Node | None, Levels]]:
+    def _halves(self, node: LatticeNode, low: Levels) -> list[tuple[LatticeNode | None, Levels]]:
         """The box cut across the column that its bound is least sure of."""
         column = int(self.metric.spread(node, low).argmax())
         middle = (low[column] + node.levels[column]) // 2
@@ -95,7 +95,7 @@ def _one_finer(levels: Levels, column: int) -> Levels:
 
 def searched_in_boxes(
     rows: CodedRows, constraints: Constraints, metric: Metric, most_checked: int = MOST_CHECKED
-) -> tuple[Node | None, float, int]:
+) -> tuple[LatticeNode | None, float, int]:
     """The best node found, a bound on the total of all nodes, and how many were looked at.
 
     The bound is infinite where the best node is proven to be the optimum.

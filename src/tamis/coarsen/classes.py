@@ -273,7 +273,7 @@ def _strides(widths: Sequence[int], known: int) -> tuple[list[int], int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class LatticeNode:
     """The classes at some levels, and which of them leave.
 
     Parameters
@@ -314,7 +314,7 @@ class Node:
         return self.rows_doomed + self.stray
 
 
-def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> Node:
+def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
     """Group the rows at a node and test each class.
 
     Examples
@@ -334,11 +334,11 @@ def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> Nod
         diverse = np.minimum(rows.values_in(class_of, classes), people)
         doomed |= diverse < constraints.l
     if constraints.t is None:
-        return Node(tuple(levels), class_of, sizes, doomed, doomed)
+        return LatticeNode(tuple(levels), class_of, sizes, doomed, doomed)
     distances = rows.distances(class_of, classes, constraints.distance)
     suppressed = doomed | (distances > constraints.t)
     stray = 0 if rows.people is not None else _stray(sizes, distances, constraints.t, ~doomed)
-    return Node(tuple(levels), class_of, sizes, doomed, suppressed, stray)
+    return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray)
 
 
 def _stray(sizes: Ints, distances: Floats, t: float, asked: Bools) -> int:

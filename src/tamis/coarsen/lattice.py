@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.coarsen.classes import CodedRows, Constraints, Node, grouped_at
+from tamis.coarsen.classes import CodedRows, Constraints, LatticeNode, grouped_at
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
 
@@ -33,7 +33,7 @@ class Optimum:
 
     Parameters
     ----------
-    node : Node
+    node : LatticeNode
     score : float
         By the metric that was asked for; lower is better.
     bound : float
@@ -42,7 +42,7 @@ class Optimum:
         The size of the lattice, and how many of its nodes were looked at.
     """
 
-    node: Node
+    node: LatticeNode
     score: float
     bound: float
     nodes: int
@@ -119,7 +119,7 @@ def most_rows(share: float, rows: int) -> int:
     return math.floor(share * rows * (1 + 1e-12))
 
 
-def _hopeless(top: Node, rows: CodedRows, most: int) -> str:
+def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
     return (
         f"even with every column at its coarsest level {plural(top.rows_suppressed, 'row')} of "
         f"{rows.rows:,} would have to be suppressed, and at most {most:,} may be; allow more with "
@@ -127,7 +127,9 @@ def _hopeless(top: Node, rows: CodedRows, most: int) -> str:
     )
 
 
-def _searched(rows: CodedRows, constraints: Constraints, metric: Metric) -> tuple[Node | None, int]:
+def _searched(
+    rows: CodedRows, constraints: Constraints, metric: Metric
+) -> tuple[LatticeNode | None, int]:
     """The best node and how many were looked at."""
     lower = np.ascontiguousarray(metric.anywhere())
     bounds = lower.ravel()  # the same memory

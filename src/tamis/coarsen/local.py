@@ -65,7 +65,7 @@ def local_classes(
     >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
-    from tamis.coarsen.split_kernels import Asked, Labelled, holds, split_rows
+    from tamis.coarsen.split_kernels import Asked, Labelled, may_be_class, split_classes
 
     asked = Asked(
         constraints.k,
@@ -77,12 +77,12 @@ def local_classes(
     about = Labelled(*_about(people, values if constraints.needs_values else None, target))
     lines = np.array(leaves, dtype=np.int32)
     everybody = np.arange(lines.shape[1])
-    if not holds(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
+    if not may_be_class(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
         raise CannotMeet(
             f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as one "
             "class, so no part of it can; ask for less (k, l)"
         )
-    class_of, classes = split_rows(lines, np.cumsum([0, *widths]), about, asked)
+    class_of, classes = split_classes(lines, np.cumsum([0, *widths]), about, asked)
     return LocalClasses(class_of, int(classes))
 
 
@@ -136,16 +136,16 @@ def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClas
 def local_form(column: pl.Series, found: LocalClasses) -> pl.Series:
     """The column as each class tells it: intervals, or groups of values.
 
-    A column of which some class tells only one value keeps it as a text; missing cells that share
-    a class with others are told with them.
+    All cells are texts. A group of all values is told as ``*``; missing cells are told together
+    with the others of their class.
 
     Examples
     --------
     >>> two = LocalClasses(np.array([0, 0, 1, 1]), 2)
     >>> local_form(pl.Series("age", [31, 35, 47, 47]), two).to_list()
     ['[31, 35]', '[31, 35]', '47', '47']
-    >>> local_form(pl.Series("job", ["cook", "judge", "cook", None]), two).to_list()
-    ['{cook, judge}', '{cook, judge}', 'cook or missing', 'cook or missing']
+    >>> local_form(pl.Series("job", ["cook", "judge", "king", None]), two).to_list()
+    ['{cook, judge}', '{cook, judge}', 'king or missing', 'king or missing']
     """
     cells = pl.DataFrame({"class": found.class_of, "cell": bare(column)})
     if kind_of(column.dtype) == "nominal":

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
-from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, Levels, Node
+from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, LatticeNode, Levels
 from tamis.errors import InputError
 
 MetricName = Literal[
@@ -64,7 +64,8 @@ class Metric(ABC):
         if not 0 <= factor <= 1:
             raise InputError(f"the factor of a metric must be from 0 to 1, got {factor}")
         self.rows = rows
-        self.least = max(constraints.k, constraints.l or 1)
+        # Rows of a class that is kept; no more than there are, where nothing can be kept.
+        self.least = min(max(constraints.k, constraints.l or 1), rows.rows)
         self.most = most
         self.suppressing = 2 * factor if factor < EVEN else 1.0
         self.generalising = 1.0 if factor <= EVEN else 2 - 2 * factor
@@ -74,23 +75,23 @@ class Metric(ABC):
         """For each node of the lattice, a cost that it cannot fall below."""
 
     @abstractmethod
-    def total(self, node: Node) -> float:
+    def total(self, node: LatticeNode) -> float:
         """The cost of a node, on the scale of the bounds."""
 
     @abstractmethod
-    def finer(self, node: Node) -> Grid | float:
+    def finer(self, node: LatticeNode) -> Grid | float:
         """A bound for each node at or below one, or for all of them together."""
 
-    def coarser(self, node: Node) -> float:
+    def coarser(self, node: LatticeNode) -> float:
         """A bound for all nodes at or above one."""
         return -math.inf
 
     @abstractmethod
-    def within(self, node: Node, low: Levels) -> float:
+    def within(self, node: LatticeNode, low: Levels) -> float:
         """A bound for all nodes between `low` and a node."""
 
     @abstractmethod
-    def spread(self, node: Node, low: Levels) -> Floats:
+    def spread(self, node: LatticeNode, low: Levels) -> Floats:
         """How much of that bound's slack is due to each column; 0 where there is one level."""
 
     def score(self, total: float) -> float:
@@ -105,11 +106,11 @@ class ColumnMetric(Metric):
     """
 
     @abstractmethod
-    def costs(self, node: Node | None) -> Floats:
+    def costs(self, node: LatticeNode | None) -> Floats:
         """What each level of each column costs if the rows that a node suppresses are."""
 
     @abstractmethod
-    def least_costs(self, node: Node) -> Floats:
+    def least_costs(self, node: LatticeNode) -> Floats:
         """What it costs at least if the rows that are lost there are suppressed, or more."""
 
     def by_column(self, costs: Floats) -> list[Floats]:
@@ -123,20 +124,20 @@ class ColumnMetric(Metric):
     def anywhere(self) -> Grid:
         return outer_sum(self.by_column(self.costs(None)))
 
-    def total(self, node: Node) -> float:
+    def total(self, node: LatticeNode) -> float:
         return float(self.costs(node)[self._first_level[:-1] + node.levels].sum())
 
-    def finer(self, node: Node) -> Grid:
+    def finer(self, node: LatticeNode) -> Grid:
         return outer_sum(self._between(node, (0,) * len(node.levels)))
 
-    def within(self, node: Node, low: Levels) -> float:
+    def within(self, node: LatticeNode, low: Levels) -> float:
         return float(sum(each.min() for each in self._between(node, low)))
 
-    def spread(self, node: Node, low: Levels) -> Floats:
+    def spread(self, node: LatticeNode, low: Levels) -> Floats:
         slack = [np.ptp(each) + 1e-9 * (len(each) - 1) for each in self._between(node, low)]
         return np.array(slack)
 
-    def _between(self, node: Node, low: Levels) -> list[Floats]:
+    def _between(self, node: LatticeNode, low: Levels) -> list[Floats]:
         columns = zip(self.by_column(self.least_costs(node)), low, node.levels)
         return [each[fine : coarse + 1] for each, fine, coarse in columns]
 
@@ -160,7 +161,7 @@ class _LeafMetric(ColumnMetric):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._kept: tuple[Node | None, Floats] = None, np.zeros(0)
+        self._kept: tuple[LatticeNode | None, Floats] = None, np.zeros(0)
 
     @abstractmethod
     def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
@@ -169,7 +170,7 @@ class _LeafMetric(ColumnMetric):
         `stray` rows more are suppressed, whichever they are.
         """
 
-    def costs(self, node: Node | None) -> Floats:
+    def costs(self, node: LatticeNode | None) -> Floats:
         if node is None:
             return self.level_costs(np.zeros(int(self.rows.first_leaf[-1])), 0)
         if self._kept[0] is not node:
@@ -177,12 +178,12 @@ class _LeafMetric(ColumnMetric):
             self._kept = node, self.level_costs(lost, node.rows_suppressed)
         return self._kept[1]
 
-    def least_costs(self, node: Node) -> Floats:
+    def least_costs(self, node: LatticeNode) -> Floats:
         if node.doomed is node.suppressed:
             return self.costs(node)
         return self.level_costs(self._by_leaf(node, node.doomed), node.rows_doomed, node.stray)
 
-    def _by_leaf(self, node: Node, classes: Bools) -> Floats:
+    def _by_leaf(self, node: LatticeNode, classes: Bools) -> Floats:
         from tamis.coarsen.kernels import leaf_counts
 
         rows = self.rows
@@ -315,12 +316,12 @@ class NormalisedEntropy(Entropy):
 class Precision(ColumnMetric):
     """How far up its hierarchy each cell went, as a share of the way to the top."""
 
-    def costs(self, node: Node | None) -> Floats:
+    def costs(self, node: LatticeNode | None) -> Floats:
         if node is None:
             return np.minimum(self._if_suppressed(0), self._if_suppressed(self.most))
         return self._if_suppressed(node.rows_suppressed)
 
-    def least_costs(self, node: Node) -> Floats:
+    def least_costs(self, node: LatticeNode) -> Floats:
         """Where suppression is cheap, suppressing more may cost less; the cost is linear in it."""
         return np.minimum(self._if_suppressed(node.rows_lost), self._if_suppressed(self.most))
 
@@ -339,10 +340,10 @@ class Precision(ColumnMetric):
 class Height(ColumnMetric):
     """The sum of the levels; suppression costs nothing."""
 
-    def costs(self, node: Node | None) -> Floats:
+    def costs(self, node: LatticeNode | None) -> Floats:
         return np.concatenate([np.arange(h.top + 1.0) for h in self.rows.hierarchies])
 
-    def least_costs(self, node: Node) -> Floats:
+    def least_costs(self, node: LatticeNode) -> Floats:
         return self.costs(node)
 
 
@@ -355,11 +356,11 @@ class _ClassMetric(Metric):
     def _fewest(self, classes: float) -> float:
         """A bound for nodes of at most so many classes."""
 
-    def within(self, node: Node, low: Levels) -> float:
+    def within(self, node: LatticeNode, low: Levels) -> float:
         widths = [h.widths[level] for h, level in zip(self.rows.hierarchies, low)]
         return max(float(self.finer(node)), self._fewest(float(math.prod(widths))))
 
-    def spread(self, node: Node, low: Levels) -> Floats:
+    def spread(self, node: LatticeNode, low: Levels) -> Floats:
         columns = zip(self.rows.hierarchies, low, node.levels)
         return np.array([math.log(h.widths[fine] / h.widths[coarse]) + 1e-9 * (coarse - fine)
                          for h, fine, coarse in columns])  # fmt: skip
@@ -372,17 +373,17 @@ class Discernability(_ClassMetric):
         """Squares add up to least where all classes are equal, and there are not many of them."""
         return self.rows.rows**2 / np.minimum(most_classes(self.rows), len(self._bottom[1]))
 
-    def total(self, node: Node) -> float:
+    def total(self, node: LatticeNode) -> float:
         kept = node.sizes[~node.suppressed]
         return float(kept @ kept + self.rows.rows * node.rows_suppressed)
 
-    def finer(self, node: Node) -> float:
+    def finer(self, node: LatticeNode) -> float:
         """Rows that are lost pay in full, the others for the classes that nothing splits."""
         safe = float(self._alone[~node.doomed[node.class_of]].sum())
         stray = node.stray * (self.rows.rows - self._dearest)
         return safe + self.rows.rows * node.rows_doomed + stray
 
-    def coarser(self, node: Node) -> float:
+    def coarser(self, node: LatticeNode) -> float:
         """Classes only grow; those that are kept one day have grown to the least size."""
         return float(node.sizes @ np.maximum(node.sizes, self.least))
 
@@ -414,16 +415,16 @@ class AverageClassSize(_ClassMetric):
         most = np.minimum(most_classes(self.rows), self.rows.rows // self.least)
         return np.asarray(self._of(most, self.most > 0))
 
-    def total(self, node: Node) -> float:
+    def total(self, node: LatticeNode) -> float:
         kept = int(np.count_nonzero(~node.suppressed))
         return float(self._of(kept, node.rows_suppressed > 0))
 
-    def finer(self, node: Node) -> float:
+    def finer(self, node: LatticeNode) -> float:
         """A class has room for so many."""
         room = int((node.sizes[~node.doomed] // self.least).sum())
         return float(self._of(room, self.most > 0))
 
-    def coarser(self, node: Node) -> float:
+    def coarser(self, node: LatticeNode) -> float:
         """A class there contains one that is kept here, or is made of suppressed rows."""
         kept = int(np.count_nonzero(~node.suppressed))
         return float(self._of(kept + node.rows_suppressed // self.least, self.most > 0))

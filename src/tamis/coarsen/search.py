@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.classes import CodedRows, Constraints, Ints, Node, coded_rows
+from tamis.coarsen.classes import CodedRows, Constraints, Ints, LatticeNode, coded_rows
 from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.lattice import Optimum, full_domain
@@ -210,7 +210,7 @@ def _measured(
     )
 
 
-def _classes_kept(node: Node) -> int:
+def _classes_kept(node: LatticeNode) -> int:
     return int(np.count_nonzero(~node.suppressed))
 
 

@@ -79,7 +79,7 @@ def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
 
 
 @njit(cache=True)
-def holds(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
+def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     """Whether some rows may be a class."""
     crowd = _crowd(part, about.people, seen)
     if crowd < max(asked.k, asked.l):
@@ -177,14 +177,15 @@ def _best_split(
         column = np.searchsorted(first, cut, side="right") - 1
         divided, many = _divided(part, leaves[column], cut - first[column])
         if plain or (
-            holds(divided[:many], about, asked, seen) and holds(divided[many:], about, asked, seen)
+            may_be_class(divided[:many], about, asked, seen)
+            and may_be_class(divided[many:], about, asked, seen)
         ):
             return divided, many
         rated[cut] = -1.0
 
 
 @njit(cache=True)
-def split_rows(leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
+def split_classes(leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
     """The class of each row, and the number of classes."""
     rows = leaves.shape[1]
     seen = np.zeros(rows, np.int8)
