@@ -103,6 +103,14 @@ def test_wrong_descriptions_are_refused_by_name(run, table, tmp_path, toml, word
         assert words in err
 
 
+def test_a_label_cannot_command_the_terminal(run, tmp_path):
+    cells = ["[red]\x1b[2J"] * 9 + ["b"] * 8 + ["c"] * 7
+    pl.DataFrame({"a": cells}).write_parquet(tmp_path / "t.parquet")
+    said = run("ladder", tmp_path / "t.parquet", "--column", "a").out
+    assert "[red]\\x1b[2J" in said
+    assert "\x1b" not in said
+
+
 def test_a_column_that_is_not_there_is_named(run, table):
     code, _, err = run("ladder", table, "--column", "nothing")
     assert code == 2

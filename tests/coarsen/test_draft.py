@@ -63,6 +63,12 @@ def test_a_cut_is_no_measured_value():
     assert not {cut for level in ladder.to_dict()["cuts"] for cut in level} & set(values.tolist())
 
 
+def test_numbers_beyond_exact_arithmetic_get_a_ladder_too():
+    large = pl.Series("x", 2.0**53 + np.arange(-60, 60))
+    ladder = draft_ladder(large)
+    assert smallest(ladder, large, np.arange(120)) >= 5
+
+
 def test_codes_lose_their_last_characters_first():
     assert draft_ladder(pl.Series("zip", ["01000", "75011"])).to_dict() == {"keep": [4, 3, 2, 1]}
     assert draft_ladder(pl.Series("PLZ", [10115, 80331])).to_dict() == {"keep": [4, 3, 2, 1]}

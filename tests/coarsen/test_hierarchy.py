@@ -25,6 +25,7 @@ def test_what_is_no_hierarchy_is_refused(groups, words):
 
 
 def test_shares_count_leaves_that_a_table_may_lack():
-    hierarchy = Hierarchy((np.arange(4), np.array([0, 0, 0, 1]), np.zeros(4)))
+    levels = ([0, 1, 2, 3], [0, 0, 0, 1], [0, 0, 0, 0])
+    hierarchy = Hierarchy(tuple(np.array(level, dtype=np.int32) for level in levels))
     assert hierarchy.shares(1).tolist() == [0.75, 0.75, 0.75, 0.25]
     assert hierarchy.widths == (4, 2, 1)

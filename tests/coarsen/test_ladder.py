@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
     "keep": {"keep": [3, 1]},
     "common": {"common": [["1", "7", "x"], ["7"]]},
     "groups": {"groups": [{"low": ["1", "2"], "high": ["9"]}], "unlisted": "other"},
+    "values": {"values": ["1", "7"], "unlisted": "other"},
 }
 NUMBERS = st.lists(st.none() | st.integers(-5, 120) | st.floats(-5, 120), min_size=1)
 
@@ -37,7 +38,7 @@ def test_a_description_makes_the_same_ladder_again(name):
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 @given(values=NUMBERS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_each_level_groups_as_its_labels_do_and_nests(name, values):
     """The definition: two rows are in one group where their labels are equal."""
     ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
@@ -162,6 +163,12 @@ def test_listed_values_are_leaves_though_no_row_has_them():
     assert hierarchy.shares(1)[0] == 2 / 5
 
 
+def test_moments_are_listed_as_they_are_written():
+    column = pl.Series([datetime(2021, 5, 3, 10, 30), None])
+    groups = Ladder.from_dict("at", {"groups": {"early": ["2021-05-03 10:30:00"]}})
+    assert groups.apply(column, 1).to_list() == ["early", None]
+
+
 def test_categories_are_texts():
     groups = Ladder.from_dict("job", {"groups": {"manual": ["cook"], "office": ["judge"]}})
     column = pl.Series("job", ["judge", "cook"], dtype=pl.Enum(["judge", "cook"]))
@@ -182,6 +189,7 @@ def test_categories_are_texts():
         ({"cuts": [1, "2020-01-01"]}, "all numbers, or all dates"),
         ({"cuts": [1, math.inf]}, "all numbers, or all dates"),
         ({"cuts": [True, 2]}, "all numbers, or all dates"),
+        ({"cuts": [10**400]}, "all numbers, or all dates"),
         ({"cuts": [[1, 2], [3]]}, "level 2 does not nest .* 1 cut of it is not"),
         ({"cuts": [[1], [1, 2, 3]]}, "level 2 is finer .* 2 cuts"),
         ({"width": 0}, "above 0"),
@@ -197,6 +205,10 @@ def test_categories_are_texts():
         ({"common": [["a"], ["b"]]}, "level 2 does not nest .* 1 value of it has"),
         ({"common": [["a"], ["a", "b"]]}, "level 2 is finer"),
         ({"groups": {}}, "tables of lists"),
+        ({"groups": []}, "tables of lists"),
+        ({"values": []}, "no value in it"),
+        ({"values": "x"}, "must be a list"),
+        ({"values": [["x"]]}, "must be a text"),
         ({"groups": {"a": []}}, "a name and a list"),
         ({"groups": {"a": ["x"], "b": ["x", "y"]}}, "1 value has more than one line"),
         ({"groups": [{"a": ["x"]}, {"c": ["a"], "d": ["a"]}]}, "level 2 does not nest"),
@@ -227,10 +239,24 @@ def test_a_ladder_for_another_kind_of_column_is_refused(description, values):
         Ladder.from_dict("age", description).hierarchy(pl.Series(values))
 
 
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_every_level_can_be_said_in_words(name):
+    ladder = Ladder.from_dict("c", DESCRIPTIONS[name])
+    said = [ladder.words(level) for level in range(ladder.top + 1)]
+    assert (said[0], said[-1]) == ("the values as they are", "nothing")
+    assert all(said)
+
+
 def test_levels_outside_the_ladder_are_refused():
     ladder = Ladder.from_dict("age", {"width": 5})
     with pytest.raises(InputError, match="levels 0 to 2, got 3"):
         ladder.apply(pl.Series([1]), 3)
+
+
+def test_labels_of_another_making_have_no_bounds():
+    ladder = Ladder.from_dict("age", {"width": 5})
+    strange = pl.Series(["[a, b)", "< soon", "old", None])
+    assert ladder.bounds(strange, 1).rows() == [(None, None)] * 4
 
 
 def test_all_missing_and_empty_columns_climb():

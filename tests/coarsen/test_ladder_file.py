@@ -40,6 +40,9 @@ def test_values_alone_can_stay_or_go(tmp_path):
     ladder = read_ladder(tmp_path / "f", "sex")
     assert ladder.top == 1
     assert ladder.apply(pl.Series(["Male", None]), 1).to_list() == ["*", "*"]
+    assert ladder.hierarchy(pl.Series(["Female", None])).codes.tolist() == [1, 2]
+    with pytest.raises(InputError, match="2 values in 2 rows"):
+        ladder.check(pl.Series(["Peru", "Chad", "Male"]))
 
 
 def test_numbers_are_found_however_they_are_written(tmp_path):

@@ -38,11 +38,13 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
         raise InputError(f"{path} already exists; pass --force, or another name with -o")
     table = source.read()
     columns = guess_columns(table)
-    content = configuration(source, columns) + ladder_lines(source, table, columns)
+    ladders = likely_ladders(source, table, columns)
+    content = configuration(source, columns) + ladder_lines(ladders)
     with written(path) as draft:
         draft.write_text(content, encoding="utf-8")
     if as_json:
-        print_json({"config": str(path), "columns": [vars(c) for c in columns]})
+        shown = {"columns": [vars(c) for c in columns], "ladders": ladders}
+        print_json({"config": str(path), **shown})
     elif not quiet:
         console().print(
             f"Wrote {path}. Read it, correct it, then run:\n\n  "
@@ -97,15 +99,21 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ladder_lines(source: TableSource, table: Table, columns: list[ColumnGuess]) -> str:
+def likely_ladders(
+    source: TableSource, table: Table, columns: list[ColumnGuess]
+) -> dict[str, dict[str, Any]]:
     """The ladders of the ordinary columns: the given ones, or else those that tamis makes."""
     from tamis.cli.options import given_ladders
     from tamis.coarsen.draft import ladders_of
 
     features = [c.name for c in columns if c.name in table.features and not c.looks]
-    given = given_ladders(source, (), None)
-    made = ladders_of(table, given, features)
-    lines = [f"{_text(name)} = {_toml(ladder.to_dict())}" for name, ladder in made.items()]
+    ladders = ladders_of(table, given_ladders(source, (), None), features)
+    return {name: ladder.to_dict() for name, ladder in ladders.items()}
+
+
+def ladder_lines(ladders: dict[str, dict[str, Any]]) -> str:
+    """The table of ladders, a line each."""
+    lines = [f"{_text(name)} = {_toml(ladder)}" for name, ladder in ladders.items()]
     return "\n".join(["", *_LADDERS, *lines]) + "\n"
 
 

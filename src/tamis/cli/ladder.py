@@ -54,22 +54,17 @@ def ladder(
     shown.check(table.frame.get_column(column))
     levels = [rungs(shown, table, level) for level in range(shown.top + 1)]
     if as_json:
-        print_json(
-            {
-                "column": column,
-                "given": column in given,
-                "unit": table.unit,
-                "ladder": shown.to_dict(),
-                "levels": [_level(number, found) for number, found in enumerate(levels)],
-            }
-        )
+        each = (_level(shown, number, found) for number, found in enumerate(levels))
+        said = {"column": column, "given": column in given, "unit": table.unit}
+        print_json({**said, "ladder": shown.to_dict(), "levels": list(each)})
     else:
         _print_levels(shown, table, levels, column in given)
 
 
-def _level(number: int, found: list[Rung]) -> dict[str, object]:
+def _level(shown: Ladder, number: int, found: list[Rung]) -> dict[str, object]:
     return {
         "level": number,
+        "words": shown.words(number),
         "groups": len(found),
         "smallest": min(rung.people for rung in found),
         # Level 0 has a label for each value of the table, which nobody needs to see again.
@@ -84,22 +79,22 @@ def _print_levels(shown: Ladder, table: Table, levels: list[list[Rung]], given: 
     out = console()
     by = "as given" if given else "made by tamis; tamis init writes it where you can change it"
     out.print(f"{shown.column!r}: levels 0 to {shown.top}, {by}", markup=False)
-    ends = {0: " (the values as they are)", shown.top: " (nothing is told)"}
     one, many = ("person", "people") if table.unit == "people" else ("row", "rows")
     for number, found in enumerate(levels):
         few = plural(min(rung.people for rung in found), one, many)
         groups = f"{plural(len(found), 'group')}, the smallest of {few}"
-        out.print(f"level {number}: {groups}{ends.get(number, '')}", markup=False)
-        if number not in ends:
+        out.print(f"level {number}: {groups} ({shown.words(number)})", markup=False)
+        if 0 < number < shown.top:
             out.print(_labels(found, table))
 
 
 def _labels(found: list[Rung], table: Table) -> RichTable:
+    from tamis.cli import printable
     from tamis.cli.terminal import bar, escape, rich_table
 
     lines = rich_table("label", table.unit, "", numbers=(table.unit,))
     for rung in found[:MOST]:
-        label = "missing" if rung.label is None else escape(rung.label)
+        label = "missing" if rung.label is None else escape(printable(rung.label))
         lines.add_row(label, f"{rung.people:,}", bar(rung.people / table.everybody))
     if len(found) > MOST:
         lines.add_row(f"and {len(found) - MOST:,} more", "", "")

@@ -311,7 +311,13 @@ ladder_options = with_options(
             metavar="COL=FILE",
             help="A csv file with coarser forms of a column's values.",
         ),
-        click.option("--ladders", type=Described(), default=None, hidden=True),
+        click.option(
+            "--ladders",
+            type=Described(),
+            default=None,
+            hidden=True,
+            help="The table [ladders] of a configuration file.",
+        ),
     ]
 )
 """Give a command `--ladder`, and `[ladders]` in its configuration file."""

@@ -51,6 +51,9 @@ class Calendar:
     def steps(self) -> int:
         return len(self.units)
 
+    def words(self, step: int) -> str:
+        return f"the {self.units[step - 1]} of the date"
+
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         unit = self.units[step - 1]
         if values.dtype == pl.Time and unit == "hour":

@@ -2,7 +2,7 @@
 
 Numbers become intervals with round ends, codes such as ZIP their first characters, dates parts of
 the calendar, and of other values the rare ones become "other". No end is chosen for being
-someone's value, and a group is never made for fewer than k people.
+someone's value, and no interval is made and no value kept for fewer than k people.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ladders_of(
     columns : names, optional
         By default the quasi-identifiers.
     k : int
-        The fewest people in a group.
+        The fewest people in an interval, or with a value that keeps its name.
 
     Examples
     --------
@@ -169,6 +169,8 @@ def _ends(
 ) -> tuple[float, float] | None:
     """The inner ends of the two open intervals; `None` if an interval has too few or too many."""
     starts, place = np.unique(Widths((width,)).ends(values, 1)[0], return_inverse=True)
+    if np.isnan(starts).any():
+        return None  # too large to be counted in such widths
     places = range(len(starts))
     first = next((i for i in places if _count(place <= i, people) >= k), len(starts))
     last = next((i for i in reversed(places) if _count(place >= i, people) >= k), -1)
@@ -197,10 +199,19 @@ def _round_from(least: float) -> Iterator[float]:
 
 
 def _coarser(width: float, span: float) -> Iterator[float]:
-    """The width, and after each the next round multiple of it, below the whole span."""
-    while width < span:
+    """The width, and after each the next round multiple of it, up to half of the whole span."""
+    yield width
+    while (width := _next_round(width)) <= span / 2:
         yield width
-        width = float(f"{width * (5 if f'{width:e}'[0] == '2' else 2):.12g}")
+
+
+def _next_round(width: float) -> float:
+    """From 1 to 2, from 2 to 10, from 5 to 10.
+
+    >>> _next_round(0.2), _next_round(50.0)
+    (1.0, 100.0)
+    """
+    return float(f"{width * (5 if f'{width:e}'[0] == '2' else 2):.12g}")
 
 
 def _common(texts: pl.Series, k: int, people: People | None) -> Form:

@@ -51,7 +51,7 @@ class Hierarchy:
             raise InputError(
                 f"level {number} of a hierarchy has {len(coarser)} leaves, not {self.leaves}"
             )
-        pairs = np.unique(np.column_stack([finer, coarser]), axis=0)
+        pairs = np.unique(finer.astype(np.int64) << 32 | coarser)
         if split := len(pairs) - len(np.unique(finer)):
             raise InputError(
                 f"level {number} of a hierarchy does not nest: groups of the level before are "

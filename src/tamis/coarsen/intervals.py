@@ -27,7 +27,10 @@ Bounds = tuple[End, End]
 
 _EPOCH = date(1970, 1, 1).toordinal() - 1
 _BETWEEN = re.compile(r"\[(.+), (.+)\)")
+_INCLUSIVE = "which contain their lower end and not their upper one"
 _OPEN = re.compile(r"(<|>=) (.+)")
+LARGEST = 1e30
+"""The largest number that a table may hold."""
 EXACT = 2**53
 """Whole numbers up to this one are exact as floating-point numbers."""
 
@@ -46,18 +49,22 @@ class _Ranges:
         """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``."""
         at = _axis(values, self.dated)
         lower, upper = self.ends(at, step)
-        pairs = np.column_stack([lower, upper])
-        known, place = np.unique(pairs, axis=0, return_inverse=True)
+        _, first, place = np.unique(lower, return_index=True, return_inverse=True)
         written = _day if values.dtype.is_temporal() else _number
-        texts = [_label(low, high, written) for low, high in known.tolist()]
-        return pl.Series([texts[i] for i in place.ravel()], dtype=pl.String)
+        ends = zip(lower[first].tolist(), upper[first].tolist())
+        texts = pl.Series([_label(*both, written) for both in ends], dtype=pl.String)
+        return texts.gather(place)
 
     def bounds(self, label: str, step: int) -> Bounds | None:
-        if found := _BETWEEN.fullmatch(label):
-            return _end(found[1]), _end(found[2])
-        if found := _OPEN.fullmatch(label):
-            end = _end(found[2])
-            return (None, end) if found[1] == "<" else (end, None)
+        """What a label such as ``[40, 50)`` says; `None` if it is not written so."""
+        try:
+            if found := _BETWEEN.fullmatch(label):
+                return _end(found[1]), _end(found[2])
+            if found := _OPEN.fullmatch(label):
+                end = _end(found[2])
+                return (None, end) if found[1] == "<" else (end, None)
+        except ValueError:
+            return None
         return None
 
 
@@ -94,6 +101,9 @@ class Cuts(_Ranges):
     @property
     def steps(self) -> int:
         return len(self.cuts)
+
+    def words(self, step: int) -> str:
+        return f"intervals between cuts, {_INCLUSIVE}"
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
@@ -151,6 +161,9 @@ class Widths(_Ranges):
     @property
     def steps(self) -> int:
         return len(self.widths)
+
+    def words(self, step: int) -> str:
+        return f"intervals of width {_number(self.widths[step - 1])}, {_INCLUSIVE}"
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))
@@ -211,8 +224,8 @@ def _place(point: Any) -> tuple[bool, float] | None:
             return None
     if isinstance(point, date) and not isinstance(point, datetime):
         return True, float(point.toordinal() - 1)
-    if isinstance(point, int | float) and not isinstance(point, bool) and math.isfinite(point):
-        return False, point
+    if isinstance(point, int | float) and not isinstance(point, bool) and abs(point) <= LARGEST:
+        return False, float(point)
     return None
 
 

@@ -33,6 +33,9 @@ class Form(Protocol):
     def bounds(self, label: str, step: int) -> Bounds | None:
         """The smallest value of a group and the first beyond it; `None` if there are no such."""
 
+    def words(self, step: int) -> str:
+        """How to read the labels of a step."""
+
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -43,6 +46,7 @@ FORMS: dict[str, type[Any]] = {
     "dates": Calendar,
     "common": CommonValues,
     "groups": ValueGroups,
+    "values": ValueGroups,
 }
 """The word of a description that says which form it is."""
 
@@ -142,25 +146,39 @@ class Ladder:
         Null where there is none: open intervals, missing cells, labels that are no range.
         """
         self._check_level(level)
-        known = {label: self._bounds_of(label, level) for label in bare(labels).unique()}
-        lower, upper = ([known[label][end] for label in labels] for end in (0, 1))
-        return pl.DataFrame(
-            {"lower": lower, "upper": upper}, schema_overrides=_kind_of([*lower, *upper])
-        )
+        known = bare(labels).unique()
+        ends = [self._bounds_of(label, level) for label in known]
+        lower, upper = ([each[end] for each in ends] for end in (0, 1))
+        kind = _kind_of([*lower, *upper])
+        found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
+        return _joined(bare(labels), found).select("lower", "upper")
+
+    def words(self, level: int) -> str:
+        """How to read the column at a level, in words for people.
+
+        >>> Ladder.from_dict("zip", {"keep": [3, 2]}).words(2)
+        'the first 2 characters, with a star for each of the others'
+        """
+        self._check_level(level)
+        ends = {0: "the values as they are", self.top: "nothing"}
+        return ends.get(level) or self.form.words(level)
 
     def check(self, values: pl.Series) -> None:
         """Refuse a column with values that no level below ``*`` covers."""
         cells = _cells(values)
-        if not self.form.steps:
-            return
         known = cells.drop_nulls().unique()
-        lacking = known.filter(self._labels(known, 1).is_null())
+        if isinstance(self.form, ValueGroups):
+            lacking = known.filter(self.form.lacks(known))
+        elif self.form.steps:
+            lacking = known.filter(self._labels(known, 1).is_null())
+        else:
+            return
         if lacking.len():
             rows = int(cells.is_in(lacking).sum())
             raise InputError(
                 f"column {self.column!r} has {plural(lacking.len(), 'value')} in "
-                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or set "
-                'unlisted = "other" for it'
+                f"{plural(rows, 'row')} that its ladder lacks; add them to the ladder, or give "
+                'it unlisted = "other" in [ladders] of a schema or configuration'
             )
 
     def _climb(self, values: pl.Series, level: int) -> pl.Series:

@@ -13,6 +13,7 @@ import polars as pl
 
 from tamis.coarsen.intervals import Bounds, as_levels, only_words
 from tamis.errors import InputError, plural
+from tamis.table_file import MOMENT
 
 OTHER = "other"
 """The label of values that have no group of their own."""
@@ -45,10 +46,16 @@ class ValueGroups:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        only_words(description, ("groups", "unlisted"))
         unlisted = unlisted_label(description)
+        if "values" in description:
+            only_words(description, ("values", "unlisted"))
+            values = description["values"]
+            if not isinstance(values, list | tuple):
+                raise InputError("values must be a list of values")
+            return cls(tuple((_value_text(value),) for value in values), unlisted)
+        only_words(description, ("groups", "unlisted"))
         given = description["groups"]
-        levels = given if isinstance(given, list | tuple) else [given]
+        levels = given if isinstance(given, list | tuple) and given else [given]
         return cls(_lines([_members(level) for level in levels], unlisted), unlisted)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,11 +67,16 @@ class ValueGroups:
                 level.setdefault(label, []).append(member)
             levels.append(level)
         unlisted = {} if self.unlisted is None else {"unlisted": self.unlisted}
-        return {"groups": levels, **unlisted}
+        groups = {"groups": levels} if levels else {"values": [line[0] for line in self.lines]}
+        return {**groups, **unlisted}
 
     @property
     def steps(self) -> int:
         return len(self.lines[0]) - 1
+
+    def words(self, step: int) -> str:
+        rest = "" if self.unlisted is None else f"; values that none lists are {self.unlisted!r}"
+        return f"groups of values{rest}"
 
     def leaves(self, dtype: pl.DataType) -> pl.Series:
         """The listed values, as `plain_text` writes those of a column of that type."""
@@ -82,6 +94,11 @@ class ValueGroups:
         if self.unlisted is not None:
             labels = labels.set(labels.is_null() & values.is_not_null(), self.unlisted)
         return labels
+
+    def lacks(self, values: pl.Series) -> pl.Series:
+        """Which values have neither a line nor the group of unlisted ones."""
+        listed = plain_text(values).is_in(self.leaves(values.dtype).implode())
+        return ~listed & (self.unlisted is None)
 
     def tree(self, values: pl.Series) -> tuple[pl.Series, pl.Series, list[pl.Series]]:
         """The values as texts, all leaves, and the label of each leaf at each step.
@@ -143,6 +160,9 @@ class CommonValues:
     def steps(self) -> int:
         return len(self.kept)
 
+    def words(self, step: int) -> str:
+        return f"the common values; all others are {self.other!r}"
+
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         texts = plain_text(values)
         common = texts.is_in(listed_text(self.kept[step - 1], values.dtype).implode())
@@ -185,6 +205,10 @@ class Prefixes:
     def steps(self) -> int:
         return len(self.keep)
 
+    def words(self, step: int) -> str:
+        kept = plural(self.keep[step - 1], "character")
+        return f"the first {kept}, with a star for each of the others"
+
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         kept = self.keep[step - 1]
         texts = plain_text(values)
@@ -209,6 +233,8 @@ def plain_text(values: pl.Series) -> pl.Series:
     >>> plain_text(pl.Series([1.0, 2.5])).to_list()
     ['1', '2.5']
     """
+    if values.dtype == pl.Datetime:
+        return values.dt.strftime(MOMENT)
     texts = values.cast(pl.String)
     return texts.str.strip_suffix(".0") if values.dtype.is_float() else texts
 

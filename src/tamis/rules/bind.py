@@ -16,6 +16,7 @@ from tamis.rules.grammar import number_text
 from tamis.rules.rule import Between, Condition, refuse_unknown
 from tamis.rules.ruleset import RuleSet
 from tamis.table import bare
+from tamis.table_file import MOMENT
 
 Holds = Literal["numbers", "booleans", "text", "nothing"]
 
@@ -51,10 +52,14 @@ def texts(column: pl.Series) -> pl.Series:
 
     >>> texts(pl.Series([1.0, None, 2.5])).to_list()
     ['1', None, '2.5']
+    >>> texts(pl.Series([0]).cast(pl.Datetime)).to_list()
+    ['1970-01-01 00:00:00']
     """
+    cells = bare(column)
+    if column.dtype == pl.Datetime:
+        return cells.dt.strftime(MOMENT).alias(column.name)
     if holds(column.dtype) != "numbers" or column.dtype.is_integer():
         return column.cast(pl.String)
-    cells = bare(column)
     names = {value: value_text(value) for value in cells.unique().drop_nulls().to_list()}
     return cells.replace_strict(names, default=None, return_dtype=pl.String).alias(column.name)
 
