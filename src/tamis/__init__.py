@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.binary.records import BinaryTable as BinaryTable
     from tamis.binary.records import binarise as binarise
+    from tamis.coarsen.classes import Constraints as Constraints
+    from tamis.coarsen.coarsener import Coarsener as Coarsener
     from tamis.coarsen.draft import ladders_of as ladders_of
     from tamis.coarsen.ladder import Ladder as Ladder
     from tamis.coarsen.ladder_file import read_ladder as read_ladder
+    from tamis.coarsen.search import coarsened as coarsened
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
     from tamis.dp.partition import DPPartition as DPPartition
@@ -79,6 +82,8 @@ _HOME = {
     "BreachSelector": "tamis.select.breach",
     "Budget": "tamis.dp.budget",
     "C45Classifier": "tamis.learn.c45",
+    "Coarsener": "tamis.coarsen.coarsener",
+    "Constraints": "tamis.coarsen.classes",
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
     "DPPartition": "tamis.dp.partition",
@@ -100,6 +105,7 @@ _HOME = {
     "UniformNoise": "tamis.perturb.noise",
     "binarise": "tamis.binary.records",
     "breach_increase": "tamis.risk.breach",
+    "coarsened": "tamis.coarsen.search",
     "consider": "tamis.flow",
     "containment_anonymity": "tamis.risk.containment",
     "corrected_t_test": "tamis.learn.cv",

@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "tamis.cli.demo:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
+    "coarsen": "tamis.cli.coarsen:coarsen",
     "perturb": "tamis.cli.perturb:perturb",
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",

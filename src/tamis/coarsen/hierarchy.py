@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 
-Groups = NDArray[np.int32]
+Groups = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,174 @@
+"""`tamis coarsen`: columns in coarser forms, so that people look alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import (
+    OutputFile,
+    TableSource,
+    given_ladders,
+    ladder_options,
+    table_options,
+)
+
+if TYPE_CHECKING:
+    from tamis.coarsen.search import Coarsened
+    from tamis.table import Table
+
+METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
+           "normentropy")  # fmt: skip
+
+
+@click.command()
+@table_options
+@ladder_options
+@click.option(
+    "--k", type=click.IntRange(1), default=5, show_default=True, help="The fewest who look alike."
+)
+@click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
+@click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
+@click.option(
+    "--max-suppressed",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="The largest share of the rows that may be left out.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default="loss",
+    show_default=True,
+    help="What to minimise.",
+)
+@click.option(
+    "--search",
+    type=click.Choice(["exact", "local", "learning"]),
+    default="exact",
+    show_default=True,
+    help="One level a column, or each class its own intervals.",
+)
+@click.option(
+    "--split-by",
+    type=click.Choice(["range", "target"]),
+    default="range",
+    show_default=True,
+    help="local: cut the widest column, or what teaches most.",
+)
+@click.option("--output", "-o", type=OutputFile(), metavar="FILE", help="csv or parquet.")
+def coarsen(
+    source: TableSource,
+    ladder: tuple[str, ...],
+    ladders: dict[str, Any] | None,
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> None:
+    """Make the quasi-identifiers of TABLE coarser until people look alike.
+
+    Each column has a ladder of forms, from its values to nothing: of a csv file (--ladder
+    COL=FILE), of [ladders] in a schema or configuration, or else one that tamis makes.
+    """
+    from tamis.coarsen.classes import Constraints
+    from tamis.coarsen.search import coarsened
+    from tamis.table_file import format_named
+
+    if output is not None:
+        format_named(output)
+    table = source.read_said()
+    found = coarsened(
+        table,
+        given_ladders(source, ladder, ladders),
+        Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t")),
+        **asked,
+    )
+    if output is not None:
+        _write(found, Path(output))
+    if as_json:
+        from tamis.cli.terminal import print_json
+
+        print_json(_result(found, table))
+    else:
+        _print_found(found, table, output)
+
+
+def _result(found: Coarsened, table: Table) -> dict[str, Any]:
+    return {
+        "levels": found.levels,
+        "ladders": {column: ladder.to_dict() for column, ladder in found.ladders.items()},
+        "metric": found.metric,
+        "score": found.score,
+        "bound": found.bound,
+        "proven": found.proven,
+        "rows": found.table.rows,
+        "suppressed_rows": found.suppressed_rows,
+        "classes": found.classes,
+        "k_anonymity": found.k_anonymity,
+        "unit": table.unit,
+    }
+
+
+def _write(found: Coarsened, path: Path) -> None:
+    """Write the rows without identifiers; what was written is read again and counted first."""
+    from tamis.errors import CannotMeet
+    from tamis.files import written
+    from tamis.publish.checks import equals_by_grouping
+    from tamis.table import only
+    from tamis.table_file import format_named, read_written, write_table
+
+    table = found.table
+    leaving = [c for c in table.frame.columns if c not in table.roles.identifiers]
+    known = [c for c in found.ladders if c in leaving]
+    with written(path) as draft:
+        write_table(only(table.frame, leaving), draft)
+        again = read_written(draft, format_named(draft))
+        if known and equals_by_grouping(only(again, known), table.people) < found.k_anonymity:
+            raise CannotMeet("the written table has a smaller k-anonymity; nothing was written")
+
+
+def _print_found(found: Coarsened, table: Table, output: str | None) -> None:
+    from tamis.cli.terminal import console
+    from tamis.errors import plural
+    from tamis.publish.exposure_words import count_words
+
+    out = console()
+    if found.levels is None:
+        out.print("Each class has its own intervals and groups of values.")
+    else:
+        out.print(_levels(found))
+    out.print(_score_words(found), markup=False)
+    rows = f"{plural(found.table.rows, 'row')} in {plural(found.classes, 'class', 'classes')}"
+    left_out = f"{plural(found.suppressed_rows, 'row')} left out"
+    least = count_words(found.k_anonymity, table.unit)
+    out.print(f"{rows}, the smallest of {least}; {left_out}.", markup=False)
+    if output is not None:
+        out.print(f"written to {output}", markup=False)
+
+
+def _levels(found: Coarsened) -> Any:
+    from tamis.cli.terminal import escape, rich_table
+
+    table = rich_table("column", "level", "of", "", numbers=("level", "of"))
+    for column, level in (found.levels or {}).items():
+        top = found.ladders[column].top
+        words = "as it is" if level == 0 else "held back" if level == top else ""
+        table.add_row(escape(column), str(level), str(top), words)
+    return table
+
+
+def _score_words(found: Coarsened) -> str:
+    score = f"{found.metric} {found.score:.4g}"
+    if found.levels is None:
+        return f"{score}."
+    if found.proven:
+        return f"{score}: no levels are better."
+    return (
+        f"{score}; there are too many combinations of levels to try them all, and none is better "
+        f"than {found.bound:.4g}."
+    )

@@ -1,0 +1,353 @@
+"""The classes of rows that look alike at a node, and which of them may leave.
+
+A *node* has a level for each column. Its classes are the rows that are equal at these levels; a
+class that breaks a constraint is suppressed, all its rows together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.coarsen.hierarchy import Hierarchy
+from tamis.errors import InputError
+from tamis.risk.diversity import Distance
+
+Ints = NDArray[Any]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Levels = tuple[int, ...]
+
+LARGEST = 1 << 62
+"""No key reaches this, so that keys stay within 64 bits."""
+ROOMY = 4
+"""Keys index a table directly while it has at most this many cells for each row."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What every class that leaves must satisfy.
+
+    Parameters
+    ----------
+    k : int
+        The fewest people in a class.
+    l : int, optional
+        The fewest distinct sensitive values in a class (and the fewest people).
+    t : float, optional
+        The farthest that the sensitive values of a class may be from those of the whole table.
+    distance : {"equal", "ordered"}
+        Whether t takes all sensitive values to be equally far apart, or counts the steps between
+        them; see `tamis.risk.diversity.t_closeness`.
+
+    Examples
+    --------
+    >>> Constraints(k=5, l=3).needs_values
+    True
+    """
+
+    k: int = 5
+    l: int | None = None  # noqa: E741 - the field's name for it
+    t: float | None = None
+    distance: Distance = "equal"
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"k must be a whole number of at least 1, got {self.k}")
+        if self.l is not None and self.l < 1:
+            raise InputError(f"l must be a whole number of at least 1, got {self.l}")
+        if self.t is not None and not 0 <= self.t <= 1:
+            raise InputError(f"t must be a number from 0 to 1, got {self.t}")
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether a sensitive column is needed."""
+        return self.l is not None or self.t is not None
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Distinct rows as leaves of hierarchies, each with the number of rows it stands for.
+
+    Parameters
+    ----------
+    leaves : array of int32, one line a column
+        The leaf of each distinct row.
+    weight : array of int
+        The rows that each distinct row stands for.
+    hierarchies : tuple of Hierarchy
+        One for each column.
+    of_row : array of int
+        The distinct row of each row of the table.
+    people, values : arrays of int, optional
+        The person and the sensitive value of each distinct row, from 0 without gaps.
+    missing : bool
+        Whether the last sensitive value means missing.
+    """
+
+    leaves: Ints
+    weight: Ints
+    hierarchies: tuple[Hierarchy, ...]
+    of_row: Ints
+    people: Ints | None = None
+    values: Ints | None = None
+    missing: bool = False
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows of the table."""
+        return len(self.of_row)
+
+    @property
+    def top(self) -> Levels:
+        """The node at which every column has its coarsest form."""
+        return tuple(h.top for h in self.hierarchies)
+
+    @cached_property
+    def first_leaf(self) -> Ints:
+        """Where the leaves of each column start if all are counted in one array; then the end."""
+        return np.cumsum([0, *(h.leaves for h in self.hierarchies)])
+
+    @cached_property
+    def leaf_rows(self) -> list[Floats]:
+        """For each column, the rows with each leaf."""
+        return [
+            np.bincount(line, self.weight, h.leaves).astype(np.float64)
+            for line, h in zip(self.leaves, self.hierarchies)
+        ]
+
+    @cached_property
+    def _forms(self) -> Ints:
+        """The group of each distinct row: a line for each level of each column."""
+        lines = [
+            level[line] for line, h in zip(self.leaves, self.hierarchies) for level in h.groups
+        ]
+        return np.array(lines, dtype=np.int32)
+
+    @cached_property
+    def _first_form(self) -> Ints:
+        return np.cumsum([0, *(len(h.groups) for h in self.hierarchies)])
+
+    @cached_property
+    def _form_widths(self) -> list[int]:
+        return [width for h in self.hierarchies for width in h.widths]
+
+    def classes_at(self, levels: Levels) -> tuple[Ints, int]:
+        """The class of each distinct row at a node, and the number of classes."""
+        forms = [int(first) + level for first, level in zip(self._first_form, levels)]
+        return numbered_rows(self._forms, [self._form_widths[f] for f in forms], forms)
+
+    @cached_property
+    def usual_shares(self) -> Floats:
+        """The share of each sensitive value in the whole table, suppressed rows included."""
+        assert self.values is not None
+        weight = self.weight
+        if self.people is not None:
+            weight = self._firsts(np.zeros_like(self.people), self._person_values)
+        counts = np.bincount(self.values, weight).astype(np.float64)
+        shares: Floats = counts / counts.sum()
+        return shares
+
+    @cached_property
+    def _person_values(self) -> Ints:
+        """A number for each pair of a person and a sensitive value."""
+        assert self.people is not None
+        assert self.values is not None
+        pairs: Ints = self.people * (self.values.max() + 1) + self.values
+        return pairs
+
+    @staticmethod
+    def _firsts(class_of: Ints, items: Ints) -> Ints:
+        from tamis.coarsen.kernels import first_in_class
+
+        first: Ints = first_in_class(class_of, items, int(items.max()) + 1)
+        return first
+
+    def people_in(self, class_of: Ints, classes: int, sizes: Ints) -> Ints:
+        """The number of people in each class; `sizes` are its rows."""
+        if self.people is None:
+            return sizes
+        return np.bincount(class_of, self._firsts(class_of, self.people), classes)
+
+    def values_in(self, class_of: Ints, classes: int) -> Ints:
+        """The number of distinct sensitive values in each class."""
+        assert self.values is not None
+        return np.bincount(class_of, self._firsts(class_of, self.values), classes)
+
+    def distances(self, class_of: Ints, classes: int, distance: Distance) -> Floats:
+        """How far the sensitive values of each class are from those of the whole table."""
+        from tamis.coarsen.kernels import equal_distances, ordered_distances, rows_by_class
+
+        weight, usual = self.weight, self.usual_shares
+        if self.people is not None:
+            weight = self._firsts(class_of, self._person_values)
+        values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
+        if distance == "equal":
+            found: Floats = equal_distances(values, weight, starts, usual)
+            return found
+        found = ordered_distances(values, weight, starts, usual)
+        if self.missing:  # it has no place among numbers: the farther of both ends counts
+            below = (values + 1) % len(usual)
+            found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
+        return found
+
+
+def coded_rows(
+    leaves: Sequence[Ints],
+    hierarchies: Sequence[Hierarchy],
+    *,
+    people: Ints | None = None,
+    values: Ints | None = None,
+    missing: bool = False,
+) -> CodedRows:
+    """Collapse equal rows; rows of different people or sensitive values stay apart.
+
+    Examples
+    --------
+    >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
+    >>> coded_rows([np.array([1, 0, 1])], [sex]).weight.tolist()
+    [2, 1]
+    """
+    lines = [np.asarray(line) for line in leaves]
+    widths = [h.leaves for h in hierarchies]
+    for more in (people, values):
+        if more is not None:
+            lines, widths = [*lines, more], [*widths, int(more.max()) + 1]
+    table = np.array(lines, dtype=np.int64)
+    of_row, distinct = numbered_rows(table, widths, range(len(widths)))
+    shown = np.empty(distinct, dtype=np.int64)
+    shown[of_row] = np.arange(len(of_row))
+    return CodedRows(
+        leaves=np.ascontiguousarray(table[: len(hierarchies), shown], dtype=np.int32),
+        weight=np.bincount(of_row, minlength=distinct),
+        hierarchies=tuple(hierarchies),
+        of_row=of_row,
+        people=None if people is None else people[shown].astype(np.int64),
+        values=None if values is None else values[shown].astype(np.int64),
+        missing=missing,
+    )
+
+
+def numbered_rows(table: Ints, widths: Sequence[int], lines: Sequence[int]) -> tuple[Ints, int]:
+    """Number the rows by some lines of a table of codes: equal rows have equal numbers.
+
+    `widths` are the numbers of codes in these lines. Lines of one code are not looked at; the
+    others are joined to one key, and numbered anew before the key would pass 64 bits.
+    """
+    from tamis.coarsen.kernels import mixed_keys, number_direct, number_hashed
+
+    rows = table.shape[1]
+    of_row, known = np.zeros(rows, dtype=np.int32), 1
+    for chunk in _chunks([(line, width) for line, width in zip(lines, widths) if width > 1], rows):
+        strides, radix = _strides([width for _, width in chunk], known)
+        keys = mixed_keys(table, np.array([line for line, _ in chunk]), np.array(strides))
+        if known > 1:
+            keys += of_row
+        of_row, known = number_direct(keys, radix) if radix <= ROOMY * rows else number_hashed(keys)
+    return of_row, known
+
+
+def _chunks(columns: list[tuple[int, int]], rows: int) -> list[list[tuple[int, int]]]:
+    """Consecutive columns whose codes fit one key together with a number of a row."""
+    chunks: list[list[tuple[int, int]]] = []
+    radix = LARGEST
+    for column in columns:
+        if radix * column[1] >= LARGEST:
+            chunks, radix = [*chunks, []], max(rows, 1)
+        chunks[-1].append(column)
+        radix *= column[1]
+    return chunks
+
+
+def _strides(widths: Sequence[int], known: int) -> tuple[list[int], int]:
+    strides = []
+    for width in widths:
+        strides.append(known)
+        known *= width
+    return strides, known
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeNode:
+    """The classes at some levels, and which of them leave.
+
+    Parameters
+    ----------
+    levels : tuple of int
+    class_of : array of int
+        The class of each distinct row.
+    sizes : array of int
+        The rows of each class.
+    doomed : array of bool
+        The classes with too few people or values: so has every finer class inside them.
+    suppressed : array of bool
+        The classes that do not leave: doomed, or too far from the whole table.
+    stray : int
+        Of the rows that are only too far, so many are suppressed at every finer node too.
+    """
+
+    levels: Levels
+    class_of: Ints
+    sizes: Ints
+    doomed: Bools
+    suppressed: Bools
+    stray: int = 0
+
+    @cached_property
+    def rows_suppressed(self) -> int:
+        """The rows that do not leave."""
+        return int(self.sizes[self.suppressed].sum())
+
+    @cached_property
+    def rows_doomed(self) -> int:
+        """The rows in doomed classes."""
+        return int(self.sizes[self.doomed].sum())
+
+    @property
+    def rows_lost(self) -> int:
+        """The fewest rows that this node and every finer one suppress."""
+        return self.rows_doomed + self.stray
+
+
+def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
+    """Group the rows at a node and test each class.
+
+    Examples
+    --------
+    >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
+    >>> rows = coded_rows([np.array([1, 0, 1])], [sex])
+    >>> grouped_at(rows, (0,), Constraints(k=2)).rows_suppressed
+    1
+    """
+    from tamis.coarsen.kernels import summed_by_class
+
+    class_of, classes = rows.classes_at(levels)
+    sizes = summed_by_class(class_of, rows.weight, classes)
+    people = rows.people_in(class_of, classes, sizes)
+    doomed = people < constraints.k
+    if constraints.l is not None:
+        diverse = np.minimum(rows.values_in(class_of, classes), people)
+        doomed |= diverse < constraints.l
+    if constraints.t is None:
+        return LatticeNode(tuple(levels), class_of, sizes, doomed, doomed)
+    distances = rows.distances(class_of, classes, constraints.distance)
+    suppressed = doomed | (distances > constraints.t)
+    stray = 0 if rows.people is not None else _stray(sizes, distances, constraints.t, ~doomed)
+    return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray)
+
+
+def _stray(sizes: Ints, distances: Floats, t: float, asked: Bools) -> int:
+    """The fewest rows of far classes that no split saves.
+
+    A class is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
+    distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
+    """
+    if t >= 1:
+        return 0
+    fewest = np.ceil(sizes * (distances - t) / (1 - t) - 1e-9)
+    return int(np.maximum(fewest, 0)[asked].sum())

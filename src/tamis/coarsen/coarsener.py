@@ -1,0 +1,178 @@
+"""`Coarsener`: learn the levels of columns on one table, apply them to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.coarsen.classes import Constraints
+from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder_file import ladder_from
+from tamis.coarsen.search import coarsened
+from tamis.errors import InputError, listed
+from tamis.read import polars_frame
+from tamis.read.frames import native_kind
+from tamis.table import Roles, Table
+
+
+class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make columns coarser until people cannot be told apart.
+
+    The best level of each column is searched on the table that it is fitted on. Other tables are
+    then coarsened to the same levels; values that the first one did not have go up their ladder
+    until a level covers them.
+
+    Parameters
+    ----------
+    k : int
+        The fewest people that look alike.
+    l : int, optional
+        The fewest distinct sensitive values among them.
+    t : float, optional
+        The farthest that their sensitive values may be from those of the whole table.
+    columns : sequence of str, optional
+        The columns to make coarser: what an attacker may know. By default the quasi-identifiers
+        of a `Table`, all columns of a frame.
+    ladders : mapping of column to Ladder or to a description, optional
+        The forms of columns, such as ``{"age": {"width": [5, 10], "top": 90}}``; those that nobody
+        gives are made from the column.
+    metric : str
+        What to minimise: loss, discernability, aecs, precision, height, entropy.
+    max_suppressed : float
+        The largest share of the rows that may be left out of a release, see `kept_`.
+
+    Attributes
+    ----------
+    levels_ : dict of column to int
+        0 is the column as it is.
+    ladders_ : dict of column to Ladder
+    score_, bound_ : float
+        By the metric; no levels have a lower score than the bound.
+    kept_ : array of bool
+        Which rows of the fitted table may leave. A transformer never drops rows: leave the others
+        out before you publish anything.
+
+    See Also
+    --------
+    tamis.coarsen.search.coarsened : the table itself, without the rows that may not leave.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"age": [31, 33, 47, 48], "job": ["cook", "cook", "cook", "judge"]})
+    >>> coarsener = Coarsener(k=2, ladders={"age": {"width": [10]}}).fit(people)
+    >>> coarsener.levels_
+    {'age': 1, 'job': 1}
+    >>> coarsener.transform(pl.DataFrame({"age": [64], "job": ["cook"]}))["age"].to_list()
+    ['[60, 70)']
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        l: int | None = None,  # noqa: E741 - the field's name for it
+        t: float | None = None,
+        columns: Sequence[str] | None = None,
+        ladders: Mapping[str, Ladder | Mapping[str, Any]] | None = None,
+        metric: str = "loss",
+        max_suppressed: float = 0.0,
+    ) -> None:
+        self.k = k
+        self.l = l
+        self.t = t
+        self.columns = columns
+        self.ladders = ladders
+        self.metric = metric
+        self.max_suppressed = max_suppressed
+
+    def fit(self, X: Any, y: Any = None, *, sensitive: Any = None, people: Any = None) -> Self:
+        """Find the best levels.
+
+        Parameters
+        ----------
+        X : Table or pandas, polars or pyarrow frame
+        y : ignored
+        sensitive : array, optional
+            The sensitive value of each row, for `l` and `t`; by default the sensitive column of a
+            `Table`.
+        people : array, optional
+            The person that each row is about; by default as a `Table` says, else each row is one.
+        """
+        table = _as_table(X)
+        self.feature_names_in_ = np.array(table.frame.columns, dtype=object)
+        self.n_features_in_ = table.frame.width
+        asked = _with_arrays(self._with_quasi(table), sensitive, people)
+        found = coarsened(
+            asked,
+            {c: _ladder(c, form) for c, form in (self.ladders or {}).items()},
+            Constraints(self.k, self.l, self.t),
+            metric=self.metric,
+            max_suppressed=self.max_suppressed,
+        )
+        self.levels_ = dict(found.levels or {})
+        self.ladders_ = dict(found.ladders)
+        self.score_, self.bound_, self.kept_ = found.score, found.bound, found.kept
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The same rows with each column at its level, as the kind of table that came in."""
+        check_is_fitted(self)
+        table = _as_table(X)
+        if missing := [c for c in self.levels_ if c not in table.frame.columns]:
+            raise InputError(
+                f"no column {listed(missing)} to make coarser; pass the columns it was fitted on"
+            )
+        coarse = [
+            self.ladders_[c].apply(table.frame.get_column(c), level)
+            for c, level in self.levels_.items()
+        ]
+        result = replace(table, frame=table.frame.with_columns(coarse))
+        return result if isinstance(X, Table) else result.native()
+
+    def _with_quasi(self, table: Table) -> Table:
+        if self.columns is None:
+            return table
+        if isinstance(self.columns, str):
+            raise InputError("columns must be a list of column names, got a single text")
+        return table.with_roles(quasi=tuple(self.columns))
+
+
+_SENSITIVE, _PERSON = "\x00sensitive", "\x00person"
+"""Names that no file has, for what comes as an array."""
+
+
+def _as_table(data: Any) -> Table:
+    return (
+        data if isinstance(data, Table) else Table(polars_frame(data), Roles(), native_kind(data))
+    )
+
+
+def _with_arrays(table: Table, sensitive: Any, people: Any) -> Table:
+    """The table with what came as arrays as columns of their roles."""
+    quasi, frame, roles = table.quasi, table.frame, table.roles
+    for name, values in ((_SENSITIVE, sensitive), (_PERSON, people)):
+        if values is None:
+            continue
+        column = pl.Series(name, np.asarray(values).tolist())
+        if column.len() != table.rows:
+            raise InputError(
+                f"{name[1:]} needs one value per row: {table.rows} rows, got {column.len()}"
+            )
+        frame = frame.with_columns(column)
+    if sensitive is not None:
+        roles = replace(roles, sensitive=_SENSITIVE, quasi=quasi)
+    if people is not None:
+        roles = replace(
+            roles, identifiers=(*roles.identifiers, _PERSON), person=(_PERSON,), quasi=quasi
+        )
+    return replace(table, frame=frame, roles=roles)
+
+
+def _ladder(column: str, form: Ladder | Mapping[str, Any]) -> Ladder:
+    return form if isinstance(form, Ladder) else ladder_from(column, form)

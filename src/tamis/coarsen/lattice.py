@@ -1,0 +1,181 @@
+"""The best levels for all rows (full-domain generalisation), with some rows suppressed.
+
+Each node that is looked at closes others: all finer ones if too many of its rows are lost, else
+those whose bound is no better than the best score so far. What is never closed has been looked at,
+so the result is the optimum.
+
+The coarsest nodes come first, after a few on the way from top to bottom that give a score to beat.
+A metric with bounds for finer and coarser nodes does better by halving the lattice again and again.
+
+A lattice of more than `MOST_NODES` nodes is searched in boxes, see `tamis.coarsen.boxes`: the
+result then says how far from the optimum it can be at most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.coarsen.classes import CodedRows, Constraints, LatticeNode, grouped_at
+from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
+from tamis.errors import CannotMeet, InputError, plural
+
+MOST_NODES = 1 << 21
+"""The most nodes of a lattice whose bounds are kept one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best node that a search has found.
+
+    Parameters
+    ----------
+    node : LatticeNode
+    score : float
+        By the metric that was asked for; lower is better.
+    bound : float
+        No node has a lower score than this; equal to the score where the optimum is proven.
+    nodes, checked : int
+        The size of the lattice, and how many of its nodes were looked at.
+    """
+
+    node: LatticeNode
+    score: float
+    bound: float
+    nodes: int
+    checked: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether no node is better."""
+        return self.bound >= self.score
+
+
+def full_domain(
+    rows: CodedRows,
+    constraints: Constraints,
+    *,
+    metric: str = "loss",
+    max_suppressed: float = 0.0,
+    factor: float = EVEN,
+) -> Optimum:
+    """The levels with the best score among those that suppress few enough rows.
+
+    Parameters
+    ----------
+    rows : CodedRows
+    constraints : Constraints
+    metric : str
+        See `tamis.coarsen.metrics`.
+    max_suppressed : float
+        The largest share of the rows that may be suppressed.
+    factor : float
+        From 0 to 1: below one half suppressed rows cost less, above it generalisation does.
+
+    Returns
+    -------
+    Optimum
+
+    Examples
+    --------
+    >>> from tamis.coarsen.classes import coded_rows
+    >>> from tamis.coarsen.hierarchy import Hierarchy
+    >>> job = Hierarchy((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4)))
+    >>> rows = coded_rows([np.array([0, 1, 2, 3, 3])], [job])
+    >>> best = full_domain(rows, Constraints(k=2))
+    >>> best.node.levels, round(best.score, 4), best.proven
+    ((1,), 0.3333, True)
+    """
+    if not 0 <= max_suppressed <= 1:
+        raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
+    most = most_rows(max_suppressed, rows.rows)
+    measure = metric_named(metric, rows, constraints, factor, most)
+    top = grouped_at(rows, rows.top, constraints)
+    if top.rows_doomed > most:
+        raise CannotMeet(_hopeless(top, rows, most))
+    nodes = math.prod(level + 1 for level in rows.top)
+    if nodes > MOST_NODES:
+        from tamis.coarsen.boxes import searched_in_boxes
+
+        found, bound, checked = searched_in_boxes(rows, constraints, measure)
+    else:
+        found, checked = _searched(rows, constraints, measure)
+        bound = math.inf
+    if found is None:
+        raise CannotMeet(_hopeless(top, rows, most))
+    score = measure.score(measure.total(found))
+    return Optimum(found, score, min(score, measure.score(bound)), nodes, checked)
+
+
+def most_rows(share: float, rows: int) -> int:
+    """The rows that a share allows; one that is a fraction of the rows, however written, is met.
+
+    >>> most_rows(0.07, 100), most_rows(0.05, 653)
+    (7, 32)
+    """
+    return math.floor(share * rows * (1 + 1e-12))
+
+
+def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
+    return (
+        f"even with every column at its coarsest level {plural(top.rows_suppressed, 'row')} of "
+        f"{rows.rows:,} would have to be suppressed, and at most {most:,} may be; allow more with "
+        "max_suppressed (--max-suppressed), or ask for less (k, l, t)"
+    )
+
+
+def _searched(
+    rows: CodedRows, constraints: Constraints, metric: Metric
+) -> tuple[LatticeNode | None, int]:
+    """The best node and how many were looked at."""
+    lower = np.ascontiguousarray(metric.anywhere())
+    bounds = lower.ravel()  # the same memory
+    best, found, checked = math.inf, None, 0
+    for place in _visits(rows, metric):
+        if bounds[place] >= best:
+            continue
+        levels = tuple(int(level) for level in np.unravel_index(place, lower.shape))
+        node = grouped_at(rows, levels, constraints)
+        checked += 1
+        below = lower[tuple(slice(level + 1) for level in levels)]
+        if node.rows_lost > metric.most:
+            below[...] = math.inf
+            continue
+        if node.rows_suppressed <= metric.most and (total := metric.total(node)) < best:
+            best, found = total, node
+        np.maximum(below, metric.finer(node), out=below)
+        if metric.two_sided:
+            above = lower[tuple(slice(level, None) for level in levels)]
+            np.maximum(above, metric.coarser(node), out=above)
+        bounds[place] = math.inf
+    return found, checked
+
+
+def _visits(rows: CodedRows, metric: Metric) -> list[int]:
+    """The places of all nodes, in the order in which to look at them."""
+    heights = outer_sum([np.arange(level + 1.0) for level in rows.top])
+    coarsest_first = np.argsort(-heights.ravel(), kind="stable")
+    if metric.two_sided and metric.most:
+        return [*coarsest_first[_halving(len(coarsest_first))].tolist()]
+    steps = 2 * max(rows.top)
+    ways = np.arange(steps + 1) / max(steps, 1)
+    straight = np.rint(np.outer(rows.top, ways)).astype(int)
+    first = np.ravel_multi_index(tuple(straight), heights.shape)
+    return [*dict.fromkeys(first.tolist()), *coarsest_first.tolist()]
+
+
+def _halving(size: int) -> NDArray[np.int64]:
+    """The places below `size` with their bits reversed: the middle first, then the quarters.
+
+    >>> _halving(5).tolist()
+    [0, 4, 2, 1, 3]
+    """
+    bits = max(size - 1, 1).bit_length()
+    places = np.arange(1 << bits)
+    back = np.zeros_like(places)
+    for bit in range(bits):
+        back |= ((places >> bit) & 1) << (bits - 1 - bit)
+    return back[back < size]

@@ -1,0 +1,216 @@
+"""Local recoding: each class of rows gets its own intervals and groups of values.
+
+The rows are cut in two, across one column, as long as both parts satisfy the constraints (after
+Mondrian, LeFevre et al. 2006). What is left are the classes; nothing is suppressed. A number or a
+date is then told as the interval of its class, any other value as the group of values that occur in
+its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from tamis.coarsen.classes import Constraints, Floats, Ints
+from tamis.coarsen.ladder import NOTHING
+from tamis.errors import CannotMeet, InputError
+from tamis.table import bare, kind_of
+
+SplitBy = Literal["range", "target"]
+MISSING = " or missing"
+
+
+@dataclass(frozen=True, eq=False)
+class LocalClasses:
+    """The class of each row, and the number of classes."""
+
+    class_of: Ints
+    classes: int
+
+
+def local_classes(
+    leaves: Sequence[Ints],
+    widths: Sequence[int],
+    constraints: Constraints,
+    *,
+    people: Ints | None = None,
+    values: Ints | None = None,
+    missing: bool = False,
+    target: Ints | None = None,
+) -> LocalClasses:
+    """Cut the rows into classes.
+
+    Parameters
+    ----------
+    leaves : arrays of int, one a column
+        The leaf of each row, in the order in which ranges are taken.
+    widths : ints, one a column
+        The number of leaves, whether rows have them or not.
+    constraints : Constraints
+    people, values : arrays of int, optional
+        The person and the sensitive value of each row, from 0 without gaps.
+    missing : bool
+        Whether the last sensitive value means missing.
+    target : array of int, optional
+        What is to be predicted: each cut is then the one that tells most about it, instead of one
+        in the middle of the column with the widest range.
+
+    Examples
+    --------
+    >>> ages = np.array([0, 0, 1, 5, 6, 9])
+    >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
+    [1, 1, 1, 0, 0, 0]
+    """
+    from tamis.coarsen.split_kernels import Asked, Labelled, may_be_class, split_classes
+
+    asked = Asked(
+        constraints.k,
+        constraints.l or 0,
+        np.inf if constraints.t is None else constraints.t,
+        constraints.distance == "ordered",
+        missing,
+    )
+    about = Labelled(*_about(people, values if constraints.needs_values else None, target))
+    lines = np.array(leaves, dtype=np.int32)
+    everybody = np.arange(lines.shape[1])
+    if not may_be_class(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
+        raise CannotMeet(
+            f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as one "
+            "class, so no part of it can; ask for less (k, l)"
+        )
+    class_of, classes = split_classes(lines, np.cumsum([0, *widths]), about, asked)
+    return LocalClasses(class_of, int(classes))
+
+
+def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> list[Any]:
+    none, pairs, usual = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    if values is not None:
+        counted = values
+        if people is not None:
+            joint = people * (values.max() + 1) + values
+            known, pairs = np.unique(joint, return_inverse=True)
+            counted = known % (values.max() + 1)
+        usual = np.bincount(counted) / len(counted)
+    return [
+        *(none if each is None else each.astype(np.int64) for each in (people, values)),
+        pairs.astype(np.int64),
+        usual,
+        none if target is None else target.astype(np.int64),
+    ]
+
+
+def local_shares(column: pl.Series, codes: Ints, width: int, found: LocalClasses) -> Floats:
+    """For each class, the share of the column's leaves that a cell might be."""
+    if kind_of(column.dtype) == "nominal":
+        pairs = np.unique(found.class_of * width + codes)
+        return np.bincount(pairs // width, minlength=found.classes) / width
+    low = np.full(found.classes, width)
+    high = np.full(found.classes, -1)
+    np.minimum.at(low, found.class_of, codes)
+    np.maximum.at(high, found.class_of, codes)
+    shares: Floats = (high - low + 1) / width
+    return shares
+
+
+def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClasses) -> float:
+    """The loss of `tamis.coarsen.metrics`, with each cell's own share.
+
+    >>> whole = LocalClasses(np.zeros(4, int), 1)
+    >>> local_loss([np.ones(1)], [4], whole)
+    1.0
+    """
+    rows = len(found.class_of)
+    sizes = np.bincount(found.class_of, minlength=found.classes)
+    means = [float(sizes @ each) / rows for each in shares]
+    columns = [
+        max(0.0, (mean - 1 / width) / (1 - 1 / width)) if width > 1 else 0.0
+        for mean, width in zip(means, widths)
+    ]
+    return float(np.expm1(np.mean(np.log1p(columns))))
+
+
+def local_form(column: pl.Series, found: LocalClasses) -> pl.Series:
+    """The column as each class tells it: intervals, or groups of values.
+
+    All cells are texts. A group of all values is told as ``*``; missing cells are told together
+    with the others of their class.
+
+    Examples
+    --------
+    >>> two = LocalClasses(np.array([0, 0, 1, 1]), 2)
+    >>> local_form(pl.Series("age", [31, 35, 47, 47]), two).to_list()
+    ['[31, 35]', '[31, 35]', '47', '47']
+    >>> local_form(pl.Series("job", ["cook", "judge", "king", None]), two).to_list()
+    ['{cook, judge}', '{cook, judge}', 'king or missing', 'king or missing']
+    """
+    cells = pl.DataFrame({"class": found.class_of, "cell": bare(column)})
+    if kind_of(column.dtype) == "nominal":
+        labels = _groups(cells.with_columns(pl.col("cell").cast(pl.String)))
+    else:
+        labels = _intervals(cells)
+    told = cells.join(labels, on="class", how="left", maintain_order="left")
+    return told.get_column("label").alias(column.name)
+
+
+def _intervals(cells: pl.DataFrame) -> pl.DataFrame:
+    cell = pl.col("cell")
+    ends = cells.group_by("class").agg(
+        cell.min().cast(pl.String).alias("low"),
+        cell.max().cast(pl.String).alias("high"),
+        cell.is_null().any().alias("missing"),
+    )
+    low, high = pl.col("low"), pl.col("high")
+    wide = pl.format("[{}, {}]", low, high)
+    return _labelled(ends, pl.when(low == high).then(low).otherwise(wide))
+
+
+def _groups(cells: pl.DataFrame) -> pl.DataFrame:
+    everything = cells.get_column("cell").drop_nulls().n_unique()
+    cell = pl.col("cell")
+    sets = cells.group_by("class").agg(
+        cell.drop_nulls().unique().sort().alias("values"),
+        cell.is_null().any().alias("missing"),
+    )
+    values = pl.col("values")
+    many = values.list.len()
+    group = pl.lit("{") + values.list.join(", ") + pl.lit("}")
+    label = (
+        pl.when(many == 0)
+        .then(None)
+        .when(many == 1)
+        .then(values.list.first())
+        .when(many == everything)
+        .then(pl.lit(NOTHING))
+        .otherwise(group)
+    )
+    return _labelled(sets, label)
+
+
+def _labelled(classes: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+    """The label of each class; one of nothing but missing cells is missing."""
+    missing = pl.when(pl.col("missing")).then(pl.lit(MISSING)).otherwise(pl.lit(""))
+    return classes.select("class", (label + missing).alias("label"))
+
+
+def check_local_metric(metric: str) -> None:
+    """Refuse a metric that needs levels."""
+    if metric not in LOCAL_METRICS:
+        raise InputError(
+            f"local recoding has no levels, so there is no {metric}; choose from "
+            f"{', '.join(LOCAL_METRICS)}"
+        )
+
+
+LOCAL_METRICS = ("loss", "discernability", "aecs")
+
+
+def local_score(metric: str, loss: float, found: LocalClasses) -> float:
+    """The score by a metric that needs no levels."""
+    sizes = np.bincount(found.class_of, minlength=found.classes)
+    if metric == "discernability":
+        return float(sizes @ sizes)
+    return len(found.class_of) / found.classes if metric == "aecs" else loss

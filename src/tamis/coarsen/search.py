@@ -1,0 +1,286 @@
+"""`coarsened`: a table in which people cannot be told apart, by the search that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.coarsen.classes import CodedRows, Constraints, Ints, LatticeNode, coded_rows
+from tamis.coarsen.draft import ladders_of
+from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
+from tamis.coarsen.lattice import Optimum, full_domain
+from tamis.coarsen.local import (
+    SplitBy,
+    check_local_metric,
+    local_classes,
+    local_form,
+    local_loss,
+    local_score,
+    local_shares,
+)
+from tamis.errors import CannotMeet, InputError
+from tamis.risk.classes import k_anonymity
+from tamis.risk.grouping import coded, dense, scope
+from tamis.table import Table, kind_of
+
+Search = Literal["exact", "local"]
+SEARCHES = ("exact", "local", "learning")
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsened:
+    """A table in a coarser form.
+
+    Parameters
+    ----------
+    table : Table
+        The rows that are kept, in their order. Columns that came to tell nothing are gone.
+    kept : array of bool
+        Which rows of the original are kept.
+    ladders : mapping of column to Ladder
+        The forms of each column.
+    levels : mapping of column to int, or None
+        The level of each column; `None` if each class has its own intervals and groups.
+    metric, score : str, float
+        What was minimised, and what was reached.
+    bound : float
+        No levels have a lower score; equal to the score where the optimum is proven. For local
+        recoding 0: nothing is proven.
+    classes, k_anonymity : int
+        The groups of rows that look alike, and the people in the smallest.
+    """
+
+    table: Table
+    kept: NDArray[np.bool_]
+    ladders: Mapping[str, Ladder]
+    levels: Mapping[str, int] | None
+    metric: str
+    score: float
+    bound: float
+    classes: int
+    k_anonymity: int
+
+    @property
+    def suppressed_rows(self) -> int:
+        """The rows that are left out."""
+        return int(np.count_nonzero(~self.kept))
+
+    @property
+    def proven(self) -> bool:
+        """Whether no levels have a better score."""
+        return self.bound >= self.score
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """A table as numbers: what both searches start from."""
+
+    table: Table
+    columns: tuple[str, ...]
+    ladders: Mapping[str, Ladder]
+    leaves: tuple[Leaves, ...]
+    constraints: Constraints
+    people: Ints | None
+    values: Ints | None
+    missing: bool
+
+    def rows(self) -> CodedRows:
+        codes, hierarchies = zip(*self.leaves)
+        return coded_rows(
+            codes, hierarchies, people=self.people, values=self.values, missing=self.missing
+        )
+
+
+def coarsened(
+    data: Any,
+    ladders: Mapping[str, Ladder] | None = None,
+    constraints: Constraints | None = None,
+    *,
+    metric: str = "loss",
+    max_suppressed: float = 0.0,
+    search: str = "exact",
+    split_by: SplitBy = "range",
+) -> Coarsened:
+    """Make the quasi-identifiers of a table coarser until all classes satisfy the constraints.
+
+    Parameters
+    ----------
+    data : Table or pandas, polars or pyarrow frame
+        Its quasi-identifiers are made coarser; see `Table.quasi`.
+    ladders : mapping of column to Ladder, optional
+        The forms of columns; those that nobody gives are made from the column.
+    constraints : Constraints, optional
+        What each class must satisfy; by default five people. The distance of t is the ordered one
+        where the sensitive column has numbers.
+    metric : str
+        What to minimise; see `tamis.coarsen.metrics`.
+    max_suppressed : float
+        The largest share of the rows that may be left out.
+    search : {"exact", "local"}
+        One level for the whole column, by exact search; or intervals and groups of values of
+        each class's own.
+    split_by : {"range", "target"}
+        How local recoding cuts: the widest column in the middle, or where it tells most about the
+        target.
+
+    Returns
+    -------
+    Coarsened
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [31, 33, 47, 48], "ill": ["no", "yes", "no", "no"]})
+    >>> ages = Ladder.from_dict("age", {"width": [10]})
+    >>> from tamis.table import Roles
+    >>> found = coarsened(Table(frame, Roles(target="ill")), {"age": ages}, Constraints(k=2))
+    >>> found.table.frame["age"].to_list(), found.levels
+    (['[30, 40)', '[30, 40)', '[40, 50)', '[40, 50)'], {'age': 1})
+    """
+    if search not in SEARCHES:
+        raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
+    if search == "learning":
+        raise InputError("the search 'learning' is not here yet; choose exact or local")
+    request = _request(data, ladders, constraints or Constraints())
+    if search == "local":
+        return _local(request, metric, split_by)
+    return _exact(request, metric, max_suppressed)
+
+
+def _request(data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints) -> _Request:
+    scoped = scope(data)
+    table = data if isinstance(data, Table) else Table(scoped.frame)
+    values, missing = None, False
+    if constraints.needs_values:
+        column = scoped.sensitive_column
+        values, missing = dense(coded(column)).codes, column.null_count() > 0
+        if kind_of(column.dtype) == "number":
+            constraints = replace(constraints, distance="ordered")
+    own = {c: ladder for c, ladder in (ladders or {}).items() if c in scoped.quasi}
+    forms = ladders_of(table, own, scoped.quasi, k=constraints.k)
+    leaves = [forms[c].hierarchy(table.frame.get_column(c)) for c in scoped.quasi]
+    return _Request(
+        table, scoped.quasi, forms, tuple(leaves), constraints, scoped.people, values, missing
+    )
+
+
+def _exact(request: _Request, metric: str, max_suppressed: float) -> Coarsened:
+    rows = request.rows()
+    best = full_domain(rows, request.constraints, metric=metric, max_suppressed=max_suppressed)
+    kept = ~best.node.suppressed[best.node.class_of][rows.of_row]
+    if not kept.any():
+        raise CannotMeet(
+            f"the best {metric} suppresses every row, since it charges nothing for that; allow "
+            "fewer with --max-suppressed, or choose another metric"
+        )
+    levels = dict(zip(request.columns, best.node.levels))
+    coarse = {
+        c: request.ladders[c].apply(request.table.frame.get_column(c), level)
+        for c, level in levels.items()
+    }
+    told = tuple(c for c, level in levels.items() if level < request.ladders[c].top)
+    return _measured(request, coarse, told, kept, levels, metric, best)
+
+
+def _measured(
+    request: _Request,
+    coarse: Mapping[str, pl.Series],
+    told: tuple[str, ...],
+    kept: NDArray[np.bool_],
+    levels: Mapping[str, int],
+    metric: str,
+    best: Optimum,
+) -> Coarsened:
+    table = _rewritten(request, coarse, told, kept)
+    people = None if request.people is None else request.people[kept]
+    return Coarsened(
+        table=table,
+        kept=kept,
+        ladders=request.ladders,
+        levels=levels,
+        metric=metric,
+        score=best.score,
+        bound=best.bound,
+        classes=_classes_kept(best.node),
+        k_anonymity=_reached(table, told, people),
+    )
+
+
+def _classes_kept(node: LatticeNode) -> int:
+    return int(np.count_nonzero(~node.suppressed))
+
+
+def _local(request: _Request, metric: str, split_by: SplitBy) -> Coarsened:
+    check_local_metric(metric)
+    frame, columns = request.table.frame, request.columns
+    widths = [leaves.hierarchy.leaves for leaves in request.leaves]
+    codes = [_in_order(frame.get_column(c), leaves) for c, leaves in zip(columns, request.leaves)]
+    target = None
+    if split_by == "target":
+        target = dense(coded(frame.get_column(request.table.target))).codes
+    found = local_classes(
+        codes,
+        widths,
+        request.constraints,
+        people=request.people,
+        values=request.values,
+        missing=request.missing,
+        target=target,
+    )
+    shares = [
+        local_shares(frame.get_column(c), line, width, found)
+        for c, line, width in zip(columns, codes, widths)
+    ]
+    coarse = {c: local_form(frame.get_column(c), found) for c in columns}
+    told = tuple(c for c in columns if coarse[c].n_unique() > 1 or coarse[c][0] != NOTHING)
+    kept = np.ones(request.table.rows, dtype=bool)
+    table = _rewritten(request, coarse, told, kept)
+    loss = local_loss(shares, widths, found)
+    return Coarsened(
+        table=table,
+        kept=kept,
+        ladders=request.ladders,
+        levels=None,
+        metric=metric,
+        score=local_score(metric, loss, found),
+        bound=0.0,
+        classes=found.classes,
+        k_anonymity=_reached(table, told, request.people),
+    )
+
+
+def _in_order(column: pl.Series, leaves: Leaves) -> Ints:
+    """The leaves of a column; of numbers and dates in the order of their values."""
+    if kind_of(column.dtype) == "nominal":
+        return leaves.codes
+    ranks = coded(column).codes
+    order = np.argsort(ranks, kind="stable")
+    if (np.diff(leaves.codes[order].astype(np.int64)) >= 0).all():
+        return leaves.codes
+    return dense(coded(column)).codes.astype(np.int32)
+
+
+def _rewritten(
+    request: _Request,
+    coarse: Mapping[str, pl.Series],
+    told: tuple[str, ...],
+    kept: NDArray[np.bool_],
+) -> Table:
+    """The kept rows with coarse columns, without those that tell nothing."""
+    gone = [c for c in request.columns if c not in told]
+    table = request.table
+    columns = [coarse.get(c.name, c) for c in table.frame.get_columns() if c.name not in gone]
+    quasi = None if table.roles.quasi is None else told
+    roles = replace(table.roles, quasi=quasi)
+    return replace(table, frame=pl.DataFrame(columns).filter(pl.Series(kept)), roles=roles)
+
+
+def _reached(table: Table, told: tuple[str, ...], people: Ints | None) -> int:
+    """The k of the rows as they would be released."""
+    if not told:
+        return table.rows if people is None else len(np.unique(people))
+    return k_anonymity(table.frame, told, people=people)

@@ -1,0 +1,205 @@
+"""Kernels: split rows again and again into two, as long as both parts satisfy the constraints."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Asked(NamedTuple):
+    """The constraints as plain numbers; `l` is 0 and `t` is infinite where nobody asked."""
+
+    k: int
+    l: int  # noqa: E741 - the field's name for it
+    t: float
+    ordered: bool
+    missing: bool
+
+
+class Labelled(NamedTuple):
+    """What the rows are about; an array without entries where it does not matter.
+
+    `people` and `values` are numbers from 0 without gaps, `pairs` those of a person and a value
+    together; `usual` has the share of each value in the whole table, `target` what is to be
+    predicted.
+    """
+
+    people: Any
+    values: Any
+    pairs: Any
+    usual: Any
+    target: Any
+
+
+@njit(cache=True)
+def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
+    """How far counts are from the usual shares; the ordered distance starts at value `first`."""
+    total, far, ahead = counts.sum(), 0.0, 0.0
+    for i in range(usual.size):
+        value = (i + first) % usual.size
+        change = counts[value] / total - usual[value]
+        if ordered:
+            ahead += change
+            far += abs(ahead) / max(1, usual.size - 1)
+        else:
+            far += max(0.0, change)
+    return far
+
+
+@njit(cache=True)
+def _crowd(part: Any, people: Any, seen: Any) -> int:
+    """The number of people behind some rows; `seen` is 0 before and after."""
+    if people.size == 0:
+        return int(part.size)
+    crowd = 0
+    for row in part:
+        crowd += 1 - seen[people[row]]
+        seen[people[row]] = 1
+    for row in part:
+        seen[people[row]] = 0
+    return crowd
+
+
+@njit(cache=True)
+def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
+    """The rows with each sensitive value; of several rows of one person with it only one."""
+    counts = np.zeros(about.usual.size, np.int64)
+    for row in part:
+        if about.people.size == 0:
+            counts[about.values[row]] += 1
+        elif not seen[about.pairs[row]]:
+            counts[about.values[row]] += 1
+            seen[about.pairs[row]] = 1
+    if about.people.size:
+        for row in part:
+            seen[about.pairs[row]] = 0
+    return counts
+
+
+@njit(cache=True)
+def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
+    """Whether some rows may be a class."""
+    crowd = _crowd(part, about.people, seen)
+    if crowd < max(asked.k, asked.l):
+        return False
+    if about.values.size == 0:
+        return True
+    counts = _value_counts(part, about, seen)
+    if np.count_nonzero(counts) < asked.l:
+        return False
+    if asked.t == np.inf:
+        return True
+    far = _distance(counts, about.usual, asked.ordered, 0)
+    if asked.ordered and asked.missing:
+        far = max(far, _distance(counts, about.usual, True, about.usual.size - 1))
+    return far <= asked.t
+
+
+@njit(cache=True)
+def _entropy(counts: Any) -> float:
+    """The bits of all rows together."""
+    total, bits = counts.sum(), 0.0
+    for count in counts:
+        if count > 0:
+            bits -= count * np.log2(count / total)
+    return bits
+
+
+@njit(cache=True)
+def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
+    """The bits about the target that each cut of a column gains; `counts` has a line a leaf."""
+    below = np.zeros(counts.shape[1], np.int64)
+    above = counts.sum(axis=0)
+    rows, whole = above.sum(), _entropy(above)
+    for leaf in range(counts.shape[0] - 1):
+        below += counts[leaf]
+        above -= counts[leaf]
+        if below.sum() >= least and rows - below.sum() >= least and counts[leaf].sum():
+            gains[start + leaf] = whole - _entropy(below) - _entropy(above)
+
+
+@njit(cache=True)
+def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
+    """How good each cut of a column is: wide columns first, then cuts near the middle."""
+    low, high = 0, counts.shape[0] - 1
+    while counts[low].sum() == 0:
+        low += 1
+    while counts[high].sum() == 0:
+        high -= 1
+    width = (high - low) / max(1, counts.shape[0] - 1)
+    rows, below = counts.sum(), 0
+    for leaf in range(low, high):
+        held = counts[leaf].sum()
+        below += held
+        if held and below >= least and rows - below >= least:
+            gains[start + leaf] = width + 1e-6 * min(below, rows - below) / rows
+
+
+@njit(cache=True)
+def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
+    """How good each cut of each column is; -1 for those that leave too few rows on a side."""
+    rated = np.full(first[-1], -1.0)
+    least = max(asked.k, asked.l)
+    classes = about.target.max() + 1 if about.target.size else 1
+    for j in range(leaves.shape[0]):
+        counts = np.zeros((first[j + 1] - first[j], classes), np.int64)
+        for row in part:
+            counts[leaves[j, row], about.target[row] if about.target.size else 0] += 1
+        if about.target.size:
+            _gains(counts, rated, first[j], least)
+        else:
+            _by_range(counts, rated, first[j], least)
+    return rated
+
+
+@njit(cache=True)
+def _divided(part: Any, line: Any, leaf: int) -> Any:
+    """The rows up to a leaf, then the others, each in their order; and how many there are."""
+    low = line[part] <= leaf
+    return np.concatenate((part[low], part[~low])), np.count_nonzero(low)
+
+
+@njit(cache=True)
+def _best_split(
+    part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked, seen: Any
+) -> Any:
+    """The rows in the order of the best cut that both sides allow, and the size of the first."""
+    if part.size < 2 * max(asked.k, asked.l):
+        return part, 0
+    rated = _ratings(part, leaves, first, about, asked)
+    plain = about.people.size == 0 and about.values.size == 0
+    while True:
+        cut = int(np.argmax(rated))
+        if rated[cut] < 0:
+            return part, 0
+        column = np.searchsorted(first, cut, side="right") - 1
+        divided, many = _divided(part, leaves[column], cut - first[column])
+        if plain or (
+            may_be_class(divided[:many], about, asked, seen)
+            and may_be_class(divided[many:], about, asked, seen)
+        ):
+            return divided, many
+        rated[cut] = -1.0
+
+
+@njit(cache=True)
+def split_classes(leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
+    """The class of each row, and the number of classes."""
+    rows = leaves.shape[1]
+    seen = np.zeros(rows, np.int8)
+    order, class_of = np.arange(rows), np.empty(rows, np.int64)
+    starts, ends = [0], [rows]
+    classes = 0
+    while starts:
+        start, end = starts.pop(), ends.pop()
+        part, many = _best_split(order[start:end], leaves, first, about, asked, seen)
+        if many == 0:
+            class_of[part] = classes
+            classes += 1
+            continue
+        order[start:end] = part
+        starts.extend((start, start + many))
+        ends.extend((start + many, end))
+    return class_of, classes

@@ -1,0 +1,85 @@
+"""`tamis coarsen`: levels, score, and a file that is what it says."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.cli.coarsen import METRICS
+from tamis.coarsen import metrics
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 80, 200),
+            "job": rng.choice(["cook", "judge", "clerk"], 200),
+            "who": [i // 2 for i in range(200)],
+            "ill": rng.choice(["no", "yes"], 200),
+        }
+    )
+    path = tmp_path / "t.csv"
+    frame.write_csv(path)
+    return path
+
+
+@pytest.fixture
+def flags(tmp_path):
+    jobs = tmp_path / "job.csv"
+    jobs.write_text("cook;manual;*\nclerk;office;*\njudge;office;*\n")
+    roles = ("--target", "ill", "--quasi", "age,job", "--identifier", "who")
+    return (*roles, "--ladder", f"job={jobs}")
+
+
+@pytest.mark.parametrize("search", ["exact", "local"])
+def test_the_file_is_as_anonymous_as_the_answer_says(run, table, flags, tmp_path, search):
+    out = tmp_path / "out.csv"
+    how = ("--k", 4, "--max-suppressed", 0.1, "--search", search, "-o", out, "--json")
+    code, answer, err = run("coarsen", table, *flags, *how)
+    assert code == 0, err
+    found = json.loads(answer)
+    rows = pl.read_csv(out, infer_schema=False)
+    assert "who" not in rows.columns
+    assert rows.height == found["rows"] == 200 - found["suppressed_rows"]
+    told = [c for c in ("age", "job") if c in rows.columns]
+    assert rows.select(told).n_unique() == found["classes"]
+    # Two rows a person: there are never more people than rows in a class.
+    assert 4 <= found["k_anonymity"] <= rows.group_by(told).len()["len"].min()
+    assert found["unit"] == "people"
+    levels = found["levels"]
+    assert levels is None if search == "local" else set(levels) == {"age", "job"}
+    assert found["proven"] == (search == "exact")
+
+
+def test_words_say_levels_and_score(run, table, flags):
+    code, out, _ = run("coarsen", table, *flags, "--l", 2, "--t", 0.4)
+    assert code == 0
+    assert "no levels are better" in out
+    assert "left out" in out
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        (("--k", "500"), 1, "at most 0 may be"),
+        (("--search", "learning"), 2, "not here yet"),
+        (("--search", "local", "--metric", "height"), 2, "no height"),
+        (("--ladder", "job"), 2, "COL=FILE"),
+        (("--max-suppressed", "2"), 2, "0<=x<=1"),
+        (("-o", "out.txt"), 2, ".csv or .parquet"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run, table, flags, more, code, words):
+    found = run("coarsen", table, *flags, *more)
+    assert found.code == code
+    assert words in found.err
+    assert found.out == ""
+
+
+def test_the_command_knows_every_metric():
+    assert set(METRICS) == set(metrics.METRICS)

@@ -1,0 +1,93 @@
+"""Coarsened tables: what leaves, and what it reaches when measured again."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.coarsen.classes import Constraints
+from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.search import coarsened
+from tamis.errors import CannotMeet, InputError
+from tamis.risk.classes import k_anonymity
+from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.table import Roles, Table
+
+AGES = Ladder.from_dict("age", {"width": [10, 20]})
+ROLES = Roles(target="ill", quasi=("age", "job"), identifiers=("who",))
+
+people = st.lists(
+    st.tuples(
+        st.none() | st.integers(20, 69),
+        st.none() | st.sampled_from(["cook", "judge", "nurse"]),
+        st.sampled_from(["no", "yes"]),
+        st.integers(0, 8),
+    ),
+    min_size=4,
+    max_size=25,
+)
+
+
+def table_of(rows: list[tuple[object, ...]]) -> Table:
+    schema = {"age": pl.Int64, "job": pl.String, "ill": pl.String, "who": pl.Int64}
+    return Table(pl.DataFrame(rows, schema=schema, orient="row"), ROLES)
+
+
+@settings(max_examples=60)
+@given(people, st.sampled_from(["exact", "local"]), st.integers(1, 3), st.sampled_from([0.0, 0.3]))
+def test_what_leaves_satisfies_what_was_asked(rows, search, least, share):
+    """Measured by the audit's functions, which know nothing of ladders; people are counted."""
+    table = table_of(rows)
+    asked = Constraints(k=least, l=min(least, 2))
+    try:
+        found = coarsened(table, {"age": AGES}, asked, search=search, max_suppressed=share)
+    except CannotMeet:
+        everybody = len({row[3] for row in rows})
+        assert everybody < least or len({row[2] for row in rows}) < min(least, 2)
+        return
+    told = [c for c in ("age", "job") if c in found.table.frame.columns]
+    who = table.people
+    if told:
+        kept = None if who is None else who[found.kept]
+        assert k_anonymity(found.table.frame, told, people=kept) == found.k_anonymity >= least
+        diverse = l_diversity(found.table.frame, "ill", told, people=kept)
+        assert diverse.distinct >= min(least, 2)
+    assert found.table.rows == found.kept.sum() == table.rows - found.suppressed_rows > 0
+    assert found.suppressed_rows <= share * table.rows
+    kept_ill = table.frame["ill"].filter(pl.Series(found.kept))
+    assert found.table.frame["ill"].to_list() == kept_ill.to_list()
+
+
+def test_closeness_is_that_of_the_audit_where_nothing_is_suppressed():
+    rng = np.random.default_rng(1)
+    pay = rng.integers(1, 9, 200)
+    frame = pl.DataFrame({"age": rng.integers(20, 70, 200), "pay": pay, "y": pay > 4})
+    table = Table(frame, Roles(target="y", sensitive="pay", quasi=("age",)))
+    for search in ("exact", "local"):
+        found = coarsened(table, {"age": AGES}, Constraints(k=2, t=0.06), search=search)
+        if "age" in found.table.frame.columns:
+            assert t_closeness(found.table.frame, "pay", ["age"]) <= 0.06
+        assert coarsened(table, {"age": AGES}, Constraints(k=2), search=search).score <= found.score
+
+
+def test_a_column_that_tells_nothing_is_gone():
+    frame = pl.DataFrame({"age": [21, 32, 43, 54], "ill": ["no", "yes"] * 2})
+    found = coarsened(Table(frame, Roles(target="ill")), {"age": AGES}, Constraints(k=4))
+    assert found.table.frame.columns == ["ill"]
+    assert (found.levels, found.k_anonymity, found.classes) == ({"age": 3}, 4, 1)
+
+
+def test_what_makes_no_sense_is_refused():
+    table = table_of([(30, "cook", "no", i) for i in range(6)])
+    with pytest.raises(InputError, match="unknown search"):
+        coarsened(table, search="wide")
+    with pytest.raises(InputError, match="not here yet"):
+        coarsened(table, search="learning")
+    lonely = table_of([(20 + i, "cook", "no", i) for i in range(6)])
+    with pytest.raises(CannotMeet, match="suppresses every row"):
+        coarsened(lonely, {"age": AGES}, metric="height", max_suppressed=1.0)
+    with pytest.raises(InputError, match="sensitive column"):
+        coarsened(pl.DataFrame({"age": [1, 2]}), constraints=Constraints(k=1, l=2))
