@@ -29,6 +29,7 @@ COMMANDS = {
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",
+    "attack": "tamis.cli.attack:attack",
     "init": "tamis.cli.init:init",
     "release": "tamis.cli.release:release",
     "verify": "tamis.cli.verify:verify",
