@@ -179,7 +179,7 @@ def epsilon_at_least(hits: int, alarms: int, of: int, delta: float = 0.0) -> flo
     """What an attack proves epsilon to be, with 95 % confidence, by Clopper and Pearson's bounds.
 
     >>> epsilon_at_least(50, 50, 100), round(epsilon_at_least(100, 0, 100), 2)
-    (0.0, 3.27)
+    (0.0, 3.28)
     """
     found = 0.0
     for right, wrong in ((hits, alarms), (of - alarms, of - hits)):

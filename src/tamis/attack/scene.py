@@ -52,7 +52,7 @@ class Scene:
     >>> table = patients(rows=100)
     >>> scene = Scene(table, table.select(["zip", "ward"]))
     >>> scene.columns, scene.known_columns, scene.secret_column
-    (('zip', 'ward', 'hiv', 'readmitted'), ('zip',), 'hiv')
+    (('patient', 'zip', 'ward', 'hiv', 'readmitted'), ('zip',), 'hiv')
     """
 
     original: Table
@@ -75,6 +75,12 @@ class Scene:
                 "the release shares no column with the original that can be compared; its columns "
                 f"are {listed(self.release.frame.columns)}"
             )
+        others = self.columns if self.control is None else self.control.frame.columns
+        if lacking := [c for c in self.columns if c not in others]:
+            raise InputError(
+                f"the control group has no column {listed(lacking)}; give people in the columns "
+                "of the original"
+            )
         if unknown := [c for c in self.known or () if c not in self.original.frame.columns]:
             raise InputError(
                 f"no column {listed(unknown)} in the original; its columns are "
@@ -84,9 +90,9 @@ class Scene:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The released columns that can be compared with the original, in its order."""
-        named = set(self.original.roles.identifiers)
-        mine = [c for c in self.original.frame.columns if c not in named]
-        return tuple(c for c in mine if c in self.release.frame.columns and self._comparable(c))
+        released = set(self.release.frame.columns)
+        mine = [c for c in self.original.frame.columns if c in released]
+        return tuple(c for c in mine if self._comparable(c))
 
     @cached_property
     def not_compared(self) -> tuple[str, ...]:

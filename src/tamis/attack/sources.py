@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from tamis.attack.reconstruction import Alter
 from tamis.binary.records import binarise
+from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise
@@ -41,6 +42,16 @@ def _typed(cells: pl.Series, kind: str) -> pl.Series:
     return numbers.alias(cells.name)
 
 
+def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> list[pl.Series]:
+    try:
+        records = binarise(original, encoding, k=k)
+    except InputError:
+        return []
+    places = [records.features.index(c) for c in made if c in records.features]
+    cells = records.select(places).matrix.toarray()
+    return [pl.Series(records.features[place], cells[:, i]) for i, place in enumerate(places)]
+
+
 def altered_by(method: Mapping[str, Any]) -> Alter | None:
     """How the values of a release were altered, by the public settings in its manifest."""
     settings = method.get("parameters") or {}
@@ -55,24 +66,30 @@ def altered_by(method: Mapping[str, Any]) -> Alter | None:
     return None
 
 
-def in_its_terms(original: Table, release: Table, encoding: Any = None) -> Table:
+def in_its_terms(
+    original: Table, release: Table, encoding: Any = None, ks: Sequence[int] = (K,)
+) -> Table:
     """The original with the 0/1 columns that a release made of its columns, if it did.
 
+    Parameters
+    ----------
+    original, release : Table
+    encoding : mapping, optional
+        How columns become 0/1, as for `tamis.binary.records.binarise`.
+    ks : sequence of int
+        The fewest people on either side of a cut, where it is not given: those that are tried.
+
+    Examples
+    --------
     >>> one = Table(pl.DataFrame({"job": ["cook", "judge"] * 5}), Roles())
-    >>> two = Table(pl.DataFrame({"job=cook": [0, 1]}))
+    >>> two = Table(pl.DataFrame({"job = cook": [0, 1]}))
     >>> in_its_terms(one, two).frame.columns
-    ['job', 'job=cook']
+    ['job', 'job = cook']
     """
     made = [c for c in release.frame.columns if c not in original.frame.columns]
     if not made:
         return original
-    try:
-        records = binarise(original, encoding)
-    except InputError:
-        return original
-    places = [records.features.index(c) for c in made if c in records.features]
-    cells = records.select(places).matrix.toarray()
-    names = [records.features[place] for place in places]
-    new = [pl.Series(name, cells[:, i]) for i, name in enumerate(names)]
+    encoded = [_encoded(original, encoding, k, made) for k in ks]
+    new = max(encoded, key=len, default=[])
     frame = pl.DataFrame([*original.frame.get_columns(), *new])
     return Table(frame, original.roles, original.library)

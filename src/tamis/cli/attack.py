@@ -113,19 +113,24 @@ def _opened(
         manifest = read_json(Path(release) / NAME)
         table = published_table(Path(release), manifest)
         alter = altered_by(manifest["method"])
+        ks = _ks(manifest["promises"])
     else:
         from tamis.cli.retain import read_like
 
-        table, alter = read_like(original, source, release), None
-    return in_its_terms(original, table, source.rules().binary), table, alter
+        table, alter, ks = read_like(original, source, release), None, (5,)
+    return in_its_terms(original, table, source.rules().binary, ks), table, alter
+
+
+def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
+    """The k that may have been asked for, where k, twice or four times that was promised."""
+    promised = [entry["at_least"] for entry in promises] or [5]
+    return tuple(max(1, k // times) for k in promised for times in (1, 2, 4))
 
 
 def _control(original: Table, source: TableSource, path: str) -> Table:
-    from tamis.attack.sources import in_its_terms
     from tamis.cli.retain import read_like
 
-    others = read_like(original, source, path)
-    return in_its_terms(others, original, source.rules().binary)
+    return read_like(original, source, path)
 
 
 def _print(found: Attacks, unit: str) -> None:
