@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from tamis.attack.beside import HandedOn
 from tamis.binary.records import Cut
 from tamis.decide import Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.scorecard import MEASURES, Progress, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
@@ -20,7 +21,7 @@ from tamis.propose.problem import Problem
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
-from tamis.release import Recipe, released
+from tamis.release import Recipe, Release, released
 from tamis.table import Table
 
 EVERYTHING, NOTHING = "everything", "nothing"
@@ -139,6 +140,7 @@ def consider(
     *,
     binary: Mapping[str, Cut] | None = None,
     tell: Progress | None = None,
+    handed: HandedOn | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -153,6 +155,8 @@ def consider(
         How to convert the table to 0/1 where a method needs that; `None`: by its values.
     tell : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
+    handed : HandedOn, optional
+        What earlier releases of the same people told: k must hold for all of them together.
 
     Returns
     -------
@@ -178,6 +182,9 @@ def consider(
         table, split, settings.k, model, binary, factors, settings.seed, settings.epsilon
     )
     found = propose(problem, methods(settings.proposing), tell)
+    if handed is not None:
+        fit = tuple(each for each in found.releases if _fits_beside(each, handed, settings.k))
+        found = replace(found, releases=fit)
     evaluator = Evaluator(
         table, split, model, attackers(settings.attackers, settings.seed), settings.seed
     )
@@ -188,7 +195,24 @@ def consider(
     card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
     _warn(table, settings)
     decision = decide(card, settings.limits, settings.weights)
+    if handed is not None:
+        _refuse_beside(decision.chosen.release, handed, settings.k)
     return Outcome(table, settings, evaluator, found, decision, binary)
+
+
+def _fits_beside(release: Release, handed: HandedOn, k: int) -> bool:
+    reached = handed.anonymity_beside(release)
+    return reached is None or reached >= k
+
+
+def _refuse_beside(release: Release, handed: HandedOn, k: int) -> None:
+    """Raise where the chosen release breaks k together with what was handed on before."""
+    if not _fits_beside(release, handed, k):
+        raise CannotMeet(
+            f"no release keeps k = {k} together with what was handed on before: the best one "
+            f"leaves a group of {handed.anonymity_beside(release)}; ask for a smaller k, or "
+            "release fewer columns"
+        )
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

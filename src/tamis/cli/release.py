@@ -30,6 +30,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.attack.beside import HandedOn
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
@@ -144,6 +145,7 @@ def run_release(
     quiet: bool,
     public: Public,
     limits: Limits,
+    beside: tuple[str, ...] = (),
 ) -> None:
     """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
@@ -159,7 +161,7 @@ def run_release(
             out,
             force,
             not (quiet or as_json),
-            _origin(source),
+            _origin(source) | ({"beside": [absolute(each) for each in beside]} if beside else {}),
             source.rules().binary,
             before_writing=None if spent is None else spent.keep,
         )
@@ -220,13 +222,25 @@ def make(
     from tamis.flow import consider
     from tamis.publish.bundle import publish
 
+    handed = _handed(table, origin.get("beside", ()), binary)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=binary, tell=say)
+        outcome = consider(table, settings, binary=binary, tell=say, handed=handed)
         if before_writing is not None:
             before_writing()
         say("writing and verifying", 0, 1)
         publish(outcome, out, force=force, origin=origin, date=date)
+    if handed is not None and watched:
+        console(stderr=True).print(handed.words(settings.k), markup=False, soft_wrap=True)
     return outcome
+
+
+def _handed(table: Table, folders: Iterable[str], binary: Any) -> HandedOn | None:
+    """What the releases in these folders told, each as published."""
+    from tamis.attack.beside import HandedOn
+    from tamis.publish.verify import verify
+
+    manifests = [verify(folder).manifest for folder in folders]
+    return HandedOn.of(table, manifests, binary) if manifests else None
 
 
 def _origin(source: TableSource) -> dict[str, Any]:
@@ -449,6 +463,7 @@ def method_options(command: Any) -> Any:
     help="The format of the released rows.",
 )
 @method_options
+@click.option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
@@ -474,13 +489,14 @@ def release(
         raise InputError("name the TABLE to release, or --again DIR")
     if out is None:
         raise InputError("name the folder to create with --out DIR")
+    beside = options.pop("beside")
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     public = public_bounds(options.pop("bounds"))
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     known = Public.of(settings.proposing.get("dp", {}))
-    run_release(source, settings, Path(out), force, as_json, quiet, known, limits)
+    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, beside)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:
