@@ -31,6 +31,7 @@ ORDER = [
     "perturb",
     "dp",
     "evaluate",
+    "attack",
     "propose",
     "decide",
     "flow",

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # so that type checkers see what is imported on first use
+    from tamis.attack.run import attack_release as attack_release
     from tamis.binary.records import BinaryTable as BinaryTable
     from tamis.binary.records import binarise as binarise
     from tamis.coarsen.classes import Constraints as Constraints
@@ -103,6 +104,7 @@ _HOME = {
     "SubsetScores": "tamis.learn.subset_scores",
     "Table": "tamis.table",
     "UniformNoise": "tamis.perturb.noise",
+    "attack_release": "tamis.attack.run",
     "binarise": "tamis.binary.records",
     "breach_increase": "tamis.risk.breach",
     "coarsened": "tamis.coarsen.search",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from tamis.attack.beside import HandedOn
 from tamis.binary.records import Cut
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Choice, Decision, Limit, decide
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
@@ -24,7 +25,7 @@ from tamis.propose.problem import Problem
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
-from tamis.release import Recipe, released
+from tamis.release import Recipe, Release, released
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
 from tamis.table import Table
@@ -195,6 +196,7 @@ def consider(
     binary: Mapping[str, Cut] | None = None,
     ladders: Mapping[str, Ladder] | None = None,
     tell: Progress | None = None,
+    handed: HandedOn | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -211,6 +213,8 @@ def consider(
         Coarser forms that a column may be released in; of other columns they are learnt.
     tell : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
+    handed : HandedOn, optional
+        What earlier releases of the same people told: k must hold for all of them together.
 
     Returns
     -------
@@ -253,8 +257,12 @@ def consider(
         settings.caution,
         ladders or {},
         evaluator.anonymity,
+        None if handed is None else handed.classes,
     )
     found = propose(problem, methods(settings.proposing), tell)
+    if handed is not None:
+        fit = tuple(each for each in found.releases if _fits_beside(each, handed, settings.k))
+        found = replace(found, releases=fit)
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
     )
@@ -271,7 +279,24 @@ def consider(
         allow_useless=settings.allow_useless or settings.epsilon is not None,
     )
     _warn_useless(decision, settings)
+    if handed is not None:
+        _refuse_beside(decision.chosen.release, handed, settings.k)
     return Outcome(table, settings, evaluator, found, decision, binary)
+
+
+def _fits_beside(release: Release, handed: HandedOn, k: int) -> bool:
+    reached = handed.anonymity_beside(release)
+    return reached is None or reached >= k
+
+
+def _refuse_beside(release: Release, handed: HandedOn, k: int) -> None:
+    """Raise where the chosen release breaks k together with what was handed on before."""
+    if not _fits_beside(release, handed, k):
+        raise CannotMeet(
+            f"no release keeps k = {k} together with what was handed on before: the best one "
+            f"leaves a group of {handed.anonymity_beside(release)}; ask for a smaller k, or "
+            "release fewer columns"
+        )
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

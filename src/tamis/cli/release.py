@@ -38,6 +38,7 @@ from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.attack.beside import HandedOn
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
@@ -176,6 +177,7 @@ def run_release(
     public: Public,
     limits: Limits,
     ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...] = (),
 ) -> None:
     """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
@@ -191,7 +193,9 @@ def run_release(
             out,
             force,
             not (quiet or as_json),
-            _origin(source) | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}},
+            _origin(source)
+            | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
+            | ({"beside": [absolute(each) for each in beside]} if beside else {}),
             source.rules().binary,
             ladders=ladders,
             before_writing=None if spent is None else spent.keep,
@@ -297,13 +301,25 @@ def make(
     from tamis.flow import consider
     from tamis.publish.bundle import publish
 
+    handed = _handed(table, origin.get("beside", ()), binary)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say)
+        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
         if before_writing is not None:
             before_writing()
         say("writing and verifying", 0, 1)
         publish(outcome, out, force=force, origin=origin, date=date)
+    if handed is not None and watched:
+        console(stderr=True).print(handed.words(settings.k), markup=False, soft_wrap=True)
     return outcome
+
+
+def _handed(table: Table, folders: Iterable[str], binary: Any) -> HandedOn | None:
+    """What the releases in these folders told, each as published."""
+    from tamis.attack.beside import HandedOn
+    from tamis.publish.verify import verify
+
+    manifests = [verify(folder).manifest for folder in folders]
+    return HandedOn.of(table, manifests, binary) if manifests else None
 
 
 def _origin(source: TableSource) -> dict[str, Any]:
@@ -583,6 +599,7 @@ def method_options(command: Any) -> Any:
 )
 @ladder_options
 @method_options
+@click.option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
@@ -609,6 +626,7 @@ def release(
     only_front = options["choose"] == "front"
     if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
+    beside = options.pop("beside")
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
@@ -620,7 +638,7 @@ def release(
         run_front(source, settings, as_json, quiet, ladders)
         return
     assert out is not None
-    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders)
+    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders, beside)
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:

@@ -58,7 +58,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
     from tamis.evaluate.retention import retention
 
     original = source.read()
-    release = _read_like(original, source, released)
+    release = read_like(original, source, released)
     rules = _rules(original, options)
     kept = retention(
         rules,
@@ -77,7 +77,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         _print(console(), kept, learnt, options["top"])
 
 
-def _read_like(original: Table, source: TableSource, path: str) -> Table:
+def read_like(original: Table, source: TableSource, path: str) -> Table:
     """A table whose texts stay texts, as in the original, even where they look like numbers."""
     from tamis.read import read_table
     from tamis.read.schema import Schema
@@ -89,7 +89,8 @@ def _read_like(original: Table, source: TableSource, path: str) -> Table:
         "drop": source.drop,
     }
     schema = Schema(missing=(*rules.missing, *source.missing))
-    table = read_table(path, target=original.target, schema=schema, **reading)
+    target = original.roles.target
+    table = read_table(path, target=target, schema=schema, **reading)
     texts = [
         c
         for c in table.frame.columns
@@ -99,7 +100,7 @@ def _read_like(original: Table, source: TableSource, path: str) -> Table:
     if not texts:
         return table
     schema = replace(schema, columns=dict.fromkeys(texts, "text"))
-    return read_table(path, target=original.target, schema=schema, **reading)
+    return read_table(path, target=target, schema=schema, **reading)
 
 
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
@@ -145,7 +146,7 @@ def _learnt(
         if options["positive"] is not None:
             raise InputError("--positive concerns the F-measure, which needs --test FILE")
         return None
-    test = _read_like(original, source, options["test"])
+    test = read_like(original, source, options["test"])
     return prediction(
         original,
         release,

@@ -80,7 +80,7 @@ class Coarsen:
             caution=problem.caution,
             levels=levels,
             fixed=self.keep,
-            also=problem.kept if problem.anonymity is not None else None,
+            also=problem.kept if problem.anonymity or problem.beside else None,
         )
         return [
             self._release(problem, found, number, ladders, levels)

@@ -13,7 +13,7 @@ from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import Coded, people_of
+from tamis.risk.grouping import Coded, joined, people_of
 from tamis.table import Table
 
 
@@ -43,6 +43,8 @@ class Problem:
         What told weighs against kept.
     anonymity : Anonymity, optional
         What is asked of groups of people alike beside their number; `None`: nothing.
+    beside : Coded, optional
+        Classes of people alike in what earlier releases told; k holds over both.
     ladders : mapping of column to Ladder
         Coarser forms that people wrote.
     """
@@ -59,11 +61,14 @@ class Problem:
     caution: float = 1.0
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     anonymity: Anonymity | None = None
+    beside: Coded | None = None
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked."""
         asked = self.anonymity or Anonymity(self.k)
         secret = self.table.frame[self.table.sensitive or self.table.target]
+        if self.beside is not None:
+            classes = joined(classes, self.beside)
         return asked.kept(classes, secret if asked.of_secrets else None, self._people)
 
     @cached_property

@@ -54,6 +54,13 @@ OPTIONS = [
         type=click.Choice(["skip", "stop"]),
         help="What greedy does at a column that does not fit.",
     ),
+    click.option(
+        "--absences",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0),
+        help="Things a person lacks that an attacker may know.",
+    ),
     click.option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
     click.option(
         "--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."
@@ -108,7 +115,7 @@ def run_containment(
         raise InputError("there is no column to choose from: all rows are empty")
     found = _search(records, wanted, utility, not (quiet or as_json), options)
     if output:
-        _write(records, found[wanted[0]], wanted[0], options["privacy"], Path(output))
+        _write(records, found[wanted[0]], wanted[0], options, Path(output))
     if plot:
         _draw(records, found, utility, Path(plot))
     results = [_result(records, at, chosen, utility, options) for at, chosen in found.items()]
@@ -147,6 +154,7 @@ def _search(
                 largest=options["largest"],
                 time_limit=options["time_limit"],
                 random_state=options["seed"],
+                absences=options["absences"],
             )
             found[k] = selector.fit(matrix, records.labels, people=records.people).selection_
     return found
@@ -160,6 +168,7 @@ def _result(
         "k": k,
         "search": options["search"],
         "privacy": options["privacy"],
+        "absences": options["absences"],
         "unit": records.unit,
         "features": [names[c] for c in chosen.features],
         "anonymity": chosen.anonymity,
@@ -196,6 +205,10 @@ def _show(
         return
     ((k, chosen),) = found.items()
     hiding = _HIDING[records.unit, options["privacy"]].format(f"{chosen.anonymity:,}")
+    if options["absences"]:
+        hiding += (
+            f", even if up to {plural(options['absences'], 'thing')} that are lacking are known"
+        )
     out.print(
         f"[bold]{len(chosen.features):,} of {plural(len(records.features), 'column')} may be "
         f"released[/bold]: {hiding} (k = {k})."
@@ -224,7 +237,9 @@ def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
         console().print(f"and {len(chosen.steps) - _SHOWN} more; --json lists all")
 
 
-def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output: Path) -> None:
+def _write(
+    records: BinaryTable, chosen: Selection, k: int, options: dict[str, Any], output: Path
+) -> None:
     """Write the projected table, read it again and measure it before it gets its name."""
     import polars as pl
 
@@ -237,10 +252,22 @@ def _write(records: BinaryTable, chosen: Selection, k: int, privacy: str, output
         write_table(table, draft)
         again = read_written(draft, format_named(draft)).get_columns()
         features = pl.DataFrame([column for column in again if column.name != records.target])
-        measure = containment_by_bitmaps if privacy == "containment" else equals_by_grouping
+        contained = options["privacy"] == "containment"
+        measure = containment_by_bitmaps if contained else equals_by_grouping
         reached = measure(features, records.people)  # the rows are in the same order
+        if options["absences"]:
+            reached = min(reached, _with_absences(features, records, options["absences"]))
         if reached < k:
             raise CannotMeet(f"the written table has anonymity {reached}, below k = {k}")
+
+
+def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
+    import numpy as np
+
+    from tamis.risk.absences import absence_anonymity
+
+    cells = features.to_numpy().astype(np.uint8)
+    return absence_anonymity(cells, absences, people=records.people)
 
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, listed
 from tamis.risk.grouping import Ints, numbered
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import OnViolation, greedy
@@ -65,6 +65,12 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The model of the utilities `likelihood` and `auc`.
     random_state : int
         Draws the held-out rows of `likelihood` and `auc`, and the moves of `improve`.
+    absences : int
+        How many things that a person lacks an attacker may know besides all that they have: with
+        0 this is anonymity by containment, with all columns k-anonymity. More than 0 needs
+        ``search="greedy"``, ``on_violation="skip"`` and the utility `distcnt` or a sum over the
+        features, and takes time that grows with their power; see
+        `tamis.risk.absences.absence_anonymity`.
 
     Attributes
     ----------
@@ -89,7 +95,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Zhang, Mohammed, Dave and Al Hasan (2017), "Feature selection for classification under
     anonymity constraint". The promise covers an attacker who knows what a person has, not one
-    who knows what they lack; ``privacy="equality"`` covers both.
+    who knows what they lack; ``absences=m`` covers up to m things that they lack, and
+    ``privacy="equality"`` all of them.
 
     Examples
     --------
@@ -116,6 +123,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         min_gain: float = 0.0,
         model: Model = "linear",
         random_state: int = 0,
+        absences: int = 0,
     ) -> None:
         self.k = k
         self.utility = utility
@@ -130,6 +138,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.min_gain = min_gain
         self.model = model
         self.random_state = random_state
+        self.absences = absences
 
     def fit(self, X: Any, y: Any, people: Any = None) -> Self:
         """Choose the features.
@@ -154,7 +163,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_k(self.k, table.shape[0])
         who = None if people is None else numbered(people, table.shape[0])
         search = partial(self._search, table, positive, who)
-        if who is None:
+        if self.absences:
+            found = self._with_absences(table, positive, who)
+        elif who is None:
             found = search(self.k)
         else:
             found = selected(table, who, self.k, search, self.privacy)
@@ -206,6 +217,32 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         from tamis.select.containment.improve import improve
 
         return improve(table, positive, k, random_state=self.random_state, **choices)
+
+    def _with_absences(
+        self, table: Binary, positive: NDArray[np.bool_], people: Ints | None
+    ) -> Selection:
+        from tamis.select.containment.absences import greedy_with_absences
+
+        odd = {
+            "search": self.search != "greedy",
+            "privacy": self.privacy != "containment",
+            "on_violation": self.on_violation != "skip",
+            "min_gain": self.min_gain != 0,
+        }
+        if wrong := [name for name, is_odd in odd.items() if is_odd]:
+            raise InputError(
+                f"absences={self.absences!r} needs the default {listed(wrong)}; leave it out"
+            )
+        return greedy_with_absences(
+            table,
+            positive,
+            self.k,
+            self.absences,
+            utility=self.utility,
+            extend=self.extend,
+            max_features=self.max_features,
+            people=people,
+        )
 
     def _why_nothing(self, table: Binary, people: Ints | None = None) -> str:
         if people is not None:

@@ -1,0 +1,131 @@
+"""Releases of the same people add up: what an attacker has who holds several of them.
+
+By the worst case, rows of all releases can be matched, so that their columns stand side by side for
+each person, and altered values count as if they were true. Synthetic rows describe nobody: what
+they give away is added up as epsilon instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.attack.sources import in_its_terms
+from tamis.errors import InputError, listed, plural
+from tamis.release import Release
+from tamis.risk.containment import containment_anonymity
+from tamis.risk.grouping import Coded, grouped
+from tamis.table import Table, bare, only
+
+
+@dataclass(frozen=True, eq=False)
+class HandedOn:
+    """What earlier releases told of the people of a table.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The columns that were released, with the true values of every row of the table.
+    known : tuple of str
+        Those of them that attackers may know, by what was promised.
+    contained : bool
+        Whether every promise was one of containment.
+    epsilon : float
+        What synthetic rows cost in all.
+    releases : int
+    """
+
+    frame: pl.DataFrame
+    known: tuple[str, ...]
+    contained: bool
+    epsilon: float
+    releases: int
+
+    @classmethod
+    def of(
+        cls, table: Table, manifests: Sequence[Mapping[str, Any]], encoding: Any = None
+    ) -> HandedOn:
+        """Read what the manifests of earlier releases say, and find it in the table.
+
+        Examples
+        --------
+        >>> table = Table(pl.DataFrame({"age": [30, 30, 40, 40], "job": ["a", "b", "a", "b"]}))
+        >>> old = {"columns": [{"name": "age", "role": "feature"}],
+        ...        "promises": [{"key": "k_anonymity", "at_least": 2, "columns": ["age"]}]}
+        >>> HandedOn.of(table, [old]).known
+        ('age',)
+        """
+        drawn = [each for each in manifests if each.get("budget") is not None]
+        real = [each for each in manifests if each.get("budget") is None]
+        names = _names(column["name"] for each in real for column in each["columns"])
+        promises = [promise for each in real for promise in each["promises"]]
+        wide = _found(table, names, promises, encoding)
+        known = _names(column for promise in promises for column in promise["columns"])
+        contained = all(promise["key"] == "containment_anonymity" for promise in promises)
+        epsilon = float(sum(each["budget"]["epsilon"] for each in drawn))
+        return cls(only(wide.frame, names), known, contained, epsilon, len(manifests))
+
+    @property
+    def classes(self) -> Coded | None:
+        """The classes of people alike in what attackers may know of earlier releases."""
+        return grouped(self.frame, self.known).keys if self.known else None
+
+    def anonymity_beside(self, release: Release) -> int | None:
+        """The fewest people anybody hides among who has a new release and all earlier ones.
+
+        An attacker knows what either assumed to be known. Where both promise containment, people
+        hide among those who have all that they have; else among equals. `None` for synthetic rows.
+        """
+        if release.is_drawn:
+            return None
+        mine = _names(column for promise in release.promises for column in promise.columns)
+        columns = {c: release.table.frame[c] for c in mine}
+        # Of a column in both, the earlier values are the true ones, so at least as fine.
+        columns |= {c: self.frame[c] for c in self.known}
+        if not columns:
+            return release.everybody
+        frame = pl.DataFrame([series.alias(name) for name, series in columns.items()])
+        both = self.contained and all(p.name == "containment_anonymity" for p in release.promises)
+        if both and all(_zero_one(series) for series in frame.get_columns()):
+            cells = frame.to_numpy().astype(np.uint8)
+            return containment_anonymity(cells, people=release.people)
+        return grouped(frame, frame.columns, release.people).k_anonymity
+
+    def words(self, k: int) -> str:
+        """What was counted, for the data holder."""
+        many = plural(self.releases, "earlier release")
+        return (
+            f"k = {k} holds for what {many} and this one tell together, if rows can be matched "
+            "and altered values are taken for true ones"
+            + (f"; synthetic rows cost epsilon = {self.epsilon:g} before" if self.epsilon else "")
+        )
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _found(
+    table: Table, names: Sequence[str], promises: Sequence[Mapping[str, Any]], encoding: Any
+) -> Table:
+    """The table with every column that was handed on, 0/1 columns made of others included."""
+    asked = Table(pl.DataFrame({name: [None] for name in names})) if names else table
+    ks = [max(1, int(p["at_least"]) // times) for p in promises for times in (1, 2, 4)]
+    wide = in_its_terms(table, asked, encoding, ks or [1])
+    if strange := [name for name in names if name not in wide.frame.columns]:
+        raise InputError(
+            f"an earlier release has column {listed(strange)}, which this table has not, so what "
+            "both tell together cannot be counted; give the table that it was made from"
+        )
+    return wide
+
+
+def _zero_one(series: pl.Series) -> bool:
+    cells = bare(series)
+    if not cells.dtype.is_numeric() or cells.null_count():
+        return False
+    return bool(((cells == 0) | (cells == 1)).all())

@@ -1,0 +1,307 @@
+"""Inference: what does a release tell of somebody's secret?
+
+Where the secret is released, the attacker knows some columns of a person and learns the rest from
+the released rows. Where it is held back, the attacker is taken to know it of everybody else, and to
+know the released columns of the person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.attack.learners import LEARNERS, Known, strongest_learner
+from tamis.attack.linkage import pattern_numbers
+from tamis.attack.scene import RowNumbers, Scene
+from tamis.attack.score import AttackScore, scored
+from tamis.evaluate.bits import Floats, gains, mean
+from tamis.evaluate.figure import Figure, auc
+from tamis.evaluate.surest import Group, largest_gains, largest_group, surest
+from tamis.learn.boosting import shares, shares_given
+from tamis.learn.holdout import Predictions, column_labels
+from tamis.learn.models import SHOWN
+from tamis.risk.cut import SensitiveCut, cut_sensitive
+from tamis.table import Table, only
+
+Codes = NDArray[np.int64]
+
+MOST_CLASSES = 100
+"""A column of more values than this is not guessed as a class."""
+K = 5
+"""The fewest people in a group whose mean is told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A column to guess, as classes from 0 that several tables share."""
+
+    column: str
+    original: Codes
+    classes: int
+    cut: SensitiveCut
+
+    def of(self, table: Table) -> Codes:
+        """The classes of another table's rows; what the original lacks is the last class."""
+        codes = self.cut.codes(_like(table.frame[self.column], self._like))
+        return np.asarray(np.minimum(codes, self.classes - 1))
+
+    @property
+    def _like(self) -> pl.DataType:
+        return pl.Float64() if self.cut.points else pl.String()
+
+
+def hidden(table: Table, column: str) -> Hidden | None:
+    """A column of a table as classes; `None` if there is nothing to guess, or too many values."""
+    series = table.frame[column]
+    numeric = series.dtype.is_numeric()
+    cut = cut_sensitive(series, _labels(table, column))
+    if not cut.points:
+        series = _like(series, pl.String())
+        cut = cut_sensitive(series, _labels(table, column), "none")
+    codes = cut.codes(_like(series, pl.Float64()) if cut.points and numeric else series)
+    classes = int((len(cut.points) or len(cut.values) - 1) + 3)
+    if not 1 < len(np.unique(codes)) <= MOST_CLASSES:
+        return None
+    return Hidden(column, codes, classes, cut)
+
+
+def _labels(table: Table, column: str) -> NDArray[Any]:
+    target = table.roles.target
+    if target is None or target == column:
+        return np.zeros(table.rows, dtype=np.int64)
+    return column_labels(table, target)
+
+
+def _like(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Cells in one type; whole numbers read alike from any file."""
+    if dtype == pl.String() and series.dtype.is_float():
+        return series.cast(pl.Float64).cast(pl.String).str.strip_suffix(".0")
+    return series.cast(dtype)
+
+
+def inference(scene: Scene) -> list[AttackScore]:
+    """Attackers on the secret: without the target of a person, and with it.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> table = patients(rows=600)
+    >>> found = inference(Scene(table, table.select(["viral_load_test"])))
+    >>> [each.attacker for each in found]
+    ['inference of hiv', 'inference of hiv, target known']
+    """
+    column = scene.secret_column
+    if column is None or column not in scene.original.frame.columns:
+        return []
+    target = scene.original.roles.target
+    ways = [False] if target in (None, column) else [False, True]
+    found = [infer(scene, column, with_target) for with_target in ways]
+    return [each for each in found if each is not None]
+
+
+def infer(
+    scene: Scene,
+    column: str,
+    with_target: bool = False,
+    learners: Sequence[str] = LEARNERS,
+    kind: str = "inference",
+) -> AttackScore | None:
+    """The strongest learner on one column; `None` if it cannot be guessed as classes."""
+    secret = hidden(scene.original, column)
+    if secret is None:
+        return None
+    setting = _Setting(scene, secret, with_target)
+    if len(setting.report) < 2:
+        return None
+    name, said, told = setting.about_members(learners)
+    control = setting.about_control(name)
+    words = ", target known" if with_target else ""
+    return scored(
+        f"{kind} of {column}{words}",
+        f"guesses {column} from {setting.source}"
+        + (" and the person's target" if with_target else ""),
+        said.predicted == said.truth,
+        guess=setting.guess,
+        control=control,
+        people=setting.whose(setting.report),
+        details={"learner": SHOWN.get(name, name), **told},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """One attack on one column: what is learnt from, and who is asked about."""
+
+    scene: Scene
+    secret: Hidden
+    with_target: bool
+
+    @property
+    def released(self) -> bool:
+        return self.secret.column in self.scene.columns
+
+    @property
+    def source(self) -> str:
+        if self.released:
+            return "what is known of a person and the released rows"
+        return "the released columns of a person, and the secrets of the others"
+
+    @property
+    def columns(self) -> list[str]:
+        """What the attacker knows of a person."""
+        scene, target = self.scene, self.scene.original.roles.target
+        given = scene.known_columns if self.released else scene.columns
+        found = [c for c in given if c not in (self.secret.column, target)]
+        return [*found, str(target)] if self.with_target and target in scene.columns else found
+
+    @cached_property
+    def asked(self) -> RowNumbers:
+        """Who is asked about: of a secret that is held back, others must be there to learn from."""
+        scene = self.scene
+        return scene.tried if self.released else scene.some(min(scene.most, _third(scene)))
+
+    @property
+    def choose(self) -> NDArray[np.intp]:
+        """The places of the people that the learner is chosen by: every second person."""
+        return self._half(0)
+
+    @property
+    def report(self) -> NDArray[np.intp]:
+        return self._half(1)
+
+    def _half(self, which: int) -> NDArray[np.intp]:
+        people = self.scene.original.people
+        number = np.arange(len(self.asked)) if people is None else people[self.asked]
+        return np.flatnonzero(number % 2 == which)
+
+    def whose(self, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        people = self.scene.original.people
+        return None if people is None else people[self.asked[places]]
+
+    def _known(self, ask: pl.DataFrame, *, without: bool) -> Known:
+        scene = self.scene
+        if self.released:
+            table = scene.without if without and scene.without is not None else scene.release
+            learn, label = table.frame, self.secret.of(table)
+        else:
+            kept = np.setdiff1d(scene.inside, self.asked)
+            learn, label = scene.original.frame[kept], self.secret.original[kept]
+        columns = self.columns
+        frames = [_texts(only(frame, columns), scene) for frame in (learn, ask)]
+        known, asked = frames
+        return Known(known, label, asked, len(ask), self.secret.classes, scene.random_state)
+
+    def _baseline(self, label: Codes, rows: NDArray[Any], target: Codes | None) -> Floats:
+        """What is thought without a release: shares, by target where that is known."""
+        classes = self.secret.classes
+        if target is None:
+            return np.tile(shares(label, classes), (len(rows), 1))
+        every = np.arange(len(self.secret.original))
+        return np.asarray(shares_given(self.secret.original, target, every, classes)[rows])
+
+    @property
+    def _target(self) -> Codes | None:
+        if not self.with_target:
+            return None
+        labels = column_labels(self.scene.original, self.scene.original.target)
+        return np.unique(labels, return_inverse=True)[1]
+
+    @property
+    def guess(self) -> float:
+        """How often the most frequent class is right, given the target where that is known."""
+        rows = self.asked[self.report]
+        baseline = self._baseline(self.secret.original, rows, self._target)
+        return float((baseline.argmax(axis=1) == self.secret.original[rows]).mean())
+
+    def about_members(self, learners: Sequence[str]) -> tuple[str, Predictions, dict[str, Any]]:
+        """The strongest learner, its predictions for those who report, and its figures."""
+        ask, truth = self.scene.original.frame[self.asked], self.secret.original[self.asked]
+        known = self._known(ask, without=False)
+        baseline = self._baseline(self.secret.original, self.asked, self._target)
+        name, p = strongest_learner(known, truth, baseline, self.choose, learners)
+        report = self.report
+        told = self._told(p[report], baseline[report], truth[report])
+        return name, _predictions(p[report], truth[report]), told
+
+    def about_control(self, name: str) -> NDArray[np.bool_] | None:
+        """Whether the same learner is right about people who are not in the release."""
+        table = self.scene.control_table
+        if table is None or self.secret.column not in table.frame.columns:
+            return None
+        rows = self.scene.control_tried
+        truth = self.secret.of(table)[rows]
+        p = self._known(table.frame[rows], without=True).by(name)
+        return np.asarray(p.argmax(axis=1) == truth)
+
+    def _told(self, p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any]:
+        each, people = gains(p, baseline, truth), self.whose(self.report)
+        whose = None if people is None else np.unique(people, return_inverse=True)[1]
+        told = mean(each, whose)
+        found: dict[str, Any] = {
+            "bits": Figure(
+                told.value, told.value - 1.96 * told.error, told.value + 1.96 * told.error
+            ).to_dict(),
+            "largest_gain": float(largest_gains(each, whose, most=1)[0]),
+        }
+        area = auc(_predictions(p, truth), whose)
+        found["auc"] = None if area is None else area.to_dict()
+        found["surest"] = _surest(p, truth)
+        group = self._worst_group(each, people)
+        found["worst_group"] = (
+            None if group is None else {"people": group.people, "bits": group.gain.to_dict()}
+        )
+        return found
+
+    def _worst_group(self, each: Floats, people: NDArray[np.int64] | None) -> Group | None:
+        """Of people alike in all that is known of them, or in one column, those told most of."""
+        scene = self.scene
+        places = [scene.columns.index(c) for c in self.columns]
+        if not places:
+            return None
+        cells = scene.cells.original[self.asked[self.report]][:, places]
+        ways = [
+            pattern_numbers(cells),
+            *(pattern_numbers(cells[:, [c]]) for c in range(len(places))),
+        ]
+        groups = np.concatenate([way * len(ways) + i for i, way in enumerate(ways)])
+        whose = np.arange(len(each)) if people is None else people
+        return largest_group(np.tile(each, len(ways)), groups, K, np.tile(whose, len(ways)))
+
+
+def _third(scene: Scene) -> int:
+    return max(4, scene.original.everybody // 3)
+
+
+def _texts(frame: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Columns in the type that both tables can have: numbers, or texts."""
+    nominal = dict(zip(scene.columns, scene.cells.nominal))
+    return pl.DataFrame(
+        [s.cast(pl.String if nominal[s.name] else pl.Float64) for s in frame.get_columns()]
+    )
+
+
+def _predictions(p: Floats, truth: Codes) -> Predictions:
+    classes = np.arange(p.shape[1])
+    return Predictions(classes, p.argmax(axis=1), truth, p)
+
+
+def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
+    """Precision and recall about the rarest class, which is what a secret mostly is."""
+    present, counts = np.unique(truth, return_counts=True)
+    if len(present) < 2:
+        return []
+    rarest = present[np.argmin(counts)]
+    return [
+        {
+            "part": each.part,
+            "precision": each.precision.to_dict(),
+            "recall": each.recall.to_dict(),
+        }
+        for each in surest(p[:, rarest], truth == rarest)
+    ]

@@ -1,0 +1,147 @@
+"""What attackers learn: the probability of each class of a hidden column, by several learners.
+
+One of them looks the person up: the classes of the rows nearest to what is known of them. The
+others are the classifiers that `tamis.learn.models` names as attackers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.attack.scene import as_numbers
+from tamis.evaluate.bits import Floats, gains
+from tamis.learn.boosting import Boosting, shares
+from tamis.learn.coded_table import CodedTable
+from tamis.learn.holdout import Predictions, fit_predict
+from tamis.learn.models import ATTACKERS, attackers
+
+Codes = NDArray[np.integer[Any]]
+
+LEARNT = 8_000
+"""The most rows that a learner gets; to look up, an attacker has all."""
+LOOKUP = "look-up"
+SMALL = "small boosted trees"
+GUESSING = "guessing"
+"""What is said without a release: an attacker whose learners know no better falls back on it."""
+LEARNERS = (LOOKUP, SMALL, *ATTACKERS)
+FEW = 10
+"""A learner that grows a tree for each class is left to columns of no more classes than this."""
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Rows to learn from and people to ask about, in the same columns.
+
+    Parameters
+    ----------
+    learn : frame
+    label : array of int
+        The class of each row to learn from, from 0.
+    ask : frame
+        Without columns where nothing is known of a person.
+    people : int
+        How many people are asked about.
+    classes : int
+    random_state : int
+    """
+
+    learn: pl.DataFrame
+    label: Codes
+    ask: pl.DataFrame
+    people: int
+    classes: int
+    random_state: int = 0
+
+    def by(self, name: str) -> Floats:
+        """The probability of each class for everybody asked about, by one learner."""
+        if name == GUESSING or not self.ask.width or not len(self.label):
+            return np.tile(shares(self.label, self.classes), (self.people, 1))
+        return self._looked_up() if name == LOOKUP else self._learnt(name)
+
+    def _sample(self) -> tuple[pl.DataFrame, Codes]:
+        """The rows to learn from, no more than a learner needs, then those asked about."""
+        drawn = np.random.default_rng(self.random_state).permutation(len(self.label))[:LEARNT]
+        rows = np.sort(drawn)
+        return pl.concat([self.learn[rows], self.ask], how="vertical_relaxed"), self.label[rows]
+
+    def _looked_up(self) -> Floats:
+        """The classes of the nearest rows, with the weight of one row for those of all."""
+        from tamis.attack.kernels import nearest_rows
+
+        columns = tuple(self.ask.columns)
+        (table, asked), nominal = as_numbers([self.learn, self.ask], columns)
+        one_hot = np.eye(self.classes)[self.label]
+        prior, said = shares(self.label, self.classes), []
+        for first in range(0, len(asked), BLOCK):
+            part = asked[first : first + BLOCK]
+            hits, _ = nearest_rows(part, np.ones(part.shape, np.bool_), table, nominal)
+            counts = hits @ one_hot + prior
+            said.append(counts / counts.sum(axis=1, keepdims=True))
+        return np.concatenate(said)
+
+    def _learnt(self, name: str) -> Floats:
+        both, label = self._sample()
+        places = np.arange(both.height)
+        learn, ask = places[: len(label)], places[len(label) :]
+        y = np.concatenate([label, np.full(len(ask), label[0])])
+        table = CodedTable.of(both, learn)
+        if name == SMALL:
+            return Boosting().probabilities(table, y, learn, ask, classes=self.classes)
+        model = next(iter(attackers([name], self.random_state).values()))
+        found = fit_predict(model, _plain(table, both.columns), y, learn, ask)
+        return _of_all(found, label, self.classes)
+
+
+def _plain(table: CodedTable, names: Sequence[str]) -> pl.DataFrame:
+    """At most 32 values a column, numbers in their order: no column is too wide for a learner."""
+    kinds = [pl.Float64 if ordered else pl.String for ordered in table.ordered]
+    columns = zip(names, table.codes, kinds)
+    return pl.DataFrame([pl.Series(name, codes).cast(kind) for name, codes, kind in columns])
+
+
+def _of_all(found: Predictions, label: Codes, classes: int) -> Floats:
+    """Probabilities of all classes; those that were not learnt get their smoothed share."""
+    prior = shares(label, classes)
+    p = np.tile(prior, (len(found.predicted), 1))
+    said = found.probabilities
+    if said is None:
+        said = (found.predicted[:, None] == found.classes[None, :]).astype(np.float64)
+    seen = np.asarray(found.classes, dtype=np.intp)
+    p[:, seen] = said * prior[seen].sum()
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def strongest_learner(
+    known: Known,
+    truth: Codes,
+    baseline: Floats,
+    choose: NDArray[np.intp],
+    names: Sequence[str] = LEARNERS,
+) -> tuple[str, Floats]:
+    """The learner that gains most bits about some of the people, and what it says of all.
+
+    Parameters
+    ----------
+    known : Known
+    truth : array of int
+        The true class of everybody asked about.
+    baseline : array of float
+        The probabilities without a release.
+    choose : array of int
+        The people that the learner is chosen by.
+    """
+    few = len(np.unique(known.label)) <= FEW
+    fit = [name for name in names if few or name not in ("boosting", "logistic")]
+    said = {GUESSING: baseline} | {name: known.by(name) for name in fit}
+    bits = {
+        name: gains(p[choose], baseline[choose], truth[choose]).mean() for name, p in said.items()
+    }
+    best = max(bits, key=lambda name: float(bits[name]))
+    return best, said[best]

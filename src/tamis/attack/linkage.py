@@ -1,0 +1,236 @@
+"""Linkage: which released row is this person's?
+
+The attacker takes the rows that are nearest to what it knows and picks one of them. A release does
+not say whose a row is, so a row counts as a person's if it is nearest to them in everything that is
+released and if nobody in the table is nearer to it than they are; equals share it. In a release of
+true values this is exact: a person among c alike is found with chance 1/c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.attack.scene import Cells, RowNumbers, Scene
+from tamis.attack.score import AttackScore, scored
+
+Mask = NDArray[np.bool_]
+
+BLOCK = 64
+"""How many people are compared with all rows at once."""
+ERRORS = (0.1, 0.3)
+"""The shares of what is known that are missing, or wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """People, the distinct rows of a release, and those who are in it.
+
+    Parameters
+    ----------
+    people : array of float, people by columns
+        Who is looked for.
+    mine : array of int
+        How many rows like this one the person has in the table; 0: they are not in it.
+    rows, members : arrays of float
+        The release, and the true rows of everybody in it.
+    nominal : array of bool
+    """
+
+    people: Cells
+    mine: NDArray[np.int64]
+    rows: Cells
+    members: Cells
+    nominal: Mask
+
+    @cached_property
+    def distinct(self) -> tuple[Cells, NDArray[np.int64]]:
+        """The distinct rows of the release, and how often each occurs."""
+        return _distinct(self.rows)
+
+    @cached_property
+    def _members(self) -> tuple[Cells, NDArray[np.int64]]:
+        return _distinct(self.members)
+
+    def nearest(self, asked: Cells, known: Mask) -> tuple[Mask, NDArray[np.float64]]:
+        """Which distinct rows are nearest to each asked person, and how far they are."""
+        from tamis.attack.kernels import nearest_rows
+
+        found: tuple[Mask, NDArray[np.float64]] = nearest_rows(
+            asked, known, self.distinct[0], self.nominal
+        )
+        return found
+
+    def found(self, asked: Cells, known: Mask) -> NDArray[np.float64]:
+        """For each person the chance that a row nearest to what is known of them is theirs."""
+        chances = [
+            self._found(slice(first, first + BLOCK), asked, known)
+            for first in range(0, len(asked), BLOCK)
+        ]
+        return np.concatenate(chances) if chances else np.zeros(0)
+
+    def _found(self, part: slice, asked: Cells, known: Mask) -> NDArray[np.float64]:
+        everything = np.ones_like(known[part])
+        picked, _ = self.nearest(asked[part], known[part])
+        theirs, far = self.nearest(self.people[part], everything)
+        weight = self.distinct[1]
+        person, row = np.nonzero(picked & theirs)
+        chance = weight[row] * self._owned(row, far[person], self.mine[part][person])
+        sums = np.bincount(person, weights=chance, minlength=len(picked))
+        return np.asarray(sums / (picked @ weight))
+
+    def _owned(
+        self, row: RowNumbers, far: NDArray[np.float64], mine: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The chance that a row is of someone at this distance, of whom so many rows are alike."""
+        least, total = self._owners(np.unique(row))
+        at = np.searchsorted(np.unique(row), row)
+        outside = mine == 0
+        alike = np.maximum(mine, 1) / (total[at] + outside)
+        return np.where(far == least[at], alike, np.where(outside & (far < least[at]), 1.0, 0.0))
+
+    def _owners(self, rows: RowNumbers) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """How far the nearest people of the table are from each row, and their rows in all."""
+        from tamis.attack.kernels import nearest_rows
+
+        members, weight = self._members
+        asked, known = self.distinct[0][rows], np.ones((len(rows), len(self.nominal)), np.bool_)
+        least, total = np.empty(len(rows)), np.empty(len(rows), np.int64)
+        for first in range(0, len(rows), BLOCK):
+            part = slice(first, first + BLOCK)
+            hits, least[part] = nearest_rows(asked[part], known[part], members, self.nominal)
+            total[part] = hits @ weight
+        return least, total
+
+
+def sides(scene: Scene) -> list[Side]:
+    """People of the table beside the release, then the control group beside one without them."""
+    cells = scene.cells
+    tried = cells.original[scene.tried]
+    mine = _alike(cells.original, scene.original.people)[scene.tried]
+    found = [Side(tried, mine, cells.release, cells.original, cells.nominal)]
+    if cells.control is not None:
+        people = cells.control[scene.control_tried]
+        outside = np.zeros(len(people), np.int64)
+        members = cells.original[scene.inside]
+        found.append(Side(people, outside, cells.without, members, cells.nominal))
+    return found
+
+
+def linkage(scene: Scene, errors: Sequence[float] = ERRORS) -> list[AttackScore]:
+    """Attackers who know the quasi-identifiers, exactly, in part, or wrongly.
+
+    Parameters
+    ----------
+    scene : Scene
+    errors : sequence of float
+        The chance that a known value is missing, or that it is another person's.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> table = patients(rows=200)
+    >>> found = linkage(Scene(table, table, known=("zip", "birth_year", "sex", "job")))
+    >>> found[0].attacker, found[0].success.value > 0.9, found[0].guess
+    ('linkage, exact', True, 0.005)
+    """
+    names = scene.known_columns
+    columns = np.array([c in names for c in scene.columns])
+    both = sides(scene)
+    ways = [("exact", 0.0), *((how, share) for share in errors for how in ("missing", "wrong"))]
+    return [_linked(scene, both, columns, how, share) for how, share in ways]
+
+
+WAYS = {
+    "exact": "every known value",
+    "missing": "known values, some missing",
+    "wrong": "known values, some wrong",
+}
+
+
+def _linked(scene: Scene, both: list[Side], columns: Mask, how: str, share: float) -> AttackScore:
+    chances = [side.found(*_asked(scene, side, columns, how, share)) for side in both]
+    names = "known columns" if len(scene.known_columns) > 6 else ", ".join(scene.known_columns)
+    rate = f" {share:.0%}" if share else ""
+    return scored(
+        f"linkage, {how}{rate}",
+        f"finds a person's row by {WAYS[how]} ({names or 'nothing released is known'})",
+        chances[0],
+        guess=1 / scene.release.rows,
+        control=chances[1] if len(chances) > 1 else None,
+        people=scene.whose,
+        details={"known": list(scene.known_columns), "share": share},
+    )
+
+
+def _asked(scene: Scene, side: Side, columns: Mask, how: str, share: float) -> tuple[Cells, Mask]:
+    """What the attacker holds of each person, and which cells it holds."""
+    draw = scene.draw(1, round(1000 * share))
+    known = np.tile(columns, (len(side.people), 1))
+    hit = draw.random(known.shape) < share
+    if how == "missing":
+        return side.people, known & ~hit
+    if how == "exact":
+        return side.people, known
+    width = np.arange(known.shape[1])
+    others = side.members[draw.integers(0, len(side.members), known.shape), width]
+    return np.where(hit, others, side.people), known
+
+
+def halves(scene: Scene) -> AttackScore | None:
+    """Two attackers who hold half of the columns each: does the release join what they hold?
+
+    Each picks a row nearest to what it knows of the same person; they succeed if it is the same
+    row. `None` if fewer than two columns can be compared.
+    """
+    width = len(scene.columns)
+    if width < 2:
+        return None
+    first = np.zeros(width, np.bool_)
+    first[scene.draw(2).permutation(width)[: (width + 1) // 2]] = True
+    chances = [_joined_by(side, first) for side in sides(scene)]
+    return scored(
+        "linkage, two halves",
+        "joins the two halves of the columns of a person, held by two attackers",
+        chances[0],
+        guess=1 / scene.release.rows,
+        control=chances[1] if len(chances) > 1 else None,
+        people=scene.whose,
+        details={"first": [c for c, mine in zip(scene.columns, first) if mine]},
+    )
+
+
+def _joined_by(side: Side, first: Mask) -> NDArray[np.float64]:
+    weight, chances = side.distinct[1], [np.zeros(0)]
+    for start in range(0, len(side.people), BLOCK):
+        asked = side.people[start : start + BLOCK]
+        one, other = (
+            side.nearest(asked, np.tile(half, (len(asked), 1)))[0] for half in (first, ~first)
+        )
+        chances.append(((one & other) @ weight) / ((one @ weight) * (other @ weight)))
+    return np.concatenate(chances)
+
+
+def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
+    """A number for each row, the same for the same cells."""
+    plain = np.ascontiguousarray(np.where(np.isnan(cells), -1.0, cells))
+    return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def _distinct(cells: Cells) -> tuple[Cells, NDArray[np.int64]]:
+    numbers = pattern_numbers(cells)
+    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    return cells[first], counts.astype(np.int64)
+
+
+def _alike(cells: Cells, people: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """For each row how many rows of the same person are the same."""
+    if people is None:
+        return np.ones(len(cells), np.int64)
+    pairs = pattern_numbers(cells).astype(np.int64) * (int(people.max()) + 1) + people
+    _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    return np.asarray(counts[place.reshape(-1)])

@@ -1,0 +1,215 @@
+"""Membership: is this person in the table?
+
+By the distance to the nearest released row, which is small for those who are in it; and, for a
+mechanism that can be run again, by its results with and without one person (a shadow attack).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, inf, log
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from tamis.attack.kernels import nearest_rows
+from tamis.attack.scene import Cells, Scene, as_numbers
+from tamis.attack.score import AttackScore, scored
+from tamis.errors import InputError
+from tamis.evaluate.figure import Figure, auc, wilson_share
+from tamis.learn.holdout import Predictions
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def membership(scene: Scene) -> AttackScore | None:
+    """An attacker who knows all released columns of a person; `None` without a control group.
+
+    It says that those are in the table who are nearer to a released row than a threshold, which is
+    chosen on half of the people and tried on the others. As many are in the table as are not, so
+    guessing is right for half of them.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> table, others = patients(rows=300), patients(rows=300, random_state=1)
+    >>> membership(Scene(table, table, control=others)).success.value
+    1.0
+    """
+    cells = scene.cells
+    if cells.control is None:
+        return None
+    many = min(len(scene.inside), len(cells.control), scene.most)
+    if many < 4:
+        return None
+    draw = scene.draw(6)
+    inside = cells.original[scene.inside][draw.permutation(len(scene.inside))[:many]]
+    outside = cells.control[draw.permutation(len(cells.control))[:many]]
+    near, far = (_distances(people, cells.without, cells.nominal) for people in (inside, outside))
+    half = many // 2
+    at = threshold(near[:half], far[:half])
+    said = np.concatenate([near[half:] <= at, far[half:] > at])
+    return scored(
+        "membership, nearest row",
+        "says that a person is in the table if a released row is near enough to them",
+        said,
+        guess=0.5,
+        details={
+            "auc": _area(near, far),
+            "in_table_found": float((near[half:] <= at).mean()),
+            "others_suspected": float((far[half:] <= at).mean()),
+        },
+    )
+
+
+def _distances(people: Cells, rows: Cells, nominal: Mask) -> Floats:
+    far = [np.zeros(0)]
+    for first in range(0, len(people), 64):
+        part = people[first : first + 64]
+        far.append(nearest_rows(part, np.ones(part.shape, np.bool_), rows, nominal)[1])
+    return np.concatenate(far)
+
+
+def threshold(near: Floats, far: Floats) -> float:
+    """The distance that best parts two groups: up to it people count as near.
+
+    >>> threshold(np.array([0.0, 0.1]), np.array([0.5, 0.6]))
+    0.1
+    """
+    cuts = np.concatenate([[-inf], np.unique(np.concatenate([near, far]))])
+    right = [(near <= cut).mean() + (far > cut).mean() for cut in cuts]
+    return float(cuts[int(np.argmax(right))])
+
+
+def _area(near: Floats, far: Floats) -> dict[str, float | None] | None:
+    scores = np.concatenate([-near, -far])
+    truth = np.repeat([1, 0], [len(near), len(far)])
+    both = np.column_stack([-scores, scores])
+    found = auc(Predictions(np.array([0, 1]), truth, truth, both))
+    return None if found is None else found.to_dict()
+
+
+@dataclass(frozen=True)
+class ShadowAttack:
+    """How well results with one person are told from results without them.
+
+    Parameters
+    ----------
+    success : Figure
+        The share of results that are told apart; guessing is right for half.
+    allowed : float
+        The largest share that the promised epsilon and delta allow.
+    epsilon_at_least : float
+        What the results prove epsilon to be, with 95 % confidence; 0 if nothing.
+    runs : int
+        How often the mechanism was run, with and without the person.
+    """
+
+    success: Figure
+    allowed: float
+    epsilon_at_least: float
+    runs: int
+
+    @property
+    def within(self) -> bool:
+        """Whether the results are possible if the promise is kept."""
+        return (self.success.low or 0.0) <= self.allowed
+
+
+def shadow_attack(
+    make: Callable[[pl.DataFrame, int], pl.DataFrame],
+    frame: pl.DataFrame,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    person: int | None = None,
+    runs: int = 100,
+    random_state: int = 0,
+) -> ShadowAttack:
+    """Run a mechanism with and without a person, and tell the results apart.
+
+    Parameters
+    ----------
+    make : callable
+        Takes a frame and a seed and gives the released rows.
+    frame : polars.DataFrame
+    epsilon, delta : float
+        What `make` promises when one row is added or removed.
+    person : int, optional
+        The row of the person. `None`: the one who is farthest from everybody else.
+    runs : int
+        With and without the person, each; half of them to choose a threshold.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"x": [0.0] * 20 + [1.0]})
+    >>> open_book = shadow_attack(lambda rows, seed: rows, frame, epsilon=1.0, runs=40)
+    >>> open_book.success.value, open_book.within
+    (1.0, False)
+    >>> constant = pl.DataFrame({"x": [0.5]})
+    >>> shadow_attack(lambda rows, seed: constant, frame, epsilon=1.0, runs=40).within
+    True
+    """
+    if runs < 4:
+        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
+    row = farthest(frame) if person is None else person
+    others = frame.filter(pl.int_range(pl.len()) != row)
+    target, seeds = frame[[row]], np.random.default_rng(random_state).integers(0, 2**31, (2, runs))
+    near, far = (
+        np.array([_nearness(target, make(table, int(seed))) for seed in each])
+        for table, each in zip((frame, others), seeds)
+    )
+    half = runs // 2
+    at = threshold(near[:half], far[:half])
+    hits, alarms = int((near[half:] <= at).sum()), int((far[half:] <= at).sum())
+    of = runs - half
+    return ShadowAttack(
+        wilson_share(hits + of - alarms, 2 * of),
+        (exp(epsilon) + delta) / (1 + exp(epsilon)),
+        epsilon_at_least(hits, alarms, of, delta),
+        runs,
+    )
+
+
+def epsilon_at_least(hits: int, alarms: int, of: int, delta: float = 0.0) -> float:
+    """What an attack proves epsilon to be, with 95 % confidence, by Clopper and Pearson's bounds.
+
+    >>> epsilon_at_least(50, 50, 100), round(epsilon_at_least(100, 0, 100), 2)
+    (0.0, 3.28)
+    """
+    found = 0.0
+    for right, wrong in ((hits, alarms), (of - alarms, of - hits)):
+        low = float(betaincinv(right, of - right + 1, 0.025)) if right else 0.0
+        high = float(betaincinv(wrong + 1, of - wrong, 0.975)) if wrong < of else 1.0
+        if low > delta:
+            found = max(found, log((low - delta) / high))
+    return found
+
+
+def _nearness(target: pl.DataFrame, release: pl.DataFrame) -> float:
+    """How far the nearest released row is, less a little for each row that is as near."""
+    columns = tuple(c for c in target.columns if c in release.columns)
+    if not release.height or not columns:
+        return float(len(target.columns))
+    (asked, rows), nominal = as_numbers([target, release], columns)
+    hits, far = nearest_rows(asked, np.ones(asked.shape, np.bool_), rows, nominal)
+    return float(far[0] - 1e-6 * hits.sum())
+
+
+def farthest(frame: pl.DataFrame) -> int:
+    """The row that is farthest from its nearest other row.
+
+    >>> farthest(pl.DataFrame({"x": [1.0, 1.1, 5.0, 1.2]}))
+    2
+    """
+    (cells,), nominal = as_numbers([frame], tuple(frame.columns))
+    known = np.ones((1, cells.shape[1]), np.bool_)
+    far = [
+        float(nearest_rows(cells[[i]], known, np.delete(cells, i, axis=0), nominal)[1][0])
+        for i in range(len(cells))
+    ]
+    return int(np.argmax(far))

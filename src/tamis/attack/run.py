@@ -1,0 +1,252 @@
+"""`attack_release`: every attacker that applies, on a release and on a control group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.attack.inference import inference
+from tamis.attack.linkage import ERRORS, halves, linkage, pattern_numbers
+from tamis.attack.membership import membership
+from tamis.attack.reconstruction import Alter, reconstruction, undo
+from tamis.attack.scene import MOST, RowNumbers, Scene
+from tamis.attack.score import AttackScore
+from tamis.attack.singling import singling_out
+from tamis.attack.things import linkage_by_things
+from tamis.errors import InputError, listed, plural
+from tamis.table import Table, bare, only
+
+HELD_OUT = 0.25
+"""The share of people kept out of the second release, which is made to have a control group."""
+FEWEST = 8
+"""A table of fewer people has no control group of its own."""
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """What all attackers reached, and what a reader must know of it."""
+
+    scores: tuple[AttackScore, ...]
+    people: int
+    control_people: int
+    notes: tuple[str, ...]
+
+    def strongest(self, kind: str) -> AttackScore | None:
+        """Of the attackers of a kind the one that gains most over guessing.
+
+        >>> Attacks((), 0, 0, ()).strongest("linkage") is None
+        True
+        """
+        mine = [each for each in self.scores if each.attacker.startswith(kind)]
+        return max(mine, key=lambda each: each.gain.value) if mine else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "people": self.people,
+            "control_people": self.control_people,
+            "notes": list(self.notes),
+            "attacks": [each.to_dict() for each in self.scores],
+        }
+
+
+def attack_release(
+    original: Table,
+    release: Table,
+    *,
+    control: Table | None = None,
+    secret: str | None = None,
+    known: Sequence[str] | None = None,
+    errors: Sequence[float] = ERRORS,
+    alter: Alter | None = None,
+    most: int = MOST,
+    random_state: int = 0,
+    tell: Tell = lambda words, done, total: None,
+) -> Attacks:
+    """Try to find people in a release and to learn what it should not tell of them.
+
+    Parameters
+    ----------
+    original : Table
+        The people that the release describes.
+    release : Table
+        Its rows in any order.
+    control : Table, optional
+        People who are not in it. `None`: a quarter of the people, kept out of a second release that
+        is made like the first one, where that is possible.
+    secret : str, optional
+        The column to infer. `None`: the sensitive one.
+    known : sequence of str, optional
+        What an attacker knows of a person. `None`: the quasi-identifiers.
+    errors : sequence of float
+        The shares of known values that are missing, or wrong, when rows are linked.
+    alter : callable, optional
+        How values were altered: takes a table and a seed. Needed where they were.
+    most : int
+        The most people to try each attacker on.
+    random_state : int
+    tell : callable
+        Told what is being done.
+
+    Returns
+    -------
+    Attacks
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> table = patients(rows=200)
+    >>> found = attack_release(table, table.select(["sex", "ward"]))
+    >>> found.people, found.control_people
+    (200, 50)
+    >>> round(found.strongest("linkage, exact").success.value, 2)
+    0.01
+    """
+    _check(errors, most)
+    notes: list[str] = []
+    scene = Scene(
+        original,
+        release,
+        control=control,
+        known=None if known is None else tuple(known),
+        secret=secret,
+        most=most,
+        random_state=random_state,
+    )
+    if scene.not_compared:
+        notes.append(
+            f"column {listed(scene.not_compared)} of the release cannot be compared with the "
+            "original, so no attacker uses it"
+        )
+    if control is None:
+        scene, note = with_control(scene, alter)
+        notes += note
+    scores = list(_all(scene, errors, alter, tell))
+    amount = 0 if scene.cells.control is None else len(scene.cells.control)
+    return Attacks(tuple(scores), original.everybody, amount, tuple(notes))
+
+
+def _check(errors: Sequence[float], most: int) -> None:
+    if not all(0 < share < 1 for share in errors):
+        raise InputError("shares of missing or wrong values lie between 0 and 1")
+    if most < 4:
+        raise InputError(f"attackers are tried on 4 people or more, got {most}")
+
+
+def _all(
+    scene: Scene, errors: Sequence[float], alter: Alter | None, tell: Tell
+) -> Iterable[AttackScore]:
+    steps: list[tuple[str, Callable[[], list[AttackScore | None]]]] = [
+        ("singling people out", lambda: [*singling_out(scene)]),
+        ("linking rows to people", lambda: [*linkage(scene, errors), halves(scene)]),
+        ("linking by things people have", lambda: [*_by_things(scene)]),
+        ("inferring the secret", lambda: [*inference(scene)]),
+        ("telling who is in the table", lambda: [membership(scene)]),
+        ("reconstructing columns", lambda: [*reconstruction(scene)]),
+        ("undoing what was altered", lambda: [*_altered(scene, alter)]),
+    ]
+    for number, (words, step) in enumerate(steps):
+        tell(words, number, len(steps))
+        yield from (each for each in step() if each is not None)
+
+
+def _by_things(scene: Scene) -> list[AttackScore]:
+    """For a release of 0 and 1 with true values; row by row it is then part of the original."""
+    names = [c for c in scene.columns if c not in (scene.original.roles.target,)]
+    numbers = [c for c in names if _zero_one(scene.release.frame[c])]
+    if len(numbers) < 2 or len(numbers) < len(names) or not is_selection(scene):
+        return []
+    cells = only(scene.original.frame, numbers).to_numpy().astype(np.uint8)
+    others = scene.control_table
+    control = None if others is None else only(others.frame, numbers).to_numpy()
+    return linkage_by_things(
+        cells, control=control, most=scene.most, random_state=scene.random_state
+    )
+
+
+def _zero_one(column: pl.Series) -> bool:
+    cells = bare(column)
+    return cells.dtype.is_numeric() and not cells.null_count() and bool(_of_two(cells).all())
+
+
+def _of_two(cells: pl.Series) -> pl.Series:
+    return (cells == 0) | (cells == 1)
+
+
+def _altered(scene: Scene, alter: Alter | None) -> list[AttackScore]:
+    if alter is None:
+        return []
+    return undo(scene.original, alter, most=scene.most, random_state=scene.random_state)
+
+
+def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[str]]:
+    """The scene with a quarter of the people kept out of a second release, and what to note.
+
+    Where the release holds true values, the second one is the first without their rows; where
+    `alter` says how they were altered, the other people are altered anew.
+    """
+    original = scene.original
+    if original.everybody < FEWEST:
+        return scene, ["the table has too few people for a control group; give one with --control"]
+    held, kept = _held_out(original, scene.random_state)
+    if is_selection(scene):
+        without = replace(scene.release, frame=scene.release.frame[_rows_without(scene, held)])
+    elif alter is not None:
+        rest = alter(replace(original, frame=original.frame[kept]), scene.random_state + 3)
+        names = [c for c in scene.release.frame.columns if c in rest.frame.columns]
+        without = replace(scene.release, frame=only(rest.frame, names))
+    else:
+        return scene, [
+            "the release holds other values than the original, so it cannot be made again without "
+            "some people; give people who are not in it with --control FILE"
+        ]
+    words = plural(len(held), "row") if original.people is None else f"{len(held)} rows of people"
+    note = f"the control group is {words} of the original, kept out of a second release"
+    return replace(scene, held_out=held, without=without), [note]
+
+
+def _held_out(original: Table, random_state: int) -> tuple[RowNumbers, RowNumbers]:
+    """Rows of a quarter of the people, and those of the others."""
+    people = np.arange(original.rows) if original.people is None else original.people
+    every = int(people.max()) + 1
+    drawn = np.random.default_rng([random_state, 7]).permutation(every)
+    is_held = np.isin(people, drawn[: round(HELD_OUT * every)])
+    return np.flatnonzero(is_held), np.flatnonzero(~is_held)
+
+
+def is_selection(scene: Scene) -> bool:
+    """Whether every released row is one of the original, in fewer columns."""
+    if scene.not_compared:
+        return False
+    original, release = _counts(scene)
+    return bool((release <= original).all())
+
+
+def _counts(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
+    """How often each pattern occurs in the original, and in the release."""
+    numbers = _patterns(scene)
+    cut = scene.original.rows
+    every = int(numbers.max()) + 1
+    return np.bincount(numbers[:cut], minlength=every), np.bincount(numbers[cut:], minlength=every)
+
+
+def _patterns(scene: Scene) -> np.ndarray:
+    cells = scene.cells
+    return pattern_numbers(np.concatenate([cells.original, cells.release]))
+
+
+def _rows_without(scene: Scene, held: RowNumbers) -> RowNumbers:
+    """The released rows that are left when one row goes for each row that is held out."""
+    numbers = _patterns(scene)
+    cut = scene.original.rows
+    gone = np.bincount(numbers[:cut][held], minlength=int(numbers.max()) + 1)
+    released = numbers[cut:]
+    order = np.argsort(released, kind="stable")
+    first = np.searchsorted(released[order], released[order])
+    place = np.arange(len(order)) - first  # among the rows of the same pattern
+    return np.sort(order[place >= gone[released[order]]])

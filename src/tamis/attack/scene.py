@@ -1,0 +1,224 @@
+"""What attackers are tried on: people of a table, a release of it, and people who are not in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import InputError, listed
+from tamis.table import Table, bare
+
+Cells = NDArray[np.float64]
+RowNumbers = NDArray[np.intp]
+
+MOST = 1000
+"""How many people each attacker is tried on, if there are as many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A release, the people in it, and others.
+
+    Parameters
+    ----------
+    original : Table
+        Of the people that the release describes, row by row.
+    release : Table
+        The released rows, in any order.
+    control : Table, optional
+        People that the release does not describe, in the columns of the original.
+    held_out : array of int, optional
+        Instead of `control`: rows of the original, whose people are in `release` but not in
+        `without`.
+    without : Table, optional
+        The release that the held-out people are not in.
+    known : tuple of str, optional
+        What attackers know of a person, among the released columns; `None`: the
+        quasi-identifiers.
+    secret : str, optional
+        What they want to know; `None`: the sensitive column.
+    most : int
+        The most people to try.
+    random_state : int
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> table = patients(rows=100)
+    >>> scene = Scene(table, table.select(["zip", "ward"]))
+    >>> scene.columns, scene.known_columns, scene.secret_column
+    (('patient', 'zip', 'ward', 'hiv', 'readmitted'), ('zip',), 'hiv')
+    """
+
+    original: Table
+    release: Table
+    control: Table | None = None
+    held_out: RowNumbers | None = None
+    without: Table | None = None
+    known: tuple[str, ...] | None = None
+    secret: str | None = None
+    most: int = MOST
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if self.control is not None and self.held_out is not None:
+            raise InputError("give control people or rows to hold out, not both")
+        if (self.held_out is None) != (self.without is None):
+            raise InputError("held-out people need a release without them, and it needs them")
+        if not self.columns:
+            raise InputError(
+                "the release shares no column with the original that can be compared; its columns "
+                f"are {listed(self.release.frame.columns)}"
+            )
+        others = self.columns if self.control is None else self.control.frame.columns
+        if lacking := [c for c in self.columns if c not in others]:
+            raise InputError(
+                f"the control group has no column {listed(lacking)}; give people in the columns "
+                "of the original"
+            )
+        if unknown := [c for c in self.known or () if c not in self.original.frame.columns]:
+            raise InputError(
+                f"no column {listed(unknown)} in the original; its columns are "
+                f"{listed(self.original.frame.columns, most=30)}"
+            )
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The released columns that can be compared with the original, in its order."""
+        released = set(self.release.frame.columns)
+        mine = [c for c in self.original.frame.columns if c in released]
+        return tuple(c for c in mine if self._comparable(c))
+
+    @cached_property
+    def not_compared(self) -> tuple[str, ...]:
+        """Released columns that the original lacks, or has as numbers where these are texts."""
+        return tuple(c for c in self.release.frame.columns if c not in self.columns)
+
+    def _comparable(self, column: str) -> bool:
+        mine, theirs = self.original.kind(column), self.release.kind(column)
+        return not (mine == "number" and theirs == "nominal")
+
+    @cached_property
+    def known_columns(self) -> tuple[str, ...]:
+        """Released columns that attackers know; all features where no known one is released."""
+        wanted = self.original.quasi if self.known is None else self.known
+        return tuple(c for c in self.columns if c in wanted)
+
+    @property
+    def secret_column(self) -> str | None:
+        return self.secret or self.original.sensitive
+
+    @cached_property
+    def cells(self) -> ComparedCells:
+        """All rows in the compared columns, on one scale."""
+        tables = [self.original, self.release]
+        tables += [t for t in (self.control, self.without) if t is not None]
+        matrices, nominal = as_numbers([t.frame for t in tables], self.columns)
+        original, release, *others = matrices
+        control = others[0] if self.control is not None else None
+        without = others[-1] if self.without is not None else release
+        if self.held_out is not None:
+            control = original[self.held_out]
+        return ComparedCells(nominal, original, release, control, without)
+
+    @cached_property
+    def tried(self) -> RowNumbers:
+        """The rows of the original that attackers are tried on, of whole people, ascending."""
+        return self.some(self.most)
+
+    def some(self, most: int) -> RowNumbers:
+        """The rows of so many people of the original, drawn at random, ascending."""
+        return _drawn(self.original.people, self.original.rows, most, self.random_state)
+
+    @cached_property
+    def whose(self) -> NDArray[np.int64] | None:
+        """The person of each row tried; `None` if each is another."""
+        people = self.original.people
+        return None if people is None else people[self.tried]
+
+    @cached_property
+    def control_tried(self) -> RowNumbers:
+        """The rows of the control group that attackers are tried on."""
+        if self.cells.control is None:
+            return np.arange(0)
+        return _drawn(None, len(self.cells.control), self.most, self.random_state)
+
+    @cached_property
+    def inside(self) -> RowNumbers:
+        """The rows of the original whose people are in `without`: all but those held out."""
+        rows = np.arange(self.original.rows)
+        return rows if self.held_out is None else np.setdiff1d(rows, self.held_out)
+
+    @cached_property
+    def control_table(self) -> Table | None:
+        """The control group as a table."""
+        if self.held_out is None:
+            return self.control
+        return replace(self.original, frame=self.original.frame[self.held_out])
+
+    def draw(self, *purpose: int) -> np.random.Generator:
+        """Random numbers for one purpose, the same ones each time."""
+        return np.random.default_rng([self.random_state, *purpose])
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedCells:
+    """Cells as numbers, rows by compared columns; see `as_numbers`."""
+
+    nominal: NDArray[np.bool_]
+    original: Cells
+    release: Cells
+    control: Cells | None
+    without: Cells
+
+
+def as_numbers(
+    frames: list[pl.DataFrame], columns: tuple[str, ...]
+) -> tuple[list[Cells], NDArray[np.bool_]]:
+    """Cells of several frames on one scale, and which columns are nominal.
+
+    Numbers are scaled to a range of 1 over all frames, texts are numbered, missing is NaN.
+
+    Examples
+    --------
+    >>> one = pl.DataFrame({"age": [20, 60], "job": ["cook", None]})
+    >>> two = pl.DataFrame({"age": [40.0], "job": ["judge"]})
+    >>> cells, nominal = as_numbers([one, two], ("age", "job"))
+    >>> cells[0].tolist(), cells[1].tolist(), nominal.tolist()
+    ([[0.0, 0.0], [1.0, nan]], [[0.5, 1.0]], [False, True])
+    """
+    scaled = [_scaled([bare(frame[c]) for frame in frames]) for c in columns]
+    matrices = [
+        np.column_stack([parts[i] for parts, _ in scaled]).astype(np.float64)
+        for i in range(len(frames))
+    ]
+    return matrices, np.array([nominal for _, nominal in scaled], dtype=np.bool_)
+
+
+def _scaled(parts: list[pl.Series]) -> tuple[list[Cells], bool]:
+    nominal = not all(part.dtype.is_numeric() for part in parts)
+    whole = pl.concat([part.cast(pl.String if nominal else pl.Float64) for part in parts])
+    if nominal:
+        numbers = whole.rank("dense").cast(pl.Float64) - 1
+    else:
+        low: Any = whole.min()
+        high: Any = whole.max()
+        span = (high - low) if low is not None and high > low else 1.0
+        numbers = (whole - (low or 0.0)) / span
+    cells = numbers.fill_null(float("nan")).to_numpy()
+    ends = np.cumsum([part.len() for part in parts])[:-1]
+    return list(np.split(cells, ends)), nominal
+
+
+def _drawn(people: NDArray[np.int64] | None, rows: int, most: int, random_state: int) -> RowNumbers:
+    if people is None:
+        who = np.random.default_rng(random_state).permutation(rows)[:most]
+        return np.sort(who)
+    every = int(people.max()) + 1
+    chosen = np.random.default_rng(random_state).permutation(every)[:most]
+    return np.flatnonzero(np.isin(people, chosen))

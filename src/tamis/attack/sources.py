@@ -1,0 +1,95 @@
+"""A release as an attacker finds it, and the original in the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tamis.attack.reconstruction import Alter
+from tamis.binary.records import binarise
+from tamis.cuts import K
+from tamis.errors import CannotMeet, InputError
+from tamis.perturb.flip import RandomFlip
+from tamis.perturb.noise import GaussianNoise, UniformNoise
+from tamis.table import Roles, Table, bare
+from tamis.table_file import read_written
+
+
+def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
+    """The rows of a published folder, with the types and the target that its manifest names."""
+    try:
+        file, columns = manifest["file"], manifest["columns"]
+        frame = read_written(folder / Path(file["name"]).name, file["format"])
+        kinds = {column["name"]: column["kind"] for column in columns}
+        target = next((c["name"] for c in columns if c["role"] == "target"), None)
+    except (KeyError, TypeError) as error:
+        raise CannotMeet(
+            f"the manifest in {folder} is damaged ({type(error).__name__}); run tamis verify"
+        ) from None
+    typed = [_typed(series, kinds.get(series.name, "nominal")) for series in frame.get_columns()]
+    return Table(pl.DataFrame(typed), Roles(target=target))
+
+
+def _typed(cells: pl.Series, kind: str) -> pl.Series:
+    if kind != "number":
+        return cells.cast(pl.String)
+    numbers = bare(cells).cast(pl.Float64, strict=False)
+    if numbers.null_count() > cells.null_count():
+        raise CannotMeet(f"column {cells.name!r} of the release is declared numeric and is not")
+    return numbers.alias(cells.name)
+
+
+def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> list[pl.Series]:
+    try:
+        records = binarise(original, encoding, k=k)
+    except InputError:
+        return []
+    places = [records.features.index(c) for c in made if c in records.features]
+    cells = records.select(places).matrix.toarray()
+    return [pl.Series(records.features[place], cells[:, i]) for i, place in enumerate(places)]
+
+
+def altered_by(method: Mapping[str, Any]) -> Alter | None:
+    """How the values of a release were altered, by the public settings in its manifest."""
+    settings = method.get("parameters") or {}
+    if method.get("name") == "noise":
+        kind = UniformNoise if settings.get("kind") == "uniform" else GaussianNoise
+        level = settings.get("probability")
+        if not isinstance(level, int | float):
+            raise InputError("the manifest does not say how much noise there is")
+        return lambda table, seed: kind(float(level), random_state=seed).fit_transform(table)
+    if method.get("name") == "flip" and isinstance(k := settings.get("k"), int):
+        return lambda table, seed: RandomFlip(k, random_state=seed).fit_transform(table)
+    return None
+
+
+def in_its_terms(
+    original: Table, release: Table, encoding: Any = None, ks: Sequence[int] = (K,)
+) -> Table:
+    """The original with the 0/1 columns that a release made of its columns, if it did.
+
+    Parameters
+    ----------
+    original, release : Table
+    encoding : mapping, optional
+        How columns become 0/1, as for `tamis.binary.records.binarise`.
+    ks : sequence of int
+        The fewest people on either side of a cut, where it is not given: those that are tried.
+
+    Examples
+    --------
+    >>> one = Table(pl.DataFrame({"job": ["cook", "judge"] * 5}), Roles())
+    >>> two = Table(pl.DataFrame({"job = cook": [0, 1]}))
+    >>> in_its_terms(one, two).frame.columns
+    ['job', 'job = cook']
+    """
+    made = [c for c in release.frame.columns if c not in original.frame.columns]
+    if not made:
+        return original
+    encoded = [_encoded(original, encoding, k, made) for k in ks]
+    new = max(encoded, key=len, default=[])
+    frame = pl.DataFrame([*original.frame.get_columns(), *new])
+    return Table(frame, original.roles, original.library)

@@ -1,0 +1,185 @@
+"""`tamis attack`: what attackers of several kinds gain from a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tamis.cli.options import Names, TableSource, seed_option, table_options
+from tamis.cli.terminal import (
+    console,
+    escape,
+    print_json,
+    print_understood,
+    progress,
+    rich_table,
+)
+from tamis.errors import InputError
+from tamis.publish.figures import percent
+
+if TYPE_CHECKING:
+    from tamis.attack.reconstruction import Alter
+    from tamis.attack.run import Attacks
+    from tamis.attack.score import AttackScore
+    from tamis.table import Table
+
+
+class Shares(click.ParamType[tuple[float, ...]]):
+    """Shares between 0 and 1, separated by commas."""
+
+    name = "x,y"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        try:
+            return tuple(float(part) for part in parts)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"--{param.name} takes shares separated by commas, such as .1,.3"
+            ) from None
+
+
+@click.command()
+@table_options
+@click.argument("release")
+@click.option("--control", metavar="FILE", help="People who are not in the release.")
+@click.option("--secret", metavar="COL", help="What attackers infer [the sensitive column].")
+@click.option("--known", type=Names(), default=(), help="What they know [quasi-identifiers].")
+@click.option(
+    "--errors", type=Shares(), default=(0.1, 0.3), help="Known values missing or wrong [.1,.3]."
+)
+@click.option(
+    "--people",
+    type=click.IntRange(4),
+    default=1000,
+    show_default=True,
+    help="The most people to try each attacker on.",
+)
+@seed_option
+def attack(
+    source: TableSource,
+    release: str,
+    control: str | None,
+    secret: str | None,
+    known: tuple[str, ...],
+    errors: tuple[float, ...],
+    people: int,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """What do attackers gain from RELEASE about the people of TABLE, the original?
+
+    RELEASE is a published folder or a file. Each attacker is compared with guessing and with what
+    it learns in the same way about people who are not in the release.
+    """
+    from tamis.attack.run import attack_release
+
+    original = source.read_wide(said=False)
+    if not (quiet or as_json):
+        print_understood(original)
+    original, released, alter = _opened(original, source, release)
+    others = None if control is None else _control(original, source, control)
+    with progress(not (quiet or as_json)) as say:
+        found = attack_release(
+            original,
+            released,
+            control=others,
+            secret=secret,
+            known=known or None,
+            errors=errors,
+            alter=alter,
+            most=people,
+            random_state=seed,
+            tell=say,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found, original.unit)
+
+
+def _opened(
+    original: Table, source: TableSource, release: str
+) -> tuple[Table, Table, Alter | None]:
+    """The original in the terms of the release, the release, and how it was altered if it was."""
+    from tamis.attack.sources import altered_by, in_its_terms, published_table
+
+    if Path(release).is_dir():
+        from tamis.publish.layout import NAME, read_json
+
+        manifest = read_json(Path(release) / NAME)
+        table = published_table(Path(release), manifest)
+        alter = altered_by(manifest["method"])
+        ks = _ks(manifest["promises"])
+    else:
+        from tamis.cli.retain import read_like
+
+        table, alter, ks = read_like(original, source, release), None, (5,)
+    return in_its_terms(original, table, source.rules().binary, ks), table, alter
+
+
+def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
+    """The k that may have been asked for, where k, twice or four times that was promised."""
+    promised = [entry["at_least"] for entry in promises] or [5]
+    return tuple(max(1, k // times) for k in promised for times in (1, 2, 4))
+
+
+def _control(original: Table, source: TableSource, path: str) -> Table:
+    from tamis.cli.retain import read_like
+
+    return read_like(original, source, path)
+
+
+def _print(found: Attacks, unit: str) -> None:
+    out = console()
+    for line in _headlines(found, unit):
+        out.print(line, markup=False)
+    table = rich_table(
+        "attacker", "right", "guessing", "gain", "others", "leak", "tried",
+        numbers=("right", "guessing", "gain", "others", "leak", "tried"),
+    )  # fmt: skip
+    for each in found.scores:
+        table.add_row(*_row(each))
+    out.print(table)
+    out.print(
+        "gain: over guessing; others: right about people who are not in the release; leak: gain "
+        "over them, which is what the release gives away.",
+        markup=False,
+    )
+    for note in found.notes:
+        console(stderr=True).print(f"note: {note}", markup=False, soft_wrap=True)
+
+
+def _row(each: AttackScore) -> tuple[str, ...]:
+    leak, success = each.leak, each.success
+    within = f" ({percent(success.low or 0.0)} to {percent(success.high or 0.0)})"
+    return (
+        escape(each.attacker),
+        percent(success.value) + within,
+        percent(each.guess),
+        percent(each.gain.value),
+        "" if each.control is None else percent(each.control.value),
+        "" if leak is None else percent(leak.value),
+        f"{each.people:,}",
+    )
+
+
+KINDS = (
+    ("linkage", "{n} are found in the release by what an attacker may know"),
+    ("inference", "{n} have their secret guessed rightly"),
+    ("membership", "of {n} it is rightly said whether they are in the table"),
+)
+
+
+def _headlines(found: Attacks, unit: str) -> list[str]:
+    """What the strongest attackers reach, of 100 people."""
+    lines = []
+    for kind, words in KINDS:
+        each = found.strongest(kind)
+        if each is not None:
+            n, guess = (round(100 * share) for share in (each.success.value, each.guess))
+            lines.append(f"Of 100 {unit}, {words.format(n=n)} (by guessing {guess}).")
+    return lines

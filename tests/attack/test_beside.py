@@ -1,0 +1,104 @@
+"""What several releases of the same people tell together."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.attack.beside import HandedOn
+from tamis.errors import InputError
+from tamis.release import Promise, Recipe, Release, released
+from tamis.risk.containment import containment_anonymity
+from tamis.table import Roles, Table
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.integers(0, 1)),
+    min_size=2,
+    max_size=9,
+)
+
+
+def table_of(rows):
+    schema = ["a", "b", "c", "goal"]
+    return Table(pl.DataFrame(rows, schema=schema, orient="row"), Roles(target="goal"))
+
+
+def manifest(columns, key="k_anonymity", **more) -> dict[str, Any]:
+    return {
+        "columns": [{"name": c, "role": "feature"} for c in columns],
+        "promises": [{"key": key, "at_least": 2, "columns": list(columns)}],
+        **more,
+    }
+
+
+def new(table, columns, name: Any = "k_anonymity"):
+    promise = Promise(name, 2, tuple(columns))
+    return released(table, columns, "new", Recipe("hand"), (promise,))
+
+
+@settings(max_examples=60)
+@given(ROWS, st.sets(st.sampled_from("abc")), st.sets(st.sampled_from("abc"), min_size=1))
+def test_columns_of_all_releases_stand_side_by_side(rows, before, now):
+    table = table_of(rows)
+    found = HandedOn.of(table, [manifest(sorted(before))]).anonymity_beside(new(table, sorted(now)))
+    both = sorted(before | now)
+    assert found == min(Counter(table.frame.select(both).iter_rows()).values())
+
+
+@settings(max_examples=40)
+@given(ROWS)
+def test_two_promises_of_containment_are_one_of_both(rows):
+    table = table_of(rows)
+    kind: Any = "containment_anonymity"
+    handed = HandedOn.of(table, [manifest(["a"], kind), manifest(["c"], kind)])
+    cells = table.frame.select("a", "b", "c").to_numpy().astype(np.uint8)
+    assert handed.anonymity_beside(new(table, ["b"], kind)) == containment_anonymity(cells)
+    equal = min(Counter(table.frame.select("a", "b", "c").iter_rows()).values())
+    assert handed.anonymity_beside(new(table, ["b"])) == equal
+
+
+def test_each_alone_is_safe_and_both_together_are_not():
+    table = table_of([(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, 0, 1), (1, 1, 0, 1)])
+    nothing = HandedOn.of(table, [])
+    assert nothing.anonymity_beside(new(table, ["a"])) == 2
+    assert nothing.anonymity_beside(new(table, ["b"])) == 2
+    assert HandedOn.of(table, [manifest(["a"])]).anonymity_beside(new(table, ["b"])) == 1
+
+
+def test_a_coarser_form_of_what_was_handed_on_does_not_hide_it():
+    table = table_of([(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, 0, 1), (1, 1, 0, 1)])
+    flat = Table(table.frame.with_columns(b=pl.lit(0)).drop("a", "c"), Roles(target="goal"))
+    coarse = Release("coarse", flat, Recipe("hand"), (Promise("k_anonymity", 2, ("b",)),))
+    assert HandedOn.of(table, [manifest(["a", "b"])]).anonymity_beside(coarse) == 1
+
+
+def test_people_are_counted_and_not_rows():
+    frame = pl.DataFrame({"who": [1, 1, 2, 2], "a": [0, 0, 1, 1], "goal": [0, 1, 0, 1]})
+    table = Table(frame, Roles(target="goal", identifiers=("who",)))
+    assert HandedOn.of(table, [manifest(["a"])]).anonymity_beside(new(table, [])) == 1
+
+
+def test_columns_of_0_and_1_made_of_others_are_found():
+    frame = pl.DataFrame({"job": ["x", "y"] * 10, "goal": [0, 1] * 10, "age": [1, 1, 2, 2] * 5})
+    table = Table(frame, Roles(target="goal"))
+    handed = HandedOn.of(table, [manifest(["job = x"], "containment_anonymity")])
+    assert handed.anonymity_beside(new(table, ["age"])) == 5
+
+
+def test_synthetic_rows_add_up_as_epsilon():
+    table = table_of([(0, 0, 0, 0), (1, 1, 0, 1)])
+    drawn = [manifest(["a"], budget={"epsilon": e}) for e in (0.5, 1.0)]
+    handed = HandedOn.of(table, [*drawn, manifest(["b"])])
+    assert handed.epsilon == 1.5
+    assert handed.known == ("b",)
+    assert "3 earlier releases" in handed.words(5)
+    assert "epsilon = 1.5" in handed.words(5)
+
+
+def test_a_column_that_the_table_lacks_is_refused_by_name():
+    with pytest.raises(InputError, match="'zip'"):
+        HandedOn.of(table_of([(0, 0, 0, 0)]), [manifest(["zip"])])

@@ -1,0 +1,176 @@
+"""All attackers on one release, and the control group that is made where none is given."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import attack_release
+from tamis.attack.run import is_selection, with_control
+from tamis.attack.scene import Scene
+from tamis.attack.sources import altered_by, in_its_terms, published_table
+from tamis.datasets import patients
+from tamis.errors import CannotMeet, InputError
+from tamis.perturb.noise import UniformNoise
+from tamis.table import Roles, Table
+
+attack: Any = attack_release
+SECRET = Roles(target="goal", sensitive="ill", quasi=("age",))
+
+
+def people(rows, seed=0):
+    drawn = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": drawn.random(rows).round(4),
+            "job": drawn.choice(["a", "b", "c"], rows),
+            "ill": drawn.choice(["no", "yes"], rows),
+            "goal": drawn.integers(0, 2, rows),
+        }
+    )
+    return Table(frame, SECRET)
+
+
+def of(frame):
+    return Table(frame, Roles(target="goal"))
+
+
+def test_the_original_as_its_own_release_is_the_worst_there_is():
+    table = people(160)
+    found = attack(table, of(table.frame), errors=())
+    for kind in ("singling out", "linkage", "inference", "membership"):
+        assert found.strongest(kind).gain.value == 1.0, kind
+    assert found.strongest("linkage").leak.low > 0.8
+    assert found.control_people == 40
+
+
+def test_a_constant_release_tells_nothing():
+    table = people(160)
+    constant = of(table.frame.with_columns(pl.all().first()))
+    found = attack(table, constant, errors=(), control=people(100, 1))
+    for each in found.scores:
+        assert each.success.low <= each.guess + 1e-9, each.attacker
+
+
+def test_a_release_that_is_no_selection_needs_a_control_group():
+    table = people(80)
+    found = attack(table, of(people(80, 3).frame), errors=())
+    assert found.control_people == 0
+    assert "--control" in found.notes[-1]
+    assert all(each.leak is None for each in found.scores)
+
+
+def test_strangers_rows_leak_nothing():
+    table = people(300)
+    found = attack(table, of(people(300, 3).frame), control=people(300, 1))
+    for each in found.scores:
+        if each.leak is not None and not each.attacker.startswith("singling"):
+            assert each.leak.low <= 0.05, each.attacker
+
+
+def test_the_second_release_lacks_one_row_for_each_that_is_held_out():
+    table = Table(pl.DataFrame({"a": [1] * 6 + [2] * 6, "b": [0, 1] * 6}))
+    released = Table(table.frame.select("a").reverse())
+    scene: Any = with_control(Scene(table, released))[0]
+    held = sorted(table.frame["a"].gather(scene.held_out).to_list())
+    left = sorted(scene.without.frame["a"].to_list())
+    assert len(scene.held_out) == 3
+    assert sorted(held + left) == sorted(table.frame["a"].to_list())
+
+
+def test_people_are_held_out_whole():
+    frame = pl.DataFrame({"who": np.repeat(range(20), 3), "a": np.arange(60) % 7})
+    table = Table(frame, Roles(identifiers=("who",)))
+    scene: Any = with_control(Scene(table, Table(frame.select("a"))))[0]
+    people: Any = table.people
+    assert set(people[scene.held_out]).isdisjoint(people[scene.inside])
+    assert len(scene.held_out) == 15
+
+
+@pytest.mark.parametrize(
+    ("rows", "selection"),
+    [([1, 2, 2], True), ([2, 1], True), ([1, 1], False), ([1, 2, 2, 2], False), ([3], False)],
+)
+def test_whether_rows_are_those_of_the_original(rows, selection):
+    table = Table(pl.DataFrame({"a": [1, 2, 2]}))
+    assert is_selection(Scene(table, Table(pl.DataFrame({"a": rows})))) == selection
+
+
+def test_altered_values_are_altered_again_for_the_control_group_and_undone():
+    table = people(200)
+
+    def alter(rows, seed):
+        return UniformNoise(0.05, random_state=seed).fit_transform(rows)
+
+    released = of(alter(table, 9).frame)
+    found = attack(table, released, errors=(), alter=alter)
+    assert found.control_people == 50
+    assert found.strongest("linkage, exact").leak.value > 0.5
+    assert found.strongest("reconstruction of altered job").gain.value > 0.7
+
+
+def test_columns_that_cannot_be_compared_are_named():
+    table = people(40)
+    frame = table.frame.with_columns(age=pl.lit("[0, 1]"))
+    found = attack(table, of(frame), errors=())
+    assert "'age'" in found.notes[0]
+    assert "[0, 1]" not in " ".join(found.notes)
+
+
+def test_records_of_0_and_1_are_linked_by_things():
+    drawn = np.random.default_rng(0)
+    frame = pl.DataFrame({name: drawn.integers(0, 2, 50) for name in "abcdef"})
+    found = attack(Table(frame), Table(frame.reverse()), errors=())
+    assert sum("thing" in each.attacker for each in found.scores) == 20
+
+
+def test_what_is_not_a_share_or_too_few_is_refused():
+    table = people(40)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        attack(table, table, errors=(1.5,))
+    with pytest.raises(InputError, match="4 people"):
+        attack(table, table, most=2)
+
+
+def test_the_same_seed_gives_the_same_figures():
+    table = patients(rows=150)
+    first, second = (attack(table, table.select(["zip", "job"])) for _ in range(2))
+    assert first.to_dict() == second.to_dict()
+
+
+def test_the_original_in_the_terms_of_a_release_of_0_and_1():
+    table = Table(pl.DataFrame({"job": ["cook", "judge"] * 20}))
+    release = Table(pl.DataFrame({"job = cook": [0, 1], "strange": [0, 0]}))
+    assert in_its_terms(table, release).frame["job = cook"].to_list() == [1, 0] * 20
+    assert in_its_terms(table, table) is table
+
+
+def test_a_published_file_is_read_with_the_types_of_its_manifest(tmp_path):
+    (tmp_path / "release.csv").write_text("age,zip,goal\n31,01000,'=x\n,75011,y\n")
+    columns = [
+        {"name": "age", "kind": "number", "role": "feature"},
+        {"name": "zip", "kind": "nominal", "role": "feature"},
+        {"name": "goal", "kind": "nominal", "role": "target"},
+    ]
+    manifest = {"file": {"name": "release.csv", "format": "csv"}, "columns": columns}
+    table = published_table(tmp_path, manifest)
+    assert table.frame.rows() == [(31.0, "01000", "=x"), (None, "75011", "y")]
+    assert table.target == "goal"
+    columns[1]["kind"] = "number"
+    assert published_table(tmp_path, manifest).frame["zip"].to_list() == [1000.0, 75011.0]
+    columns[2]["kind"] = "number"
+    with pytest.raises(CannotMeet, match="'goal'"):
+        published_table(tmp_path, manifest)
+    with pytest.raises(CannotMeet, match="damaged"):
+        published_table(tmp_path, {"file": {}})
+
+
+def test_how_values_were_altered_comes_from_the_manifest():
+    noise = {"name": "noise", "parameters": {"kind": "uniform", "probability": 0.5}}
+    table = people(60)
+    alter: Any = altered_by(noise)
+    assert not alter(table, 1).frame.equals(table.frame)
+    assert altered_by({"name": "breach", "parameters": {}}) is None
+    with pytest.raises(InputError, match="how much noise"):
+        altered_by({"name": "noise", "parameters": {}})

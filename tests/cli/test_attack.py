@@ -1,0 +1,85 @@
+"""`tamis attack` on files and on published folders."""
+
+import json
+
+import pytest
+
+from tamis import Settings, consider, publish
+from tamis.datasets import patients
+
+ROLES = ("--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient")
+KNOWN = ("--quasi", "zip,birth_year,sex,job")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attack")
+    table = patients(rows=240)
+    table.frame.write_csv(folder / "original.csv")
+    table.frame.select("zip", "sex", "ward", "readmitted").reverse().write_csv(folder / "out.csv")
+    patients(rows=100, random_state=1).frame.write_csv(folder / "others.csv")
+    settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
+    publish(consider(table, settings), folder / "published")
+    return folder
+
+
+def attacked(run, *args):
+    code, out, err = run("attack", *args, "--people", 60, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_a_file_is_attacked_with_a_control_group_of_its_own(run, files):
+    found = attacked(run, files / "original.csv", files / "out.csv", *ROLES, *KNOWN)
+    assert found["people"] == 240
+    assert found["control_people"] == 60
+    kinds = {each["attacker"].split(",")[0].split(" of ")[0] for each in found["attacks"]}
+    assert kinds >= {"singling out", "linkage", "inference", "membership", "reconstruction"}
+    each = next(a for a in found["attacks"] if a["attacker"] == "linkage, exact")
+    assert set(each) == {
+        "attacker", "words", "people", "success", "guess", "gain", "control_people", "control",
+        "leak", "details",
+    }  # fmt: skip
+    assert each["details"]["known"] == ["zip", "sex"]
+
+
+def test_control_people_may_be_given_and_what_is_known(run, files):
+    args = ("--control", files / "others.csv", "--known", "zip", "--errors", ".2")
+    found = attacked(run, files / "original.csv", files / "out.csv", *ROLES, *args)
+    assert found["control_people"] == 100
+    linked = [a for a in found["attacks"] if a["attacker"].startswith("linkage, ")]
+    assert [a["attacker"] for a in linked[:3]] == [
+        "linkage, exact",
+        "linkage, missing 20%",
+        "linkage, wrong 20%",
+    ]
+
+
+def test_a_published_folder_is_attacked(run, files):
+    found = attacked(run, files / "original.csv", files / "published", *ROLES, *KNOWN)
+    assert found["control_people"] == 60
+    assert not [note for note in found["notes"] if "compared" in note]
+
+
+def test_it_is_said_in_words(run, files):
+    args = (files / "original.csv", files / "out.csv", *ROLES, *KNOWN, "--people", 40)
+    code, out, err = run("attack", *args)
+    assert code == 0
+    assert "Of 100 people, " in out
+    assert "linkage, exact" in out
+    assert "note: the control group" in err
+
+
+def test_what_cannot_be_attacked_is_said_without_a_cell(run, files, tmp_path):
+    strange = tmp_path / "strange.csv"
+    strange.write_text("other\nsecretcell\nsecretcell\n")
+    code, _, err = run("attack", files / "original.csv", strange, *ROLES)
+    assert code == 2
+    assert "secretcell" not in err
+    (tmp_path / "empty").mkdir()
+    code, _, err = run("attack", files / "original.csv", tmp_path / "empty", *ROLES)
+    assert code in (1, 2)
+    assert "Traceback" not in err
+    code, _, err = run("attack", files / "original.csv", files / "out.csv", *ROLES, "--errors", "x")
+    assert code == 2
+    assert "shares separated by commas" in err

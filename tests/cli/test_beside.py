@@ -1,0 +1,53 @@
+"""`tamis release --beside`: k holds for what was handed on before and the new release together."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tamis.attack.beside import HandedOn
+from tamis.publish.layout import NAME
+from tamis.read import read_table
+
+ROLES = ("--target", "goal", "--row-is-person", "--feature", "age,town")
+QUICK = ("--methods", "breach", "--attackers", "nb", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Sex, age and town each hide people well, and all of them together do not."""
+    drawn = np.random.default_rng(0)
+    file = tmp_path_factory.mktemp("beside") / "people.csv"
+    rows = []
+    for _ in range(240):
+        age, town, sex = drawn.integers(0, 12), drawn.integers(0, 12), drawn.integers(0, 2)
+        rows.append(f"{age},{town},{'fm'[sex]},{'ny'[int(age + drawn.integers(0, 6) > 8)]}")
+    file.write_text("\n".join(["age,town,sex,goal", *rows]) + "\n")
+    return file
+
+
+def test_k_holds_for_both_together_or_nothing_is_published(run, table, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    args = (*ROLES[:-1], "age", "--drop", "town", "--max-features", 1)
+    code, _, err = run("release", table, *args, *QUICK, "--out", first)
+    assert code == 0, err
+    manifest = json.loads((first / NAME).read_text())
+    handed = HandedOn.of(read_table(table, target="goal"), [manifest])
+    assert handed.known == ("age",)
+    both = (*QUICK, "--beside", first)
+    code, _, err = run("release", table, *ROLES, *both, "--out", second)
+    assert code == 0, err
+    told = {c["name"] for c in json.loads((second / NAME).read_text())["columns"]}
+    assert "town" not in told  # alone it keeps k, and beside the age it does not
+    code, _, err = run("release", table, *ROLES, *both, "--out", tmp_path / "x", "--k", 30)
+    assert code == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_that_is_no_release_is_refused(run, table, tmp_path):
+    (tmp_path / "no").mkdir()
+    args = ("--out", tmp_path / "out", "--beside", tmp_path / "no")
+    code, _, err = run("release", table, *ROLES, *QUICK, *args)
+    assert code in (1, 2)
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
