@@ -22,6 +22,7 @@ ORDER = [
     "binary",
     "datasets",
     "read",
+    "engine",
     "learn",
     "rules",
     "rank",
