@@ -36,6 +36,7 @@ ORDER = [
     "decide",
     "flow",
     "publish",
+    "scale",
     "cli",
 ]
 """A package or module may import those before it; CONTRIBUTING.md says what each one holds."""

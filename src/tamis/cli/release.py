@@ -24,13 +24,22 @@ from tamis.cli.dp import (
     spending_words,
     total,
 )
-from tamis.cli.options import PROGRAM, Names, TableSource, seed_option, table_options
+from tamis.cli.options import (
+    PROGRAM,
+    Names,
+    TableSource,
+    engine_options,
+    named_engine,
+    seed_option,
+    table_options,
+)
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.dp.ledger import Spending
+    from tamis.engine.choice import EngineOptions
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
 
@@ -452,9 +461,11 @@ def method_options(command: Any) -> Any:
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
+@engine_options
 @seed_option
 def release(
     source: TableSource,
+    engine: EngineOptions,
     out: str | None,
     force: bool,
     again: str | None,
@@ -479,6 +490,12 @@ def release(
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
+    name = named_engine(source, engine, quiet or as_json)
+    if name != "memory":
+        from tamis.cli.release_large import release_large
+
+        release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
+        return
     known = Public.of(settings.proposing.get("dp", {}))
     run_release(source, settings, Path(out), force, as_json, quiet, known, limits)
 

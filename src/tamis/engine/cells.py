@@ -99,13 +99,14 @@ def sizes_of_classes(
         size; by ascending size.
     """
     members = engine.hold(merge_cells(cells, [*quasi, *who]))
-    sizes = _sizes(engine, members, quasi, who)
+    sizes = size_counts(engine, members, quasi, who)
     return sizes, [_without(engine, members, quasi, who, column) for column in quasi]
 
 
-def _sizes(
+def size_counts(
     engine: Engine, members: Frame, quasi: Sequence[str], who: Sequence[str]
 ) -> pl.DataFrame:
+    """The sizes of the classes, from cells over exactly `quasi` and `who`."""
     if not who:
         counted = members.group_by(ROWS).agg(nw.len().alias("classes"))
         found = engine.small(counted).select(
@@ -123,6 +124,32 @@ def _sizes(
     found = found.with_columns(pl.col("classes") // pl.col(SIZE))
     joined = found.join(engine.small(people).select(whole), on=SIZE, how="left")
     return joined.with_columns(pl.col("people").fill_null(0)).sort(SIZE)
+
+
+def alike_counts(
+    engine: Engine, cells: Frame, columns: Sequence[str], value: str, who: Sequence[str] = ()
+) -> tuple[int, int, int]:
+    """The groups in which all have one value, all groups, and the rows or people in the former.
+
+    Parameters
+    ----------
+    engine : Engine
+    cells : frame
+        Cells over at least these columns.
+    columns : columns that define a group
+    value : a column without missing cells
+    who : columns that tell people apart; empty if each row is a person
+    """
+    every = cells.with_columns(nw.lit(1).alias("all"), nw.col(value).cast(nw.String).alias("said"))
+    keys = ["all", *columns]
+    one = nw.col("said").min().over(*keys) == nw.col("said").max().over(*keys)
+    marked = engine.hold(every.with_columns(_when(one).alias("one")))
+    alike = marked.filter(nw.col("one") == 1)
+    groups, of = (count_distinct(engine, frame, keys) for frame in (alike, marked))
+    if who:
+        return groups, of, count_distinct(engine, alike, who)
+    rows = engine.small(alike.select(_whole(nw.col(ROWS).sum(), ROWS))).item()
+    return groups, of, rows or 0
 
 
 def _without(

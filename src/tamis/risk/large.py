@@ -8,7 +8,7 @@ from math import exp, inf, log
 import numpy as np
 import polars as pl
 
-from tamis.engine.cells import ROWS, SIZE, Dropped, sizes_of_classes, count_cells
+from tamis.engine.cells import ROWS, SIZE, Dropped, count_cells, sizes_of_classes
 from tamis.engine.door import LargeTable
 from tamis.engine.spread import PEOPLE, SensitiveCounts, extremes, sensitive_counts, whole_classes
 from tamis.errors import InputError
