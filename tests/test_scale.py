@@ -73,9 +73,7 @@ def test_both_engines_publish_the_same_bytes_in_any_order(tmp_path, roles):
 
 def test_the_file_holds_the_rows_of_the_table(tmp_path):
     frame = visits()
-    out = released(
-        frame, tmp_path / "a", DuckDB, Settings(**{**SETTINGS.to_dict(), "format": "parquet"})
-    )
+    out = released(frame, tmp_path / "a", DuckDB, replace(SETTINGS, format="parquet"))
     found = pl.read_parquet(out / "release.parquet")
     columns = found.columns
     assert found.sort(columns).equals(frame.select(columns).sort(columns))
@@ -105,9 +103,11 @@ def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
     from tamis import scale
 
     whole = scale._named
-    monkeypatch.setattr(
-        scale, "_named", lambda found, batches: (b.head(-1) for b in whole(found, batches))
-    )
+
+    def short(found, batches):
+        return (batch.head(-1) for batch in whole(found, batches))
+
+    monkeypatch.setattr(scale, "_named", short)
     with pytest.raises(CannotMeet, match="nothing was published"):
         released(visits(), tmp_path / "a", Polars)
     assert not (tmp_path / "a" / "out").exists()

@@ -59,7 +59,7 @@ class Engine(ABC):
 
     def write(self, frame: Frame, path: Path) -> None:
         """Write a frame as parquet, in its order if it was sorted."""
-        with self._trouble():
+        with self.trouble():
             frame.sink_parquet(path)
 
     def hold(self, frame: Frame) -> Frame:
@@ -92,19 +92,27 @@ class Engine(ABC):
         return self.scratch / f"{self.name}-{next(self._numbers)}.parquet"
 
     @contextmanager
-    def _trouble(self) -> Iterator[None]:
+    def trouble(self) -> Iterator[None]:
         """Turn what an engine raises into errors that name no cell, and say what to do."""
         try:
             yield
-        except (CannotMeet, InputError):
-            raise
         except (Exception, pl.exceptions.PanicException) as error:
+            if not _is_of_engine(error):
+                raise
             raise CannotMeet(_advice(self.name, error)) from None
 
 
 def files_of(path: Path) -> list[Path]:
     """The files of a table in order: one, or the parts in a folder."""
     return sorted(path.glob("part-*")) if path.is_dir() else [path]
+
+
+_ENGINES = ("duckdb", "_duckdb", "pyspark", "py4j", "polars", "pyo3_runtime")
+
+
+def _is_of_engine(error: BaseException) -> bool:
+    module = type(error).__module__.partition(".")[0]
+    return module in _ENGINES or isinstance(error, OSError | MemoryError)
 
 
 def _advice(name: str, error: BaseException) -> str:
@@ -131,13 +139,13 @@ class Polars(Engine):
     name = "polars"
 
     def open(self, path: str | Path) -> Frame:
-        with self._trouble():
+        with self.trouble():
             rows = pl.scan_parquet(files_of(Path(path)), glob=False)
             names = rows.collect_schema().names()
         return nw.from_native(rows.rename({name: f"c{i}" for i, name in enumerate(names)}))
 
     def write(self, frame: Frame, path: Path) -> None:
-        with self._trouble():
+        with self.trouble():
             native: pl.LazyFrame = frame.to_native()
             native.sink_parquet(path, statistics=False)
 
@@ -181,7 +189,7 @@ class DuckDB(Engine):
     def open(self, path: str | Path) -> Frame:
         from duckdb import ColumnExpression
 
-        with self._trouble():
+        with self.trouble():
             rows = self._database.read_parquet([str(part) for part in files_of(Path(path))])
             # Names that differ only in case are made different here, so positions decide.
             columns = [ColumnExpression(name).alias(f"c{i}") for i, name in enumerate(rows.columns)]
@@ -220,18 +228,18 @@ class Spark(Engine):
         self._session = _spark_session(scratch, master, memory)
 
     def open(self, path: str | Path) -> Frame:
-        with self._trouble():
+        with self.trouble():
             rows = self._session.read.parquet(str(path))
         return _by_position(rows)
 
     def table(self, name: str) -> tuple[list[str], Frame]:
         """The column names and the rows of a table of the session's catalogue."""
-        with self._trouble():
+        with self.trouble():
             rows = self._session.table(name)
         return rows.columns, _by_position(rows)
 
     def write(self, frame: Frame, path: Path) -> None:
-        with self._trouble():
+        with self.trouble():
             frame.to_native().write.parquet(str(path))
 
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:

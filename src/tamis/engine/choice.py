@@ -130,6 +130,7 @@ def running(options: EngineOptions, name: Asked) -> Iterator[Engine]:
         else:
             engine = Polars(scratch)
         try:
-            yield engine
+            with engine.trouble():
+                yield engine
         finally:
             engine.close()

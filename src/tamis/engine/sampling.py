@@ -99,7 +99,7 @@ def _roles_of(large: LargeTable) -> Roles:
 def _people(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
     keyed = large.frame.with_columns(content_text(large.frame, large.who).alias("key"))
     hashed = large.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
-    drawn = hashed.filter(nw.col(HASH) < nw.lit(_hex(share))).select(*columns, HASH)
+    drawn = hashed.filter(hash_below(share)).select(*columns, HASH)
     return large.engine.small(drawn).sort(HASH, *columns, nulls_last=True)
 
 
@@ -123,6 +123,11 @@ def _perhaps(share: float) -> nw.Expr:
         found = found | (few & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
         level *= 2
     return found
+
+
+def hash_below(share: float) -> nw.Expr:
+    """Whether the hash of a row is among the lowest share of all hashes."""
+    return nw.col(HASH) < nw.lit(_hex(share))
 
 
 def _hex(share: float) -> str:
