@@ -351,6 +351,8 @@ def named_engine(source: TableSource, options: EngineOptions, silent: bool) -> A
 
     asked: Asked = "memory" if options.engine == "auto" and source.sparse else options.engine
     name, why = chosen_engine(source.table, asked)
+    if name == "memory" and source.table.startswith(ELSEWHERE):
+        raise InputError("a table in a database needs an engine; pass --engine duckdb or spark")
     if why and not silent:
         click.echo(why, err=True)
     return name

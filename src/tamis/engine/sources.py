@@ -113,8 +113,9 @@ def _parquet(
     kept = engine.scratch / "source.parquet"
     untouched = (*roles.identifiers, *roles.dropped)
     if source.startswith(POSTGRES):
-        _write_parts(_postgres_chunks(source), kept)
-        return _typed_again(kept, markers, declared, untouched)
+        numbers: dict[str, str] = {}
+        _write_parts(_postgres_chunks(source, numbers), kept)
+        return _typed_again(kept, markers, {**numbers, **declared}, untouched)
     kind = format or format_of(source)
     if kind in ("csv", "tsv"):
         chunks = delimited_chunks(
@@ -217,8 +218,11 @@ def _write_parts(parts: Iterable[pl.DataFrame], folder: Path) -> None:
         part.write_parquet(folder / f"part-{i:06}.parquet", statistics=False)
 
 
-def _postgres_chunks(source: str) -> Iterator[pl.DataFrame]:
-    """The rows of a Postgres table, in the batches that the server sends."""
+def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """The rows of a Postgres table, in the batches that the server sends.
+
+    Numbers of any length come as text; `numbers` is told which columns they are.
+    """
     address, mark, name = source.rpartition("::")
     if not mark:
         raise InputError("name a table of the database, as in postgresql://host/database::table")
@@ -231,12 +235,22 @@ def _postgres_chunks(source: str) -> Iterator[pl.DataFrame]:
         with dbapi.connect(address) as database, database.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {quoted}")
             for batch in cursor.fetch_record_batch():
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                yield frame
+                yield _stored(pl.DataFrame(batch), numbers)
     except dbapi.Error as error:
         # The address may hold a password, so only the table is named.
         raise InputError(
             f"Postgres did not give the table {name!r} ({type(error).__name__}); check the "
             "address, the name and the rights"
         ) from None
+
+
+def _stored(frame: pl.DataFrame, numbers: dict[str, str]) -> pl.DataFrame:
+    """Columns of types that only the database knows, as they are stored."""
+    columns = []
+    for column in frame.get_columns():
+        if isinstance(column.dtype, pl.datatypes.BaseExtension):
+            if '"numeric"' in (column.dtype.ext_metadata() or ""):
+                numbers[column.name] = "number"
+            column = column.ext.storage()
+        columns.append(column)
+    return pl.DataFrame(columns)
