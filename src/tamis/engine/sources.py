@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tamis.engine.backend import Engine, Frame, Spark, files_of
+from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of
 from tamis.engine.door import LargeTable, large_table, refuse_nested
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, roles_of
@@ -93,6 +93,23 @@ def _catalogued(engine: Engine, name: str, roles: Roles) -> LargeTable:
     kinds = [dtype.to_polars() for dtype in _dtypes(frame)]
     columns = pl.Schema(dict(zip(names, kinds)))
     return large_table(engine, frame, columns, Table(pl.DataFrame(schema=columns), roles))
+
+
+def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
+    """A table that a user has opened with Ibis, such as one of BigQuery, Snowflake or Trino.
+
+    Parameters
+    ----------
+    engine : Ibis
+    rows : ibis.Table
+    **roles
+        As in `tamis.read_table`.
+    """
+    person = roles.pop("person", None)
+    names, frame = list(rows.columns), engine.table(rows)
+    columns = pl.Schema(dict(zip(names, engine.small(frame.head(0)).dtypes)))
+    shape = Table(pl.DataFrame(schema=_read_as(columns)), roles_of(roles, person))
+    return large_table(engine, frame, columns, shape)
 
 
 def _dtypes(frame: Frame) -> list[Any]:
