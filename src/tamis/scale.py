@@ -6,6 +6,7 @@ the file is streamed in an order that reveals nothing, and another engine counts
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,9 +24,10 @@ from tamis.engine.cells import (
     merge_cells,
     size_counts,
 )
+from tamis.engine.choice import estimated_bytes, free_memory
 from tamis.engine.door import LargeTable
 from tamis.engine.sampling import HASH, Sample, content_text, salt_of, sampled
-from tamis.errors import CannotMeet, InputError, listed
+from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 from tamis.evaluate.scorecard import Progress
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import held_back, recipe
@@ -196,10 +198,24 @@ def publish_large(
         private.mkdir(mode=0o700)
         file = draft / RELEASE[found.outcome.settings.format]
         _write_rows(found, file, private)
-        other = _counted_again(found, file)
-        _describe(found, draft, file, dict(origin or {}), date, other)
-        verify(draft)
+        other, in_rows = _counted_again(found, file)
+        _describe(found, draft, file, dict(origin or {}), date, other, in_rows)
+        _verify_if_it_fits(draft, file)
     return out
+
+
+def _verify_if_it_fits(draft: Path, file: Path) -> None:
+    """Check everything in memory too, unless the file is too large for it."""
+    free = free_memory()
+    if free is None or estimated_bytes(str(file)) <= free / 2:
+        verify(draft)
+        return
+    warnings.warn(
+        f"{file.name} is too large for this memory to verify all that the manifest says; another "
+        "engine has counted its rows and promises; run tamis verify on a larger machine",
+        TamisWarning,
+        stacklevel=3,
+    )
 
 
 def _write_rows(found: LargeOutcome, file: Path, private: Path) -> None:
@@ -247,21 +263,31 @@ def _named(found: LargeOutcome, batches: Iterator[pl.DataFrame]) -> Iterator[pl.
         yield pl.DataFrame(named)
 
 
-def _counted_again(found: LargeOutcome, file: Path) -> str:
-    """Count the written file on another engine than the one that wrote it; its name."""
+def _counted_again(found: LargeOutcome, file: Path) -> tuple[str, list[int]]:
+    """Count the written file on another engine than the one that wrote it.
+
+    The name of that engine, and the rows that the file reaches for each promise.
+    """
     large = found.large
     scratch = large.engine.scratch / "again"
     scratch.mkdir()
     kind: type[Engine] = DuckDB if isinstance(large.engine, Polars) else Polars
     other = kind(scratch)
     try:
-        _recount(found, other, file)
+        with other.trouble():
+            in_rows = _recount(found, other, file)
     finally:
         other.close()
-    return other.name
+    for promise, people, rows in zip(found.promises, found.measured, in_rows):
+        if rows < max(people, promise.at_least) or (rows != people and not large.who):
+            raise CannotMeet(
+                f"the written file has {promise.name} {rows} in rows, where {people} was counted "
+                f"before and {promise.at_least} is asked for; nothing was published"
+            )
+    return other.name, in_rows
 
 
-def _recount(found: LargeOutcome, other: Engine, file: Path) -> None:
+def _recount(found: LargeOutcome, other: Engine, file: Path) -> list[int]:
     source = file
     if found.outcome.settings.format == "csv":
         source = other.scratch / "written.parquet"
@@ -274,20 +300,25 @@ def _recount(found: LargeOutcome, other: Engine, file: Path) -> None:
         raise CannotMeet(
             f"{whole:,} rows were written of {found.large.rows:,}; nothing was published"
         )
+    values = []
     for promise in found.promises:
         columns = [f"c{i}" for i, name in enumerate(found.columns) if name in promise.columns]
         if not columns:
+            values.append(whole)
             continue
         sizes = size_counts(other, other.hold(count_cells(rows, columns)), columns, [])
-        if int(sizes[SIZE][0]) < promise.at_least:
-            raise CannotMeet(
-                f"the written file has {promise.name} {sizes[SIZE][0]}, below "
-                f"{promise.at_least}; nothing was published"
-            )
+        values.append(int(sizes[SIZE][0]))
+    return values
 
 
 def _describe(
-    found: LargeOutcome, draft: Path, file: Path, origin: dict[str, Any], date: str, other: str
+    found: LargeOutcome,
+    draft: Path,
+    file: Path,
+    origin: dict[str, Any],
+    date: str,
+    other: str,
+    in_rows: list[int],
 ) -> None:
     """The manifest and both reports, from the sample and from what was counted on all rows."""
     outcome, large = found.outcome, found.large
@@ -306,7 +337,9 @@ def _describe(
         date=date,
     )
     content["file"]["rows"] = large.rows
-    content["promises"] = [_entry(found, *each) for each in zip(found.promises, found.measured)]
+    content["promises"] = [
+        _entry(found, *each) for each in zip(found.promises, found.measured, in_rows)
+    ]
     content["engine"] = _said(found, other)
     summary = _about_all_rows(found, summarise(outcome, content, origin))
     report = draft / REPORT
@@ -322,9 +355,8 @@ def _describe(
         path.chmod(0o600)
 
 
-def _entry(found: LargeOutcome, promise: Promise, people: int) -> dict[str, Any]:
+def _entry(found: LargeOutcome, promise: Promise, people: int, rows: int) -> dict[str, Any]:
     large, unit = found.large, found.large.shape.unit
-    rows = _crowd(large, large.columns(promise.columns), [])[0] if large.who else people
     return {
         "key": promise.name,
         "claim": claim(promise, unit),
