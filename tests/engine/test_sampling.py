@@ -54,6 +54,22 @@ def test_contents_keep_their_shares(engine, behind):
     assert counts == {"common": 90, "rare": 10}
 
 
+def test_few_more_rows_are_fetched_than_drawn(engine, behind, monkeypatch):
+    fetched, small = [], engine.small
+
+    def watched(frame, *most):
+        found = small(frame, *most)
+        fetched.append(found.height)
+        return found
+
+    frame = pl.DataFrame({"a": [*range(1500), *(i for i in range(100) for _ in range(5))]})
+    large = behind(engine, frame, Roles())
+    monkeypatch.setattr(engine, "small", watched)
+    drawn = sampled(large, 100, seed=0).table.rows
+    assert 60 < drawn < 140
+    assert max(fetched) < 3 * 100
+
+
 def test_a_table_smaller_than_the_sample_is_taken_whole(engine, behind):
     frame = mixed()
     drawn = sampled(behind(engine, frame, Roles(target="ill")), ROWS, seed=0)

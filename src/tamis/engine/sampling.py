@@ -119,8 +119,8 @@ def _perhaps(share: float) -> nw.Expr:
     found = nw.col(ROWS) >= nw.lit(ceil(1 / share))
     level = 1
     while level * share < 1:
-        few = nw.col(ROWS) < nw.lit(2 * level)
-        found = found | (few & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
+        here = (nw.col(ROWS) >= nw.lit(level)) & (nw.col(ROWS) < nw.lit(2 * level))
+        found = found | (here & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
         level *= 2
     return found
 
