@@ -22,6 +22,7 @@ ORDER = [
     "binary",
     "datasets",
     "read",
+    "engine",
     "learn",
     "rules",
     "rank",
@@ -36,6 +37,7 @@ ORDER = [
     "decide",
     "flow",
     "publish",
+    "scale",
     "cli",
 ]
 """A package or module may import those before it; CONTRIBUTING.md says what each one holds."""

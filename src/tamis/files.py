@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from typing import Any
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed
@@ -142,6 +142,32 @@ def _is_left_over(space: Path) -> bool:
 
 def _say(words: str) -> None:
     warnings.warn(words, TamisWarning, stacklevel=2)
+
+
+@contextmanager
+def scratch_folder(place: str | Path | None = None) -> Iterator[Path]:
+    """A private folder for files that only one run needs; removed with all they hold.
+
+    What killed runs left in the same place is removed first.
+
+    Parameters
+    ----------
+    place : path, optional
+        Where to make it; by default where the system keeps temporary files.
+
+    Examples
+    --------
+    >>> with scratch_folder() as folder:
+    ...     _ = (folder / "rows.parquet").write_bytes(b"")
+    >>> folder.exists()
+    False
+    """
+    above = Path(gettempdir() if place is None else place)
+    if not above.is_dir():
+        raise InputError(f"there is no folder {above} for scratch files; create it first")
+    clean(above)
+    with _disk_may_be_full(above), _workspace(above) as space:
+        yield space / "new"
 
 
 @contextmanager

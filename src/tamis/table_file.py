@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -53,6 +53,31 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
     if any(not name.strip() for name in frame.columns):
         raise InputError("a column without a name cannot be released; name it, or --drop it")
     safe(frame).write_csv(path, line_terminator="\n", datetime_format=MOMENT)
+
+
+def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format) -> None:
+    """Write rows that come in parts as one file, as `write_table` would write them all."""
+    if format == "parquet":
+        _as_one_parquet(parts, path)
+        return
+    with path.open("wb") as file:
+        for i, part in enumerate(parts):
+            rows = safe(one_form(part, texts=True))
+            rows.write_csv(file, include_header=i == 0, line_terminator="\n")
+
+
+def _as_one_parquet(parts: Iterable[pl.DataFrame], path: Path) -> None:
+    from polars.io.plugins import register_io_source
+
+    rest = iter(parts)
+    first = one_form(next(rest), texts=True)
+
+    def rows(*_: object) -> Iterator[pl.DataFrame]:
+        yield first
+        for part in rest:
+            yield one_form(part, texts=True)
+
+    register_io_source(rows, schema=first.schema).sink_parquet(path, statistics=False)
 
 
 def format_named(path: str | Path) -> Format:

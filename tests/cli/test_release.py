@@ -93,7 +93,7 @@ def test_json_tells_all(run, args, tmp_path):
     found = json.loads(said)
     assert set(found["features"]) <= {c["name"] for c in found["manifest"]["columns"]}
     assert {"features", "performance", "pbi", "region", "score"} <= set(found["candidates"][0])
-    assert {m["name"] for m in found["methods"]} == {"front", "breach", "containment"}
+    assert {m["name"] for m in found["methods"]} == {"front", "coarsen", "breach", "containment"}
 
 
 def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):

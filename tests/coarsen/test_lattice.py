@@ -20,7 +20,7 @@ from tamis.coarsen.boxes import searched_in_boxes
 from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
 from tamis.coarsen.hierarchy import Hierarchy
 from tamis.coarsen.ladder_file import read_ladder
-from tamis.coarsen.lattice import full_domain, most_rows
+from tamis.coarsen.lattice import full_domain, most_suppressed
 from tamis.coarsen.metrics import METRICS, metric_named
 from tamis.errors import CannotMeet, InputError
 from tests.coarsen import definitions
@@ -33,7 +33,7 @@ factors = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 @settings(max_examples=200)
 @given(tables(), constraints, st.sampled_from(METRICS), factors, limits, st.booleans())
 def test_no_levels_are_better_than_the_optimum(table, asked, name, factor, limit, boxes):
-    most = most_rows(limit, len(table.rows))
+    most = most_suppressed(limit, len(table.rows))
     best = definitions.optimum(table, asked, name, factor, most)
     with pytest.MonkeyPatch.context() as patch:
         if boxes:
@@ -53,7 +53,7 @@ def test_no_levels_are_better_than_the_optimum(table, asked, name, factor, limit
 @settings(max_examples=100)
 @given(tables(), constraints, st.sampled_from(METRICS), limits, st.integers(1, 6))
 def test_a_search_that_stops_early_says_how_far_it_may_be_off(table, asked, name, limit, budget):
-    most = most_rows(limit, len(table.rows))
+    most = most_suppressed(limit, len(table.rows))
     best = definitions.optimum(table, asked, name, 0.5, most)
     rows = coded(table)
     metric = metric_named(name, rows, asked, 0.5, most)
@@ -79,7 +79,7 @@ def test_a_lattice_of_millions_of_nodes_has_a_bound():
 
 
 def test_a_share_of_rows_is_not_cut_short_by_its_digits():
-    assert [most_rows(i / 100, 100) for i in range(101)] == list(range(101))
+    assert [most_suppressed(i / 100, 100) for i in range(101)] == list(range(101))
 
 
 def test_what_cannot_be_met_says_what_would_be():
@@ -133,7 +133,7 @@ def test_nodes_have_the_scores_of_arx(golden):
     cases = cases_of_arx(folder)
     for case in cases:
         rows = coded_table(folder, case["table"], case["privacy"] != "k")
-        asked, most = asked_for(case), most_rows(float(case["suppression_limit"]), rows.rows)
+        asked, most = asked_for(case), most_suppressed(float(case["suppression_limit"]), rows.rows)
         metric = metric_named(case["metric"], rows, asked, float(case["gs_factor"]), most)
         node = grouped_at(rows, tuple(map(int, case["levels"].split("|"))), asked)
         score = metric.score(metric.total(node))
@@ -153,7 +153,7 @@ def test_the_optimum_is_that_of_arx(golden):
         found = full_domain(rows, asked_for(case), max_suppressed=limit, **how)
         expected = pytest.approx(float(case["score_low"]), rel=1e-9, abs=1e-9)
         assert found.score == expected, case["id"]
-        assert found.node.rows_suppressed <= most_rows(limit, rows.rows)
+        assert found.node.rows_suppressed <= most_suppressed(limit, rows.rows)
     assert len(cases) > 100
 
 

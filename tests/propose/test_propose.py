@@ -127,7 +127,7 @@ def test_a_method_that_finds_nothing_says_why():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"magic": {}}, "no method 'magic'; there are 'front', 'breach'"),
+        ({"magic": {}}, "no method 'magic'; there are 'front', 'coarsen'"),
         ({"breach": {"depth": 3}}, r"\[breach\] takes 'search', 'attacker', 'folds', 'most'"),
         ({"breach": {"search": "deep"}}, "search must be one of"),
         ({"containment": {"utilities": ["beauty"]}}, "no utility 'beauty'"),

@@ -149,8 +149,14 @@ def test_with_an_epsilon_nothing_but_drawn_rows_is_chosen(outcome: Outcome) -> N
 
 
 def test_epsilon_alone_adds_the_method_before_the_usual_ones() -> None:
-    assert list(Settings(epsilon=1.0).proposing) == ["dp", "front", "breach", "containment"]
-    assert list(Settings().proposing) == ["front", "breach", "containment"]
+    assert list(Settings(epsilon=1.0).proposing) == [
+        "dp",
+        "front",
+        "coarsen",
+        "breach",
+        "containment",
+    ]
+    assert list(Settings().proposing) == ["front", "coarsen", "breach", "containment"]
     assert list(Settings(methods={}).proposing) == []
 
 

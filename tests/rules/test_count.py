@@ -107,3 +107,36 @@ def test_an_empty_table_counts_nothing():
     found = count_rules(RuleSet.parse("a = 1 -> p"), frame, "y", labels=["p"])
     assert found.by_label.tolist() == [[0]]
     assert found.coverage == 0
+
+
+@pytest.mark.parametrize("labels", [2, 9])
+def test_narrow_numbers_and_many_labels_are_counted_by_definition(labels):
+    """0.1 is no 32-bit number: the nearest one lies above it, and must not count as up to 0.1."""
+    numbers = np.array([0.1, 0.5, np.nan, -0.0, 3e38], dtype=np.float32).repeat(labels)
+    target = [f"y{i % labels}" for i in range(len(numbers))]
+    column = pl.Series(numbers).fill_nan(None)
+    frame = pl.DataFrame({"x": column, "y": [None, *target[1:]]})
+    rules = RuleSet.parse("x <= 0.1 -> y=y0\nx > 0.1 -> y=y1\nx <= 1e39 -> y=y0\nx >= 0 -> y=y1")
+    with pytest.warns(TamisWarning, match="without a label"):
+        found = count_rules(rules, frame, "y")
+    for rule, counts in zip((_UP_TO, _ABOVE, _SMALL, _POSITIVE), found.by_label):
+        cells = [(x, y) for x, y in frame.iter_rows() if y is not None and x is not None]
+        assert counts.tolist() == [
+            sum(rule(x) and y == label for x, y in cells) for label in found.labels
+        ]
+
+
+def _UP_TO(x: float) -> bool:
+    return x <= 0.1
+
+
+def _ABOVE(x: float) -> bool:
+    return x > 0.1
+
+
+def _SMALL(x: float) -> bool:
+    return x <= 1e39
+
+
+def _POSITIVE(x: float) -> bool:
+    return x >= 0

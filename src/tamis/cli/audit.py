@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import TableSource, table_options
+from tamis.cli.options import TableSource, engine_options, named_engine, table_options
 from tamis.cli.terminal import (
     bar,
     console,
     print_json,
+    print_large,
     print_understood,
     rich_table,
     understood,
+    understood_large,
 )
 from tamis.errors import InputError, TamisWarning
 from tamis.publish.figures import percent
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
+    from tamis.engine.choice import Asked, EngineOptions
     from tamis.risk.audit import Exposure
     from tamis.table import Table
 
@@ -32,14 +35,19 @@ _SHOWN = 10
 
 @click.command()
 @table_options
-def audit(source: TableSource, as_json: bool, quiet: bool) -> None:
+@engine_options
+def audit(source: TableSource, engine: EngineOptions, as_json: bool, quiet: bool) -> None:
     """How exposed is TABLE as it stands?
 
     Measured over the quasi-identifiers (default: all features); a missing value counts as a value
-    of its own.
+    of its own. A table larger than memory is counted on all rows by DuckDB or Spark.
     """
     from tamis.read.keys import warn_of_unsaid
 
+    name = named_engine(source, engine, quiet or as_json)
+    if name != "memory":
+        _audit_large(source, engine, name, as_json, quiet)
+        return
     if source.sparse:
         _audit_records(source.read_binary(), as_json)
         return
@@ -57,6 +65,39 @@ def audit(source: TableSource, as_json: bool, quiet: bool) -> None:
         )
     else:
         print_audit(**result)
+
+
+def _audit_large(
+    source: TableSource, options: EngineOptions, name: Asked, as_json: bool, quiet: bool
+) -> None:
+    """The exposure of a table that stays behind an engine; learners see a sample of it."""
+    from tamis.engine.choice import running
+    from tamis.engine.sampling import sampled
+    from tamis.read.keys import warn_of_unsaid
+    from tamis.risk.large import large_exposure
+
+    with running(options, name) as engine:
+        large = source.open_large(engine)
+        if not (quiet or as_json):
+            print_large(large)
+        exposure = large_exposure(large)
+        drawn = sampled(large, options.sample, seed=0)
+    warn_of_unsaid(drawn.table)
+    attacker = _attacker(drawn.table)
+    if attacker is not None:
+        attacker["rows"] = drawn.table.rows
+    if as_json:
+        print_json(
+            {
+                "table": understood_large(large),
+                **exposure.to_dict(),
+                "told_apart_by": large.told_apart_by,
+                "attacker": attacker,
+                "engine": name,
+            }
+        )
+    else:
+        print_audit(exposure, {}, attacker)
 
 
 def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
@@ -192,8 +233,9 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
         lean = f"how skewed {who} is in some group, 0 to 1"
         table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
     if attacker and "accuracy" in attacker:
+        rows = f"{attacker['rows']:,} sampled rows" if "rows" in attacker else "rows"
         table.add_row(
-            "attacker", percent(attacker["accuracy"]), f"rows whose {who} is guessed correctly"
+            "attacker", percent(attacker["accuracy"]), f"{rows} whose {who} is guessed correctly"
         )
         table.add_row("  guessing", percent(attacker["majority"]), "the same without any column")
     out.print(table)

@@ -19,6 +19,9 @@ from tamis.errors import InputError, TamisWarning, listed
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
+    from tamis.engine.backend import Engine
+    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.engine.door import LargeTable
     from tamis.read.schema import Schema
     from tamis.table import Table
 
@@ -26,6 +29,8 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 PROGRAM = "python"
 """The option that names a program to run."""
+ELSEWHERE = ("postgresql://", "postgres://", "spark::")
+"""How tables begin that are in a database rather than a file."""
 MOST_CELLS = 50_000_000
 """The most cells up to which sparse records are turned into a table."""
 
@@ -94,6 +99,8 @@ class TableSource:
         """Whether the source holds sparse 0/1 records."""
         from tamis.read import format_of
 
+        if self.table.startswith(ELSEWHERE):
+            return False
         return bool(self.long) or (self.format or format_of(self.table)) in ("svm", "basket")
 
     def rules(self) -> Schema:
@@ -126,6 +133,35 @@ class TableSource:
             separator=self.separator,
             check=not as_text,
         )
+
+    def open_large(self, engine: Engine) -> LargeTable:
+        """The table of the named file behind an engine, its rows not loaded."""
+        from tamis.engine.door import check_large
+        from tamis.engine.sources import open_large
+
+        if self.sparse:
+            raise InputError(
+                "sparse 0/1 records are read into memory; leave --engine out, or pass "
+                "--engine memory"
+            )
+        large = open_large(
+            engine,
+            self.table,
+            target=self.target,
+            sensitive=self.sensitive,
+            quasi=self.quasi,
+            identifier=self.identifier,
+            person=self.who,
+            drop=self.drop,
+            feature=self.feature,
+            missing=self.missing,
+            schema=self.rules(),
+            format=self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
+        check_large(large)
+        return large
 
     def read_said(self) -> Table:
         """The table, refused where the role of a column that could identify people is not given."""
@@ -276,6 +312,55 @@ def table_options(command: Command | None = None, *, required: bool = True) -> A
 
     read = with_options(_READING)(gathered)
     return click.argument("table", required=required)(speaking(read))
+
+
+_ENGINE = [
+    click.option(
+        "--engine",
+        type=click.Choice(["auto", "memory", "polars", "duckdb", "spark"]),
+        default="auto",
+        show_default=True,
+        help="What counts the rows; auto: memory, or DuckDB for a table too large for it.",
+    ),
+    click.option(
+        "--memory", default="4GB", show_default=True, help="The most that DuckDB may use."
+    ),
+    click.option("--scratch", metavar="DIR", help="For intermediate results [the system's]."),
+    click.option(
+        "--sample",
+        type=click.IntRange(100),
+        default=50_000,
+        show_default=True,
+        help="With an engine: the rows that models are trained on.",
+    ),
+    click.option("--spark-master", default="local[2]", metavar="URL", help="Of a Spark cluster."),
+]
+
+
+def engine_options(command: Command) -> Command:
+    """Give a command the options of engines; it gets them as one `engine`."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        from tamis.engine.choice import EngineOptions
+
+        options = EngineOptions(**{f.name: given.pop(f.name) for f in fields(EngineOptions)})
+        return command(engine=options, **given)
+
+    return with_options(_ENGINE)(gathered)
+
+
+def named_engine(source: TableSource, options: EngineOptions, silent: bool) -> Asked:
+    """The engine to use, said in one line where it was not asked for."""
+    from tamis.engine.choice import chosen_engine
+
+    asked: Asked = "memory" if options.engine == "auto" and source.sparse else options.engine
+    name, why = chosen_engine(source.table, asked)
+    if name == "memory" and source.table.startswith(ELSEWHERE):
+        raise InputError("a table in a database needs an engine; pass --engine duckdb or spark")
+    if why and not silent:
+        click.echo(why, err=True)
+    return name
 
 
 def speaking(command: Command) -> Command:

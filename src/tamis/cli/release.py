@@ -28,8 +28,10 @@ from tamis.cli.options import (
     PROGRAM,
     Names,
     TableSource,
+    engine_options,
     given_ladders,
     ladder_options,
+    named_engine,
     seed_option,
     table_options,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from tamis.attack.beside import HandedOn
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
+    from tamis.engine.choice import EngineOptions
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
 
@@ -603,9 +606,11 @@ def method_options(command: Any) -> Any:
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
+@engine_options
 @seed_option
 def release(
     source: TableSource,
+    engine: EngineOptions,
     out: str | None,
     force: bool,
     again: str | None,
@@ -633,6 +638,14 @@ def release(
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
+    name = named_engine(source, engine, quiet or as_json)
+    if name != "memory":
+        from tamis.cli.release_large import release_large
+
+        if only_front or out is None:
+            raise InputError("--choose front needs the table in memory; give --engine memory")
+        release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
+        return
     known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
         run_front(source, settings, as_json, quiet, ladders)

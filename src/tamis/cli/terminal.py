@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
+    from tamis.engine.door import LargeTable
     from tamis.table import Table
 
 
@@ -165,6 +166,33 @@ def print_understood(table: Table) -> None:
         kind = c["kind"] + _FORMS.get(str(table.frame.schema[c["name"]].base_type()), "")
         shown.add_row(name, c["role"], kind, f"{c['distinct']:,}", f"{c['missing']:,}")
     out.print(shown)
+
+
+def understood_large(large: LargeTable) -> list[dict[str, Any]]:
+    """How each column of a table behind an engine was understood, as plain records."""
+    counted = ("distinct", "missing")  # what nobody has counted
+    return [
+        {key: value for key, value in column.items() if key not in counted}
+        for column in understood(large.shape)
+    ]
+
+
+def print_large(large: LargeTable) -> None:
+    """Say on stderr how a table behind an engine was read."""
+    from rich.markup import escape
+
+    from tamis.errors import plural
+
+    out = console(stderr=True)
+    width = plural(large.shape.frame.width, "column")
+    out.print(f"{plural(large.rows, 'row')}, {width}, on {large.engine.name}")
+    who = " and ".join(map(repr, large.told_apart_by)) or "nothing: each row counts as one"
+    out.print(f"people: identified by {who}", markup=False)
+    if large.shape.frame.width <= _WIDE:
+        shown = rich_table("column", "role", "kind")
+        for c in understood_large(large):
+            shown.add_row(escape(c["name"]), c["role"], c["kind"])
+        out.print(shown)
 
 
 EVERY = 5.0

@@ -91,7 +91,7 @@ def full_domain(
     """
     if not 0 <= max_suppressed <= 1:
         raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
-    most = most_rows(max_suppressed, rows.rows)
+    most = most_suppressed(max_suppressed, rows.rows)
     measure = metric_named(metric, rows, constraints, factor, most)
     top = grouped_at(rows, rows.top, constraints)
     if top.rows_doomed > most:
@@ -110,10 +110,10 @@ def full_domain(
     return Optimum(found, score, min(score, measure.score(bound)), nodes, checked)
 
 
-def most_rows(share: float, rows: int) -> int:
+def most_suppressed(share: float, rows: int) -> int:
     """The rows that a share allows; one that is a fraction of the rows, however written, is met.
 
-    >>> most_rows(0.07, 100), most_rows(0.05, 653)
+    >>> most_suppressed(0.07, 100), most_suppressed(0.05, 653)
     (7, 32)
     """
     return math.floor(share * rows * (1 + 1e-12))

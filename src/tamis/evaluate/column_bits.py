@@ -34,7 +34,7 @@ def column_bits(
     On the rows to report on. For a release that is no set of columns as they are, `beyond` is
     beyond those of its columns that the original has.
     """
-    names, bits = yardstick.original.features, yardstick.reporting
+    names, bits = yardstick.features, yardstick.reporting
     inside = yardstick.columns(release)
     if inside is None:
         inside = tuple(i for i, name in enumerate(names) if name in set(release.features))

@@ -83,15 +83,21 @@ class Yardstick:
         """
         target = np.unique(labels, return_inverse=True)[1]
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
-        strata = target if secret is None else target * (int(secret.max()) + 1) + secret
-        parts = Parts.of(split, strata, original.people, random_state)
-        frame = original.only(original.features)
+        # By the target alone, and columns by name: what is reported of the target then depends on
+        # neither the secret nor the order of what is held back.
+        parts = Parts.of(split, target, original.people, random_state)
+        frame = original.only(sorted(original.features))
         choosing = SubsetBits.of(frame, target, secret, parts=parts, people=original.people)
         return cls(original, choosing, choosing.over(parts.reporting, REPORTED))
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns by their numbers: in the order of their names."""
+        return tuple(sorted(self.original.features))
+
     @cached_property
     def _number(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.original.features)}
+        return {name: i for i, name in enumerate(self.features)}
 
     def columns(self, release: Release) -> Columns | None:
         """The columns that a release is of, as they are; `None` where it holds anything else."""
@@ -139,7 +145,7 @@ class Yardstick:
     def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
         forms = [self.forms(release) for release in releases]
         gains = [self._gains(release, among) for release in releases]
-        names = self.original.features
+        names = self.features
         for columns in dict.fromkeys((among.everything, *among.fitted)):
             fitted = {names[c]: "" for c in columns}
             if fitted not in forms:

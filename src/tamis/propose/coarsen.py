@@ -66,7 +66,7 @@ class Coarsen:
         bits = problem.yardstick.choosing
         budget = None if len(bits) <= 10 else BUDGET
         search_front(bits, keeps_k(problem), seeds=[unknowable(problem)], budget=budget)
-        frame = problem.table.only(problem.table.features)
+        frame = problem.table.only(problem.yardstick.features)
         ladders = self._ladders(problem)
         levels = {
             name: [ladder.apply(frame[name], level) for level in range(1, ladder.top)]
@@ -109,11 +109,12 @@ class Coarsen:
         ladders: Mapping[str, Ladder],
         levels: Mapping[str, list[pl.Series]],
     ) -> Release:
-        table = problem.table
-        coarse = found.released(number, table.only(table.features))
+        assert problem.yardstick is not None
+        table, features = problem.table, problem.yardstick.features
+        coarse = found.released(number, table.only(features))
         forms = {}
         for rung in found.rungs(number):
-            name = table.features[rung.column]
+            name = features[rung.column]
             if rung.form is not None:
                 forms[name] = Coarsening(rung.form.description(), 1)
             elif rung.level is not None:
@@ -130,7 +131,6 @@ class Coarsen:
             unit=table.unit,
             forms=forms,
         )
-        assert problem.yardstick is not None
         problem.yardstick.note(release, found.bits.gains(found.sets[number]))
         return release
 

@@ -76,7 +76,7 @@ class KeptToldFront:
         if unknown:
             best += [unknown, filled(bits, keeps, unknown)]
         recipe = Recipe(self.name, {"search": "all sets" if front.whole else "beam"})
-        every = problem.table.features
+        every = problem.yardstick.features
         return [
             released(
                 problem.table,
@@ -101,7 +101,7 @@ def unknowable(problem: Problem) -> Columns:
     if problem.is_binary:
         return ()
     known = set(problem.table.quasi)
-    return tuple(i for i, name in enumerate(problem.table.features) if name not in known)
+    return tuple(i for i, name in enumerate(sorted(problem.table.features)) if name not in known)
 
 
 def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -> Columns:
@@ -117,7 +117,7 @@ def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -
 def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
     table, k, whose = problem.table, problem.k, problem.table.people
-    features = table.features
+    features = sorted(table.features)
     if problem.is_binary:
         cells = table.only(features).to_numpy().astype(np.uint8)
         return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from tamis.table import Roles, Table, only
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
 
-__all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table"]
+__all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table", "roles_of"]
 
 FORMATS = {
     ".csv": "csv",
@@ -103,7 +103,7 @@ def read_table(
         "feature": tuple(feature),
     }
     known = {**rules.roles, **{name: value for name, value in given.items() if value}}
-    roles = _roles(known, person)
+    roles = roles_of(known, person)
     markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
     frame = _frame(source, format, encoding, separator, markers, rules.columns, roles)
     if not frame.width or not frame.height:
@@ -166,7 +166,8 @@ def _frame(
     return typed(frame, missing=missing, declared=declared, untouched=untouched, infer=False)
 
 
-def _roles(given: dict[str, Any], person: Sequence[str] | None = None) -> Roles:
+def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) -> Roles:
+    """The roles that a schema or options give, by the names of the options."""
     quasi, said = given.get("quasi"), given.get("person")
     who = said if person is None else person
     # What distinguishes people is an identifier, even if flags then say that each row is a person.

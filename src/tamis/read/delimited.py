@@ -6,7 +6,7 @@ import csv
 import io
 import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed, plural
-from tamis.read.text import check_width, read_utf8
+from tamis.read.text import check_width, read_utf8, whole_lines
 from tamis.read.types import EXACT, as_dates, looks_numeric, typed
 from tamis.table import bare
 
@@ -113,16 +113,53 @@ def delimited_frame(
     return frame
 
 
-def _text_frame(path: Path, data: bytes, header: list[str], separator: str) -> pl.DataFrame:
-    """Every cell as text."""
+def delimited_chunks(
+    path: Path, separator: str = ",", encoding: str = "utf-8", *, size: int = 1 << 25
+) -> Iterator[pl.DataFrame]:
+    """The table in a file of any size with every cell as text, some records at a time.
+
+    Parameters
+    ----------
+    path : Path
+    separator, encoding : str
+    size : int
+        About how many characters to take at once.
+    """
+    if len(separator.encode()) != 1:
+        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
+    header: list[str] = []
+    line = b""
+    read = 0
+    for block in whole_lines(path, encoding, size):
+        if not header:
+            header = _header(path, block, separator)
+            line = _first_record(block)
+        data = line + block if read else block
+        frame = _text_frame(path, data, header, separator, read)
+        read += block.count(b"\n")
+        yield frame
+
+
+def _first_record(data: bytes) -> bytes:
+    """The bytes of the header, which may have line breaks inside quotes."""
+    end = data.find(b"\n")
+    while end >= 0 and data.count(b'"', 0, end) % 2:
+        end = data.find(b"\n", end + 1)
+    return data[: end + 1] if end >= 0 else data + b"\n"
+
+
+def _text_frame(
+    path: Path, data: bytes, header: list[str], separator: str, before: int = 0
+) -> pl.DataFrame:
+    """Every cell as text; so many lines of the file come before those of `data`."""
     try:
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
         if frame.width == len(header):
             frame.columns = header  # polars leaves quotes inside a name doubled
         if not _evenly_split(data, frame, separator):
-            frame = _record_by_record(path, data, header, separator)
+            frame = _record_by_record(path, data, header, separator, before)
     except pl.exceptions.PolarsError:
-        frame = _record_by_record(path, data, header, separator)
+        frame = _record_by_record(path, data, header, separator, before)
     return frame
 
 
@@ -157,8 +194,12 @@ def _evenly_split(data: bytes, frame: pl.DataFrame, separator: str) -> bool:
     return bool(total == (frame.height + 1) * (frame.width - 1) + inside)
 
 
-def _record_by_record(path: Path, data: bytes, header: list[str], separator: str) -> pl.DataFrame:
+def _record_by_record(
+    path: Path, data: bytes, header: list[str], separator: str, before: int = 0
+) -> pl.DataFrame:
     """The slow and exact way, for files with blank or ragged lines."""
+    # A later part starts with a copy of the header, which is no line of its own.
+    before -= _first_record(data).count(b"\n") if before else 0
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     next(reader)
@@ -168,10 +209,11 @@ def _record_by_record(path: Path, data: bytes, header: list[str], separator: str
             if len(record) == len(header):
                 records.append(record)
             elif record:
-                ragged.append((reader.line_num, len(record)))
+                ragged.append((before + reader.line_num, len(record)))
     except csv.Error:
         raise InputError(
-            f"{path}: a quoted cell is not closed properly near line {reader.line_num}; double "
+            f"{path}: a quoted cell is not closed properly near line {before + reader.line_num}; "
+            "double "
             "every quote inside a quoted cell and close it"
         ) from None
     if ragged:

@@ -89,7 +89,14 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:
-    """A table of a DuckDB file, named `file.duckdb::table`.
+    """A table of a DuckDB file, named `file.duckdb::table`."""
+    with TemporaryDirectory() as folder:
+        # DuckDB exports frames only through pyarrow, which tamis does not otherwise need.
+        return plain(pl.read_parquet(duckdb_parquet(source, Path(folder)).read_bytes()))
+
+
+def duckdb_parquet(source: str, folder: Path) -> Path:
+    """A table of a DuckDB file, written to a folder as parquet without loading it.
 
     The file may come from anyone: it is opened read-only, nothing in it can reach other files,
     the network or an extension, and views, which are programs, are not run.
@@ -99,11 +106,8 @@ def duckdb_frame(source: str) -> pl.DataFrame:
     file, _, name = source.partition("::")
     path = file_at(file)
     try:
-        with (
-            TemporaryDirectory() as folder,
-            duckdb.connect(str(path), read_only=True, config=_NO_EXTENSIONS) as database,
-        ):
-            _shut_in(database, folder)
+        with duckdb.connect(str(path), read_only=True, config=_NO_EXTENSIONS) as database:
+            _shut_in(database, str(folder))
             tables = {_named(*row): row for row in database.execute(_TABLES).fetchall()}
             if name not in tables:
                 raise InputError(
@@ -111,7 +115,12 @@ def duckdb_frame(source: str) -> pl.DataFrame:
                     "(views are "
                     "not read; store them as tables first)"
                 )
-            return plain(_through_parquet(database, tables[name], Path(folder)))
+            written = folder / "table.parquet"
+            rows = ".".join('"' + part.replace('"', '""') + '"' for part in tables[name])
+            database.execute(
+                f"COPY (SELECT * FROM {rows}) TO {_quoted(str(written))} (FORMAT parquet)"
+            )
+            return written
     except duckdb.Error:
         raise InputError(
             f"{path} is not a readable DuckDB file; close any program that is "
@@ -124,14 +133,6 @@ def _shut_in(database: Any, folder: str) -> None:
     database.execute(f"SET allowed_directories = [{_quoted(folder)}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
-
-
-def _through_parquet(database: Any, table: tuple[str, str], folder: Path) -> pl.DataFrame:
-    """DuckDB exports frames only through pyarrow, which tamis does not otherwise need."""
-    file = folder / "table.parquet"
-    source = ".".join('"' + part.replace('"', '""') + '"' for part in table)
-    database.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(str(file))} (FORMAT parquet)")
-    return pl.read_parquet(file.read_bytes())
 
 
 def _quoted(text: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tamis.errors import InputError
 
@@ -82,6 +84,76 @@ def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
     if not data or data.isspace():
         raise InputError(f"{path} is empty; a table needs a header and at least one row")
     return data if data[-2:-1] != b"\n" else data.rstrip(b"\n") + b"\n"
+
+
+def whole_lines(
+    source: str | Path, encoding: str = "utf-8", size: int = 1 << 25
+) -> Iterator[bytes]:
+    """The text of a file of any size as UTF-8 blocks that end where a record does.
+
+    As in `read_utf8`, line endings are `\\n` and there is no byte-order mark. A line break inside
+    quotes ends no record.
+    """
+    path = file_at(source)
+    held, empty = "", True
+    for text in _pieces(path, encoding, size):
+        held += text
+        cut = _end_of_records(held)
+        if cut:
+            empty = empty and held[:cut].isspace()
+            yield held[:cut].encode()
+            held = held[cut:]
+    if held and not held.isspace():
+        empty = False
+        yield held.encode()
+    if empty:
+        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+
+
+def _end_of_records(text: str) -> int:
+    """Where the last whole record ends: at a line break with an even number of quotes before it."""
+    odd = text.count('"') % 2
+    end = len(text)
+    while (cut := text.rfind("\n", 0, end)) >= 0:
+        odd ^= text.count('"', cut, end) % 2
+        if not odd:
+            return cut + 1
+        end = cut
+    return 0
+
+
+def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
+    read = 0
+    try:
+        with path.open("rb") as file:
+            packed = file.peek(2).startswith(_GZIP)
+            raw: Any = gzip.GzipFile(fileobj=file) if packed else file
+            lines = io.TextIOWrapper(raw, encoding=encoding, newline=None)
+            while text := lines.read(size):
+                text = text if read else text.removeprefix("\ufeff")
+                if "\0" in text:
+                    raise InputError(
+                        f"{path} contains a NUL byte after line {read}, so it is not a text table; "
+                        "export it again, or pass --encoding utf-16 if a program wrote it as "
+                        "Unicode text"
+                    )
+                read += text.count("\n")
+                yield text
+    except LookupError:
+        raise InputError(
+            f"unknown encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path} is not {encoding} text (after line {read}); pass another --encoding, such as "
+            "windows-1252"
+        ) from None
+    except EOFError:
+        raise InputError(f"{path} is gzip data that ends too early; copy it again") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is damaged gzip data; copy it again") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _recode(path: Path, data: bytes, encoding: str) -> bytes:

@@ -1,7 +1,9 @@
 """How many rows of each label match each rule: the matrix that every measure starts from.
 
-The rows of a chunk are laid out label by label, each label starting a new word of 64 bits, so
-that one pass of AND over the conditions of a rule and one count of bits gives all its labels.
+Each condition is a row of bits, one bit per row of a chunk, and a rule the AND of its conditions.
+With few labels the rows stay in order, and the bits of a rule are counted under a mask per label.
+With many, they are laid out label by label, each label starting a new word of 64 bits, so that one
+count of bits gives all labels of a rule.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ MEMORY = 256 * 2**20
 
 _BLOCK = 64
 """Rules counted together; few enough that their bits stay in cache."""
+
+_FEW_LABELS = 4
+"""Up to this many values of the target, a mask for each costs less than sorting the rows."""
 
 _MOST_WORDS = 1024
 _BYTES_A_ROW = 128
@@ -103,16 +108,23 @@ def count_rules(
     >>> count_rules(rules, frame, "ill").by_label.tolist()
     [[1, 1]]
     """
-    labels = table_labels(frame, target) if labels is None else list(labels)
     _warn_of_missing(frame[target])
-    counter = _Counter(rules, frame, len(labels), first_match)
     column = bare(frame[target])
     column = column.cast(pl.String) if _is_text(column) else column
-    position = _positions(column, labels)
+    cells = column.unique()
+    labels = _sorted_labels(cells) if labels is None else list(labels)
+    counter = _Counter(rules, frame, len(labels), first_match)
+    position = _positions(cells.drop_nulls(), labels)
     size = counter.chunk_rows(memory)
     for start in range(0, frame.height, size):
-        codes = _codes(column.slice(start, size), position)
-        counter.add(frame.slice(start, size), codes)
+        chunk, cells = frame.slice(start, size), column.slice(start, size)
+        if len(position) <= _FEW_LABELS:
+            counter.add(chunk, _masked(cells, position, len(labels)))
+            continue
+        codes = _codes(cells, position)
+        if (codes < 0).any():
+            chunk, codes = chunk.filter(codes >= 0), codes[codes >= 0]
+        counter.add(chunk, _laid_out(codes, len(labels)))
     return Counts(tuple(labels), counter.by_label, counter.first, counter.totals, counter.covered)
 
 
@@ -151,30 +163,79 @@ class _Counter:
             )
         return 64 * min(words, _MOST_WORDS)
 
-    def add(self, chunk: pl.DataFrame, codes: NDArray[np.int64]) -> None:
+    def add(self, chunk: pl.DataFrame, layout: _Masked | _Sorted) -> None:
         """Count the rows of one chunk."""
-        if (codes < 0).any():
-            chunk, codes = chunk.filter(codes >= 0), codes[codes >= 0]
-        places, starts = _laid_out(codes, len(self.totals))
+        places, everyone = layout.places, layout.everyone
         answers = np.empty((self.conditions, places.words), dtype=np.uint64)
         for column in self.packed:
             column.fill(answers, chunk[column.name], places)
-        everyone = places.scattered(np.zeros(len(codes), dtype=np.int64), 1)[0]
-        self.totals += _by_label(everyone[None, :], starts)[0]
+        self.totals += layout.by_label(everyone[None, :])[0]
         seen = np.zeros_like(everyone)
         for block in self.blocks:
             bits = block.matches(answers, everyone)
-            self.by_label[block.rules] += _by_label(bits, starts)
+            self.by_label[block.rules] += layout.by_label(bits)
             if self.first is not None:
-                self.first[block.in_order] += _by_label(
-                    first_only(block.unsorted(bits), seen), starts
-                )
+                first = first_only(block.unsorted(bits), seen)
+                self.first[block.in_order] += layout.by_label(first)
             np.bitwise_or(seen, np.bitwise_or.reduce(bits, axis=0), out=seen)
-        self.covered += _by_label(seen[None, :], starts)[0]
+        self.covered += layout.by_label(seen[None, :])[0]
 
 
-def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np.int64]]:
-    """The positions of rows with these labels, and the first word of each label."""
+@dataclass(frozen=True)
+class _Masked:
+    """Rows in their order, and a mask of bits for each label; rows without a label are in none."""
+
+    places: Places
+    masks: Bits
+
+    @property
+    def everyone(self) -> Bits:
+        everyone: Bits = np.bitwise_or.reduce(self.masks, axis=0)
+        return everyone
+
+    def by_label(self, bits: Bits) -> Matrix:
+        """Bits set in each row, by label."""
+        found = np.empty((len(bits), len(self.masks)), dtype=np.int64)
+        for label, mask in enumerate(self.masks):
+            np.bitwise_count(bits & mask).sum(axis=1, dtype=np.int64, out=found[:, label])
+        return found
+
+
+def _masked(cells: pl.Series, position: dict[Any, int], labels: int) -> _Masked:
+    places = Places.in_order(len(cells))
+    masks = np.zeros((labels, places.words), dtype=np.uint64)
+    for cell, label in position.items():
+        if label >= 0:
+            here = cells == cell
+            here = here.fill_null(False) if here.null_count() else here
+            masks[label] |= places.packed(here.to_numpy())
+    return _Masked(places, masks)
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """Rows label by label, and the first word of each label."""
+
+    places: Places
+    starts: NDArray[np.int64]
+
+    @property
+    def everyone(self) -> Bits:
+        everyone: Bits = self.places.scattered(np.zeros(len(self.places.bit), dtype=np.int64), 1)[0]
+        return everyone
+
+    def by_label(self, bits: Bits) -> Matrix:
+        """Bits set in each row, by label."""
+        starts = self.starts
+        found = np.zeros((len(bits), len(starts) - 1), dtype=np.int64)
+        held = np.flatnonzero(np.diff(starts))
+        if len(held):
+            ones = np.bitwise_count(bits)
+            found[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
+        return found
+
+
+def _laid_out(codes: NDArray[np.int64], labels: int) -> _Sorted:
     sizes = np.bincount(codes, minlength=labels)
     words = (sizes + 63) // 64
     starts = np.concatenate([[0], np.cumsum(words)])
@@ -182,17 +243,7 @@ def _laid_out(codes: NDArray[np.int64], labels: int) -> tuple[Places, NDArray[np
     order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Places(64 * starts[codes] + rank, int(starts[-1])), starts
-
-
-def _by_label(bits: Bits, starts: NDArray[np.int64]) -> Matrix:
-    """Bits set in each row, by label."""
-    found = np.zeros((len(bits), len(starts) - 1), dtype=np.int64)
-    held = np.flatnonzero(np.diff(starts))
-    if len(held):
-        ones = np.bitwise_count(bits)
-        found[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
-    return found
+    return _Sorted(Places(64 * starts[codes] + rank, int(starts[-1])), starts)
 
 
 def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
@@ -201,16 +252,19 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     >>> table_labels(pl.DataFrame({"ill": [1.0, 0.0, None]}), "ill")
     ['0', '1']
     """
-    return sorted(texts(bare(frame[target]).unique()).drop_nulls().unique().to_list())
+    return _sorted_labels(bare(frame[target]).unique())
+
+
+def _sorted_labels(cells: pl.Series) -> list[str]:
+    return sorted(texts(cells).drop_nulls().unique().to_list())
 
 
 def _is_text(column: pl.Series) -> bool:
     return holds(column.dtype) == "text"
 
 
-def _positions(column: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
+def _positions(cells: pl.Series, labels: Sequence[str]) -> dict[Any, int]:
     """The position of each value of the target in `labels`; -1 if it is not there."""
-    cells = column.unique().drop_nulls()
     position = {label: i for i, label in enumerate(labels)}
     return {cell: position.get(text, -1) for cell, text in zip(cells, texts(cells))}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,7 @@ from tamis.rules.rule import Between, Condition, OneOf
 from tamis.table import bare
 
 Bits = NDArray[np.uint64]
+Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _FEW_CUTS = 48
 """Up to this many cuts, a comparison with each is faster than a bisection of every number."""
@@ -32,12 +34,26 @@ class Places:
 
     bit: NDArray[np.int64]
     words: int
+    ordered: bool = False
 
-    def spread(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    @classmethod
+    def in_order(cls, rows: int) -> Places:
+        """Bits in the order of the rows."""
+        return cls(np.arange(rows), (rows + 63) // 64, ordered=True)
+
+    def spread(self, numbers: Floats) -> Floats:
         """The numbers in bit order, NaN where a bit stands for no row."""
-        laid = np.full(64 * self.words, np.nan)
-        laid[self.bit] = numbers
+        if self.ordered and len(numbers) == 64 * self.words:
+            return numbers
+        laid = np.full(64 * self.words, np.nan, dtype=numbers.dtype)
+        laid[slice(len(numbers)) if self.ordered else self.bit] = numbers
         return laid
+
+    def packed(self, some: NDArray[np.bool_]) -> Bits:
+        """A row of bits from one answer for each row; only where bits are in order."""
+        bits = np.zeros(8 * self.words, dtype=np.uint8)
+        bits[: (len(some) + 7) // 8] = np.packbits(some, bitorder="little")
+        return bits.view(np.uint64)
 
     def scattered(self, groups: NDArray[np.int64], count: int) -> Bits:
         """One row of bits per group: which rows of the table fall into it (-1: none)."""
@@ -85,7 +101,10 @@ class PackedColumn:
 
     def _fill_bounds(self, answers: Bits, column: pl.Series, places: Places) -> None:
         few = len(self._cuts) <= _FEW_CUTS
-        upto = (_compared if few else _ranked)(self._cuts, _numbers(column), places)
+        if few:
+            upto = _compared(self._cuts, _narrow_numbers(column), places)
+        else:
+            upto = _ranked(self._cuts, _numbers(column), places)
         for at, low, high in self._bounds:
             # What is below the lower end is below the upper end too, so XOR removes it.
             np.bitwise_xor(upto[high], upto[low], out=answers[at])
@@ -103,13 +122,28 @@ class PackedColumn:
                 np.bitwise_xor(present, answers[at], out=answers[at])
 
 
-def _compared(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
+def _compared(cuts: NDArray[np.float64], numbers: Floats, places: Places) -> Bits:
     """The rows up to each cut, by one comparison per cut; first none, last all known ones."""
     laid = places.spread(numbers)
     upto = np.zeros((len(cuts) + 2, places.words), dtype=np.uint64)
-    for row, cut in zip(upto[1:], (*cuts, np.inf)):
-        row[:] = np.packbits(laid <= cut, bitorder="little").view(np.uint64)
+    below = np.empty(len(laid), dtype=np.bool_)
+    for row, cut in zip(upto[1:], _rounded_down(np.append(cuts, np.inf), laid.dtype)):
+        np.less_equal(laid, cut, out=below)
+        row[:] = np.packbits(below, bitorder="little").view(np.uint64)
     return upto
+
+
+def _rounded_down(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> Floats:
+    """The largest numbers of a type that are not above the cuts: what is up to one is up to both.
+
+    >>> float(_rounded_down(np.array([0.1]), np.dtype(np.float32))[0]) < 0.1
+    True
+    """
+    with np.errstate(over="ignore"):  # beyond the largest number is infinity, and so above
+        near = cuts.astype(dtype)
+    lower = np.nextafter(near, np.array(-np.inf, dtype))
+    found: Floats = np.where(near > cuts, lower, near)
+    return found
 
 
 def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
@@ -145,6 +179,14 @@ def rank(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.
         np.multiply(cell < numbers, step, out=probe)
         below += probe
     return below
+
+
+def _narrow_numbers(column: pl.Series) -> Floats:
+    """Numbers as wide as they are stored: half the width takes half the time to compare."""
+    if column.dtype == pl.Float32:
+        narrow: Floats = column.to_numpy()
+        return narrow
+    return _numbers(column)
 
 
 def _numbers(column: pl.Series) -> NDArray[np.float64]:

@@ -1,0 +1,85 @@
+"""The exposure of 5 million rows of 10 columns on each engine, and a count of pairs.
+
+Each runs in a process of its own: CPU seconds, and the most memory it held.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import polars as pl
+
+ROWS = (1_000_000, 5_000_000)
+COLUMNS = 10
+LIMIT = 1_000_000_000
+
+
+def main() -> None:
+    print("rows        engine     CPU s   wall s   peak GB   k   unique rows")
+    for rows in ROWS:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            _table(rows).write_parquet(path)
+            found = [_asked(engine, path) for engine in ("memory", "polars", "duckdb")]
+        assert len({(f["k"], f["unique"], f["classes"]) for f in found}) == 1, "the counts differ"
+        for f in found:
+            print(
+                f"{rows:<11,} {f['engine']:<8} {f['cpu']:7.1f} {f['wall']:8.1f} "
+                f"{f['peak']:8.2f} {f['k']:4} {f['unique']:12,}"
+            )
+
+
+def _table(rows: int) -> pl.DataFrame:
+    """Nine quasi-identifiers with 2 to 30 values, skewed, and a secret of 5."""
+    rng = np.random.default_rng(0)
+    sizes = [2, 3, 4, 5, 6, 8, 12, 20, 30]
+    columns = {
+        f"q{i}": (size * rng.random(rows) ** 3).astype(np.int64) for i, size in enumerate(sizes)
+    }
+    return pl.DataFrame({**columns, "secret": rng.integers(0, 5, rows).astype(str)})
+
+
+def _asked(engine: str, path: Path) -> dict[str, object]:
+    run = [sys.executable, "-m", "bench.bench_engine", engine, str(path)]
+    found: dict[str, object] = json.loads(subprocess.check_output(run, text=True))
+    return found
+
+
+def _measure(engine: str, path: Path) -> None:
+    from tamis import read_table
+    from tamis.engine.choice import EngineOptions, running
+    from tamis.engine.sources import open_large
+    from tamis.risk.audit import exposure
+    from tamis.risk.large import large_exposure
+
+    start, wall = time.process_time(), time.perf_counter()
+    if engine == "memory":
+        found = exposure(read_table(path, target="secret"))
+    else:
+        options = EngineOptions(memory=f"{LIMIT // 10**6}MB")
+        with running(options, engine) as behind:  # type: ignore[arg-type]
+            found = large_exposure(open_large(behind, str(path), target="secret"))
+    print(
+        json.dumps(
+            {
+                "engine": engine,
+                "cpu": time.process_time() - start,
+                "wall": time.perf_counter() - wall,
+                "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+                "k": found.k_anonymity,
+                "unique": found.unique_rows,
+                "classes": found.classes,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    _measure(sys.argv[1], Path(sys.argv[2]))

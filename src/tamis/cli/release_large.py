@@ -1,0 +1,93 @@
+"""`tamis release` of a table that stays behind an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.options import TableSource
+from tamis.cli.terminal import console, print_json, print_large, progress
+from tamis.errors import InputError, plural
+from tamis.publish.figures import percent
+
+if TYPE_CHECKING:
+    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.flow import Settings
+    from tamis.scale import LargeOutcome
+
+
+def release_large(
+    source: TableSource,
+    settings: Settings,
+    options: EngineOptions,
+    name: Asked,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Search on a sample, count all rows, publish, report."""
+    from tamis.engine.choice import running
+    from tamis.publish.folder import refuse_existing
+    from tamis.scale import consider_large, publish_large
+
+    refuse_existing(out, force)
+    watched = not (quiet or as_json)
+    with running(options, name) as engine, progress(watched) as say:
+        large = source.open_large(engine)
+        if large.shape.roles.target is None:
+            raise InputError("a release needs a target; name it with --target")
+        if watched:
+            print_large(large)
+        found = consider_large(large, settings, options.sample, tell=say)
+        say("writing and verifying", 0, 1)
+        publish_large(found, out, force=force, origin=_origin(source, name, options))
+    _print(found, out, as_json)
+
+
+def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:
+    """What the table was; an address with a password is not kept."""
+    shown = source.table.rpartition("@")[2] if "://" in source.table else source.table
+    path = Path(shown.partition("::")[0])
+    return {
+        "name": path.name.split(".")[0],
+        "path": shown,
+        "engine": name,
+        "sample": options.sample,
+    }
+
+
+def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
+    from tamis.publish.layout import NAME, read_json
+
+    release = found.outcome.decision.chosen.release
+    if as_json:
+        print_json(
+            {
+                "out": str(out),
+                "report": str(out / "private" / "report.html"),
+                "release": release.name,
+                "features": list(release.features),
+                "manifest": read_json(out / NAME),
+            }
+        )
+        return
+    say, chosen = console(), found.outcome.decision.chosen
+    names = ", ".join(release.features[:5])
+    more = f" and {len(release.features) - 5} more" if len(release.features) > 5 else ""
+    say.print(
+        f"Released: {plural(found.large.rows, 'row')} of "
+        f"{plural(len(release.features), 'column')} ({names}{more}) and {release.table.target}.",
+        markup=False,
+    )
+    for promise, value in zip(found.promises, found.measured):
+        if promise.columns:
+            unit = found.large.shape.unit
+            say.print(f"Counted on all rows: the smallest group has {value:,} {unit}.")
+    rows = plural(found.sample.table.rows, "row")
+    say.print(
+        f"A model is right for {percent(chosen.value('performance') or 0.0)}, as measured on a "
+        f"sample of {rows}."
+    )
+    say.print(f"\nShare: {out}/ without private/", markup=False)
+    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)

@@ -1,0 +1,320 @@
+"""The engines: what reads, writes and hashes frames. Nothing else knows which one is at work.
+
+Every engine reads parquet and writes parquet; what is small enough is read back by polars.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import narwhals as nw
+import polars as pl
+
+from tamis.errors import CannotMeet, InputError, MissingExtra
+from tamis.table_file import panics_unheard
+
+Frame = nw.LazyFrame[Any]
+Name = Literal["polars", "duckdb", "spark"]
+
+MOST_ROWS = 2_000_000
+"""The most rows that an answer may have to be taken into memory."""
+BATCH = 1 << 17
+"""Rows taken from a written frame at once."""
+
+
+class Engine(ABC):
+    """A backend with a private folder for its files, given by whoever opens it.
+
+    Parameters
+    ----------
+    scratch : Path
+        Where frames are held; removed by its owner.
+    """
+
+    name: ClassVar[Name]
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self._numbers = count()
+
+    @abstractmethod
+    def open(self, path: str | Path) -> Frame:
+        """The rows of a parquet file; its columns become c0, c1, ... by position."""
+
+    @abstractmethod
+    def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
+        """The frame with a column `hash`: the MD5 of the salt and a text column, as hex digits."""
+
+    def close(self) -> None:  # noqa: B027 - polars has nothing to stop
+        """Stop whatever runs for this engine."""
+
+    def write(self, frame: Frame, path: Path) -> None:
+        """Write a frame as parquet, in its order if it was sorted."""
+        with self.trouble():
+            frame.sink_parquet(path)
+
+    def hold(self, frame: Frame) -> Frame:
+        """The same frame, computed once and read from a scratch file from then on."""
+        names = frame.collect_schema().names()
+        path = self._new_path()
+        self.write(frame, path)
+        held = self.open(path)
+        return held.rename(dict(zip(held.collect_schema().names(), names)))
+
+    def small(self, frame: Frame, most: int = MOST_ROWS) -> pl.DataFrame:
+        """An answer in memory; refused if it has more rows than fit."""
+        path = self._new_path()
+        self.write(frame.head(most + 1), path)
+        found = pl.read_parquet(files_of(path))
+        if found.height > most:
+            raise CannotMeet(
+                f"an answer has more than {most:,} rows, too many to take into memory; name fewer "
+                "columns, or coarser ones"
+            )
+        return found
+
+    def batches(self, frame: Frame, rows: int = BATCH) -> Iterator[pl.DataFrame]:
+        """The rows of a frame, in its order if it was sorted, some at a time."""
+        path = self._new_path()
+        self.write(frame, path)
+        yield from pl.scan_parquet(files_of(path)).collect_batches(chunk_size=rows)
+
+    def _new_path(self) -> Path:
+        return self.scratch / f"{self.name}-{next(self._numbers)}.parquet"
+
+    @contextmanager
+    def trouble(self) -> Iterator[None]:
+        """Turn what an engine raises into errors that name no cell, and say what to do."""
+        try:
+            yield
+        except (Exception, pl.exceptions.PanicException) as error:
+            if not _is_of_engine(error):
+                raise
+            raise CannotMeet(_advice(self.name, error)) from None
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of a table in order: one, or the parts in a folder."""
+    return sorted(path.glob("part-*")) if path.is_dir() else [path]
+
+
+_ENGINES = ("duckdb", "_duckdb", "ibis", "pyspark", "py4j", "polars", "pyo3_runtime")
+
+
+def _is_of_engine(error: BaseException) -> bool:
+    module = type(error).__module__.partition(".")[0]
+    return module in _ENGINES or isinstance(error, OSError | MemoryError)
+
+
+def _advice(name: str, error: BaseException) -> str:
+    text, kind = str(error), type(error).__name__
+    if re.search(r"No space left|os error 28|max_temp_directory_size|[Dd]isk quota", text):
+        return (
+            f"{name} ran out of disk space for intermediate results; give a larger disk with "
+            "--scratch DIR; nothing was published"
+        )
+    if re.search(r"OutOfMemory|[Oo]ut of [Mm]emory|failed to allocate|heap space", kind + text):
+        return (
+            f"{name} ran out of memory; allow more with --memory, or name fewer columns with "
+            "--quasi; nothing was published"
+        )
+    return (
+        f"{name} stopped before the end ({kind}); run it again, or choose another --engine; "
+        "nothing was published"
+    )
+
+
+class Polars(Engine):
+    """Polars' streaming engine, in this process."""
+
+    name = "polars"
+
+    def open(self, path: str | Path) -> Frame:
+        with self.trouble():
+            rows = pl.scan_parquet(files_of(Path(path)), glob=False)
+            names = rows.collect_schema().names()
+        return nw.from_native(rows.rename({name: f"c{i}" for i, name in enumerate(names)}))
+
+    def write(self, frame: Frame, path: Path) -> None:
+        with self.trouble():
+            native: pl.LazyFrame = frame.to_native()
+            native.sink_parquet(path, statistics=False)
+
+    def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
+        def digest(keys: pl.Series) -> pl.Series:
+            found = [hashlib.md5((salt + text).encode()).hexdigest() for text in keys]
+            return pl.Series(found, dtype=pl.String)
+
+        native: pl.LazyFrame = frame.to_native()
+        hashed = pl.col(key).map_batches(digest, return_dtype=pl.String, is_elementwise=True)
+        return nw.from_native(native.with_columns(hashed.alias("hash")))
+
+
+class DuckDB(Engine):
+    """DuckDB in this process; what does not fit in its memory goes to the scratch folder.
+
+    Parameters
+    ----------
+    scratch : Path
+    memory : int
+        The most bytes it may use.
+    """
+
+    name = "duckdb"
+
+    def __init__(self, scratch: Path, memory: int = 4 * 10**9) -> None:
+        super().__init__(scratch)
+        import duckdb
+
+        self._database = duckdb.connect(
+            config={
+                "memory_limit": f"{memory / 1e6:.0f}MB",
+                "temp_directory": str(scratch / "spill"),
+                "threads": min(os.cpu_count() or 1, max(1, memory // 100_000_000)),
+                "preserve_insertion_order": False,
+                "autoload_known_extensions": False,
+                "autoinstall_known_extensions": False,
+            }
+        )
+
+    def open(self, path: str | Path) -> Frame:
+        from duckdb import ColumnExpression
+
+        with self.trouble():
+            rows = self._database.read_parquet([str(part) for part in files_of(Path(path))])
+            # Names that differ only in case are made different here, so positions decide.
+            columns = [ColumnExpression(name).alias(f"c{i}") for i, name in enumerate(rows.columns)]
+            found: Frame = nw.from_native(rows.select(*columns))
+            return found
+
+    def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
+        from duckdb import ColumnExpression, ConstantExpression, FunctionExpression, StarExpression
+
+        salted = FunctionExpression("concat", ConstantExpression(salt), ColumnExpression(key))
+        hashed = FunctionExpression("md5", salted).alias("hash")
+        found: Frame = nw.from_native(frame.to_native().select(StarExpression(), hashed))
+        return found
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class Ibis(DuckDB):
+    """A user's Ibis table, wherever it is: it counts there, and DuckDB here does the rest.
+
+    What is held or hashed comes over in batches, so of a large table only its cells travel.
+    """
+
+    def table(self, rows: Any) -> Frame:
+        """The rows of an Ibis table; its columns become c0, c1, ... by position."""
+        names = {f"c{i}": name for i, name in enumerate(rows.columns)}
+        named: Frame = nw.from_native(rows.rename(names))
+        return named
+
+    def write(self, frame: Frame, path: Path) -> None:
+        native = frame.to_native()
+        if not hasattr(native, "to_pyarrow_batches"):
+            super().write(frame, path)
+            return
+        path.mkdir()
+        with self.trouble():
+            batches = native.to_pyarrow_batches()
+            # The first part has no rows, so that there is one where nothing was found.
+            for i, batch in enumerate(chain([batches.schema.empty_table()], batches)):
+                pl.DataFrame(batch).write_parquet(path / f"part-{i:06}.parquet", statistics=False)
+
+    def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
+        here = not hasattr(frame.to_native(), "to_pyarrow_batches")
+        return super().with_hash(frame if here else self.hold(frame), key, salt)
+
+
+class Spark(Engine):
+    """A Spark session: local, or that of a cluster.
+
+    Parameters
+    ----------
+    scratch : Path
+        A folder that every worker can read and write.
+    master : str
+        The address of the cluster.
+    memory : int
+        The most bytes that the driver may use.
+    """
+
+    name = "spark"
+
+    def __init__(self, scratch: Path, master: str = "local[2]", memory: int = 4 * 10**9) -> None:
+        super().__init__(scratch)
+        self._session = _spark_session(scratch, master, memory)
+
+    def open(self, path: str | Path) -> Frame:
+        with self.trouble():
+            rows = self._session.read.parquet(str(path))
+        return _by_position(rows)
+
+    def table(self, name: str) -> tuple[list[str], Frame]:
+        """The column names and the rows of a table of the session's catalogue."""
+        with self.trouble():
+            rows = self._session.table(name)
+        return rows.columns, _by_position(rows)
+
+    def write(self, frame: Frame, path: Path) -> None:
+        with self.trouble():
+            frame.to_native().write.parquet(str(path))
+
+    def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
+        from pyspark.sql import functions
+
+        hashed = functions.md5(functions.concat(functions.lit(salt), functions.col(key)))
+        found: Frame = nw.from_native(frame.to_native().withColumn("hash", hashed))
+        return found
+
+    def close(self) -> None:
+        self._session.stop()
+
+
+def _by_position(rows: Any) -> Frame:
+    named: Frame = nw.from_native(rows.toDF(*(f"c{i}" for i in range(len(rows.columns)))))
+    return named
+
+
+def _spark_session(scratch: Path, master: str, memory: int) -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "--engine spark needs PySpark; pip install 'tamis[spark]', or use --engine duckdb"
+        ) from None
+    settings: dict[str, Any] = {
+        "spark.driver.memory": f"{memory // 10**6}m",
+        "spark.local.dir": str(scratch),
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.legacy.parquet.nanosAsLong": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+    }
+    if master.startswith("local"):
+        settings["spark.sql.shuffle.partitions"] = "4"
+    builder = SparkSession.builder.appName("tamis").master(master)
+    try:
+        with panics_unheard(), warnings.catch_warnings():  # Java keeps the silence it starts with
+            warnings.simplefilter("ignore")
+            return builder.config(map=settings).getOrCreate()
+    except Exception as error:
+        raise InputError(
+            f"Spark did not start at {master} ({type(error).__name__}); it needs Java 17 or later "
+            "(Debian: apt install openjdk-17-jre-headless, and JAVA_HOME if it is elsewhere) and "
+            "an address that answers; --engine duckdb works without either"
+        ) from None

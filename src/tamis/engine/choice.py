@@ -1,0 +1,136 @@
+"""Which engine: as asked, or by how much memory a table would take."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tamis.errors import InputError
+from tamis.files import scratch_folder
+
+if TYPE_CHECKING:
+    from tamis.engine.backend import Engine
+
+Asked = Literal["auto", "memory", "polars", "duckdb", "spark"]
+
+BYTES_A_CELL = 33
+"""What a cell of a table takes in memory while it is measured."""
+TEXT_A_CELL = 8
+"""About how many bytes of a text file make one cell."""
+MEMORY = "4GB"
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a user says about engines.
+
+    Parameters
+    ----------
+    engine : {"auto", "memory", "polars", "duckdb", "spark"}
+    memory : str
+        The most memory that an engine may use, such as 4GB.
+    scratch : str, optional
+        The folder for intermediate results; by default that of the system.
+    spark_master : str
+        The address of a Spark cluster.
+    sample : int
+        The rows on which a release is searched for.
+    """
+
+    engine: Asked = "auto"
+    memory: str = MEMORY
+    scratch: str | None = None
+    spark_master: str = "local[2]"
+    sample: int = 50_000
+
+
+def bytes_of(text: str) -> int:
+    """A size in bytes from text.
+
+    >>> bytes_of("4GB"), bytes_of("500 mb")
+    (4000000000, 500000000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)b?\s*", text, re.IGNORECASE)
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if size < 1_000_000:
+        raise InputError(f"--memory takes a size of at least 1MB, such as 4GB, got {text!r}")
+    return size
+
+
+def chosen_engine(source: str, asked: Asked = "auto") -> tuple[Asked, str]:
+    """The engine for a source, and a line that says why if it was not asked for.
+
+    Auto takes memory, except for a table that would fill more than half of what is free.
+    """
+    if asked != "auto":
+        return asked, ""
+    if source.startswith(("postgresql://", "postgres://")):
+        return "duckdb", "engine: duckdb, since the table is in a database"
+    if source.startswith("spark::"):
+        return "spark", "engine: spark, since the table is in its catalogue"
+    needed, free = estimated_bytes(source), free_memory()
+    if free is None or needed <= free / 2:
+        return "memory", ""
+    words = f"about {needed / 1e9:.1f} GB in memory, where {free / 1e9:.1f} GB are free"
+    return "duckdb", f"engine: duckdb, since the table would take {words}"
+
+
+def estimated_bytes(source: str) -> int:
+    """The memory that measuring a table would take, from its size or its metadata."""
+    path = Path(source.partition("::")[0])
+    if not path.is_file():
+        return 0
+    size = path.stat().st_size
+    if path.suffix in (".parquet", ".pq"):
+        return _parquet_cells(path) * BYTES_A_CELL
+    packed = 5 if path.suffix in (".gz", ".duckdb") else 1
+    return size * packed // TEXT_A_CELL * BYTES_A_CELL
+
+
+def _parquet_cells(path: Path) -> int:
+    import polars as pl
+
+    try:
+        rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+        return int(rows) * len(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return 0  # reading it will say what is wrong
+
+
+def free_memory() -> int | None:
+    """The bytes of memory that are free; `None` where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        sizes = {line.split(":")[0]: int(line.split()[1]) for line in lines}
+        return sizes["MemAvailable"] * 1024
+    except (OSError, KeyError, ValueError, IndexError):
+        try:
+            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
+            return None
+
+
+@contextmanager
+def running(options: EngineOptions, name: Asked) -> Iterator[Engine]:
+    """An engine with its scratch folder, both gone when the block ends."""
+    from tamis.engine.backend import DuckDB, Polars, Spark
+
+    memory = bytes_of(options.memory)
+    with scratch_folder(options.scratch) as scratch:
+        if name == "duckdb":
+            engine: Engine = DuckDB(scratch, memory)
+        elif name == "spark":
+            engine = Spark(scratch, options.spark_master, memory)
+        else:
+            engine = Polars(scratch)
+        try:
+            with engine.trouble():
+                yield engine
+        finally:
+            engine.close()

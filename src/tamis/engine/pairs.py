@@ -1,0 +1,146 @@
+"""Questions about sparse 0/1 records kept as pairs: an entity and a feature it has.
+
+Pairs are a frame with the columns `entity` and `feature`, labels one with `entity` and `label`.
+Joins are made on entities alone, which are never missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from tamis.engine.backend import Engine, Frame
+from tamis.engine.cells import count_cells, count_rows
+from tamis.engine.sampling import HASH, content_text, hash_below, salt_of
+from tamis.errors import InputError
+
+ENTITY, FEATURE, LABEL, PATTERN = "entity", "feature", "label", "pattern"
+MOST_CHOSEN = 62
+"""The most features of a pattern: each is one bit of a 64-bit number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Sparse records behind an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+    pairs : frame
+        `entity` and `feature`, each pair once.
+    labels : frame
+        `entity` and `label`, each entity once; entities without features are here too.
+    """
+
+    engine: Engine
+    pairs: Frame
+    labels: Frame
+
+
+def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
+    """Check pairs and labels, and hold each pair once.
+
+    Parameters
+    ----------
+    engine : Engine
+    pairs : frame
+        Two columns, the entity and the feature; pairs may be repeated.
+    labels : frame
+        Two columns, the entity and its label.
+    """
+    pairs = pairs.rename(dict(zip(pairs.collect_schema().names(), (ENTITY, FEATURE))))
+    labels = labels.rename(dict(zip(labels.collect_schema().names(), (ENTITY, LABEL))))
+    _refuse_missing(engine, pairs, "the pairs")
+    _refuse_missing(engine, labels, "the labels")
+    once = engine.hold(count_cells(pairs, [ENTITY, FEATURE]).select(ENTITY, FEATURE))
+    known = engine.hold(labels)
+    people = count_rows(engine, known)
+    if count_rows(engine, count_cells(known, [ENTITY])) != people:
+        raise InputError("an entity has several labels; give each entity one")
+    stray = count_rows(engine, once.join(known, on=ENTITY, how="anti"))
+    if stray:
+        raise InputError(
+            f"{stray:,} pairs are of entities without a label; label them or remove them"
+        )
+    return Pairs(engine, once, known)
+
+
+def _refuse_missing(engine: Engine, frame: Frame, what: str) -> None:
+    gone = reduce(or_, (nw.col(c).is_null() for c in frame.collect_schema().names()))
+    if count := count_rows(engine, frame.filter(gone)):
+        raise InputError(f"{what} have {count:,} rows with a missing cell; fill or remove them")
+
+
+def class_totals(records: Pairs) -> pl.DataFrame:
+    """The entities of each label: columns `label` and `n`, by label."""
+    return records.engine.small(count_cells(records.labels, [LABEL])).sort(LABEL)
+
+
+def feature_totals(records: Pairs) -> pl.DataFrame:
+    """The entities that have each feature, by label: columns `feature`, `label` and `n`."""
+    joined = records.pairs.join(records.labels, on=ENTITY)
+    return records.engine.small(count_cells(joined, [FEATURE, LABEL])).sort(FEATURE, LABEL)
+
+
+def patterns(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
+    """Which of some features entities have together: columns `pattern`, `label` and `n`.
+
+    Bit i of a pattern stands for the i-th feature; entities with none of them have pattern 0.
+    """
+    found = count_cells(_with_pattern(records, chosen), [PATTERN, LABEL])
+    return records.engine.small(found).sort(PATTERN, LABEL)
+
+
+def gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
+    """What one more feature would add to some, counted for all other features at once.
+
+    Columns `feature`, `pattern` (over `chosen`), `label` and `n`: the entities with that pattern
+    and label that have the feature; from these and `patterns`, the patterns with it follow.
+    """
+    known = _with_pattern(records, chosen)
+    others = records.pairs
+    if chosen:
+        others = others.filter(~nw.col(FEATURE).is_in(list(chosen)))
+    joined = others.join(known, on=ENTITY)
+    found = count_cells(joined, [FEATURE, PATTERN, LABEL])
+    return records.engine.small(found).sort(FEATURE, PATTERN, LABEL)
+
+
+def sample_pairs(records: Pairs, share: float, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs and labels of a share of the entities, drawn by a salted hash."""
+    keyed = records.labels.with_columns(content_text(records.labels, [ENTITY]).alias("key"))
+    hashed = records.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
+    drawn = records.engine.hold(hashed.filter(hash_below(share)).select(ENTITY, LABEL, HASH))
+    pairs = records.pairs.join(drawn.select(ENTITY), on=ENTITY, how="semi")
+    labels = records.engine.small(drawn).sort(HASH).select(ENTITY, LABEL)
+    return records.engine.small(pairs).sort(ENTITY, FEATURE), labels
+
+
+def _with_pattern(records: Pairs, chosen: Sequence[Any]) -> Frame:
+    """Every entity with its label and its pattern: a sum of powers of two over its pairs.
+
+    The sum stands for OR, which not every engine gets right.
+    """
+    if len(set(chosen)) < len(chosen) or len(chosen) > MOST_CHOSEN:
+        raise InputError(
+            f"a pattern has up to {MOST_CHOSEN} different features, got {len(chosen)} "
+            f"({len(set(chosen))} different)"
+        )
+    if not chosen:
+        return records.labels.with_columns(nw.lit(0).cast(nw.Int64).alias(PATTERN))
+    bit: nw.Expr = nw.lit(0).cast(nw.Int64)
+    for i, feature in enumerate(chosen):
+        here = nw.col(FEATURE) == nw.lit(feature)
+        bit = nw.when(here).then(nw.lit(1 << i).cast(nw.Int64)).otherwise(bit)
+    of_chosen = records.pairs.filter(nw.col(FEATURE).is_in(list(chosen)))
+    bits = of_chosen.select(ENTITY, bit.alias(PATTERN))
+    summed = bits.group_by(ENTITY).agg(nw.col(PATTERN).sum())
+    summed = summed.with_columns(nw.col(PATTERN).cast(nw.Int64))
+    joined = records.labels.join(summed, on=ENTITY, how="left")
+    return joined.with_columns(nw.col(PATTERN).fill_null(0)).select(ENTITY, LABEL, PATTERN)

@@ -1,0 +1,273 @@
+"""What a user names -> parquet that every engine reads; rows pass in parts, never all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import polars as pl
+
+from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of
+from tamis.engine.door import LargeTable, large_table, refuse_nested
+from tamis.errors import InputError, MissingExtra, listed
+from tamis.read import format_of, roles_of
+from tamis.read.delimited import delimited_chunks
+from tamis.read.frames import duckdb_parquet
+from tamis.read.schema import Schema, load_schema
+from tamis.read.text import file_at
+from tamis.read.types import ColumnRule, without_markers
+from tamis.table import Roles, Table
+
+SPARK = "spark::"
+POSTGRES = ("postgresql://", "postgres://")
+ROWS_AT_ONCE = 1 << 17
+
+
+def open_large(
+    engine: Engine,
+    source: str,
+    *,
+    missing: Iterable[str] = (),
+    schema: str | Path | Schema | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    person: Collection[str] | None = None,
+    **roles: Any,
+) -> LargeTable:
+    """A table of any size behind an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+    source : str
+        csv, tsv (also gzipped), parquet or arrow file, ``file.duckdb::table``,
+        ``postgresql://...::table``, or ``spark::table`` of a Spark catalogue.
+    missing, schema, format, encoding, separator, person, **roles
+        As in `tamis.read_table`.
+
+    Returns
+    -------
+    LargeTable
+    """
+    rules = load_schema(schema)
+    said = roles_of({**rules.roles, **{k: v for k, v in roles.items() if v}}, person)
+    markers = [*rules.missing, *missing]
+    if source.startswith(SPARK):
+        return _catalogued(engine, source.removeprefix(SPARK), said)
+    path = _parquet(engine, source, format, encoding, separator, markers, rules.columns, said)
+    columns = _schema_of(path)
+    _check_names(columns, said, rules)
+    shape = Table(pl.DataFrame(schema=_read_as(columns)), said)
+    return large_table(engine, engine.open(path), columns, shape)
+
+
+def _schema_of(path: Path) -> pl.Schema:
+    parts = files_of(path)
+    if not parts:
+        raise InputError("the table has no rows")
+    return pl.Schema(pl.read_parquet_schema(parts[0]))
+
+
+def _read_as(columns: Mapping[str, Any]) -> pl.Schema:
+    """The types that a table in memory has."""
+    decimal = {name: t.is_decimal() for name, t in columns.items()}
+    return pl.Schema({name: pl.Float64() if decimal[name] else t for name, t in columns.items()})
+
+
+def _check_names(columns: Mapping[str, Any], roles: Roles, rules: Schema) -> None:
+    present = list(columns)
+    rules.check_columns(present)
+    if unknown := [c for c in roles.plain if c not in columns]:
+        raise InputError(
+            f"no column {listed(unknown)} in the table; its columns are {listed(present, most=30)}"
+        )
+
+
+def _catalogued(engine: Engine, name: str, roles: Roles) -> LargeTable:
+    if not isinstance(engine, Spark):
+        raise InputError(f"{SPARK}{name} is a table of Spark's catalogue; pass --engine spark")
+    names, frame = engine.table(name)
+    kinds = [dtype.to_polars() for dtype in _dtypes(frame)]
+    columns = pl.Schema(dict(zip(names, kinds)))
+    return large_table(engine, frame, columns, Table(pl.DataFrame(schema=columns), roles))
+
+
+def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
+    """A table that a user has opened with Ibis, such as one of BigQuery, Snowflake or Trino.
+
+    Parameters
+    ----------
+    engine : Ibis
+    rows : ibis.Table
+    **roles
+        As in `tamis.read_table`.
+    """
+    person = roles.pop("person", None)
+    names, frame = list(rows.columns), engine.table(rows)
+    columns = pl.Schema(dict(zip(names, engine.small(frame.head(0)).dtypes)))
+    shape = Table(pl.DataFrame(schema=_read_as(columns)), roles_of(roles, person))
+    return large_table(engine, frame, columns, shape)
+
+
+def _dtypes(frame: Frame) -> list[Any]:
+    return list(frame.collect_schema().values())
+
+
+def _parquet(
+    engine: Engine,
+    source: str,
+    format: str | None,
+    encoding: str,
+    separator: str | None,
+    markers: list[str],
+    declared: Mapping[str, str],
+    roles: Roles,
+) -> Path:
+    """A parquet file with the rows of a source: itself, or one in the scratch folder."""
+    kept = engine.scratch / "source.parquet"
+    untouched = (*roles.identifiers, *roles.dropped)
+    if source.startswith(POSTGRES):
+        numbers: dict[str, str] = {}
+        _write_parts(_postgres_chunks(source, numbers), kept)
+        return _typed_again(kept, markers, {**numbers, **declared}, untouched)
+    kind = format or format_of(source)
+    if kind in ("csv", "tsv"):
+        chunks = delimited_chunks(
+            file_at(source), separator or {"csv": ",", "tsv": "\t"}[kind], encoding
+        )
+        return _typed_text(chunks, kept, markers, declared, untouched)
+    if kind == "duckdb":
+        duckdb_parquet(source, engine.scratch).rename(kept)
+    elif kind == "arrow":
+        _write_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
+    elif kind == "parquet":
+        # By another name: DuckDB and Spark take * and [ in a path for patterns.
+        kept.symlink_to(file_at(source).resolve())
+        _check_parquet(kept, source)
+    else:
+        raise InputError(
+            f"{kind} files hold sparse 0/1 records, which --engine does not read; write them as a "
+            "long table in parquet, or pass --engine memory"
+        )
+    return _typed_again(kept, markers, declared, untouched)
+
+
+def _check_parquet(path: Path, source: str) -> None:
+    try:
+        pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise InputError(
+            f"{source} is not a parquet file, or is damaged; export it again"
+        ) from None
+
+
+def _typed_text(
+    chunks: Iterable[pl.DataFrame],
+    path: Path,
+    markers: list[str],
+    declared: Mapping[str, str],
+    untouched: Collection[str],
+) -> Path:
+    """Rows of text typed by the one rule: seen once to find the types, then written in them."""
+    text = path.with_name("text.parquet")
+    rules: dict[str, ColumnRule] = {}
+
+    def seen() -> Iterator[pl.DataFrame]:
+        for chunk in chunks:
+            frame = without_markers(chunk, markers)
+            for name in frame.columns:
+                said = "text" if name in untouched else declared.get(name)
+                rule = rules.setdefault(name, ColumnRule(name, said))
+                rule.see(frame.get_column(name).alias(""))
+            yield frame
+
+    _write_parts(seen(), text)
+    dtypes = {name: rule.dtype() for name, rule in rules.items()}
+    _write_parts(_cast(text, rules, dtypes), path)
+    rmtree(text)
+    return path
+
+
+def _typed_again(
+    path: Path, markers: list[str], declared: Mapping[str, str], untouched: Collection[str]
+) -> Path:
+    """Rows that have types already, with markers and declarations applied to their texts."""
+    columns = _schema_of(path)
+    refuse_nested(columns)
+    texts = [name for name, kind in columns.items() if kind == pl.String]
+    wanted = {n: ColumnRule(n, declared.get(n), infer=False) for n in texts if n not in untouched}
+    if not texts or not (markers or any(name in declared for name in texts)):
+        return path
+    for chunk in _read_parts(path):
+        for name, rule in wanted.items():
+            rule.see(without_markers(chunk, markers).get_column(name).alias(""))
+    dtypes = {name: rule.dtype() for name, rule in wanted.items()}
+    again = path.with_name("typed.parquet")
+    parts = (without_markers(chunk, markers) for chunk in _cast(path, wanted, dtypes))
+    _write_parts(parts, again)
+    return again
+
+
+def _cast(
+    path: Path, rules: Mapping[str, ColumnRule], dtypes: Mapping[str, pl.DataType]
+) -> Iterator[pl.DataFrame]:
+    for chunk in _read_parts(path):
+        columns = [
+            rules[s.name].read(s.alias(""), dtypes[s.name]).alias(s.name) if s.name in rules else s
+            for s in chunk.get_columns()
+        ]
+        yield pl.DataFrame(columns)
+
+
+def _read_parts(path: Path) -> Iterator[pl.DataFrame]:
+    for part in files_of(path):
+        rows = pl.scan_parquet(part, glob=False)
+        yield from rows.collect_batches(chunk_size=ROWS_AT_ONCE)
+
+
+def _write_parts(parts: Iterable[pl.DataFrame], folder: Path) -> None:
+    """Write frames of one schema as the parts of one table."""
+    folder.mkdir()
+    for i, part in enumerate(parts):
+        part.write_parquet(folder / f"part-{i:06}.parquet", statistics=False)
+
+
+def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFrame]:
+    """The rows of a Postgres table, in the batches that the server sends.
+
+    Numbers of any length come as text; `numbers` is told which columns they are.
+    """
+    address, mark, name = source.rpartition("::")
+    if not mark:
+        raise InputError("name a table of the database, as in postgresql://host/database::table")
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ModuleNotFoundError:
+        raise MissingExtra("Postgres needs ADBC; pip install 'tamis[postgres]'") from None
+    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
+    try:
+        with dbapi.connect(address) as database, database.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {quoted}")
+            for batch in cursor.fetch_record_batch():
+                yield _stored(pl.DataFrame(batch), numbers)
+    except dbapi.Error as error:
+        # The address may hold a password, so only the table is named.
+        raise InputError(
+            f"Postgres did not give the table {name!r} ({type(error).__name__}); check the "
+            "address, the name and the rights"
+        ) from None
+
+
+def _stored(frame: pl.DataFrame, numbers: dict[str, str]) -> pl.DataFrame:
+    """Columns of types that only the database knows, as they are stored."""
+    columns = []
+    for column in frame.get_columns():
+        if isinstance(column.dtype, pl.datatypes.BaseExtension):
+            if '"numeric"' in (column.dtype.ext_metadata() or ""):
+                numbers[column.name] = "number"
+            column = column.ext.storage()
+        columns.append(column)
+    return pl.DataFrame(columns)

@@ -1,0 +1,105 @@
+"""Whatever holds a table, an engine sees the table that memory sees."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+from tamis import read_table
+from tamis.engine.backend import Polars
+from tamis.engine.sampling import sampled
+from tamis.engine.sources import open_large
+from tamis.errors import InputError
+from tamis.read.delimited import delimited_chunks
+
+TEXT = (
+    'zip,age,Age,"note, long",ill\n01000,31,1.5,"a ""b""\nc",yes\n75011,?,2,,no\n75011,47,,x,no\n'
+)
+
+
+def all_rows(path: Path | str, tmp_path: Path, **options) -> pl.DataFrame:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    large = open_large(Polars(scratch), str(path), **options)
+    return sampled(large, large.rows, seed=0).table.frame
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "windows-1252"])
+def test_csv_is_typed_by_the_same_rule(tmp_path, packed, encoding):
+    data = TEXT.replace("x", "é").replace("\n", "\r\n").encode(encoding)
+    path = tmp_path / ("rows.csv.gz" if packed else "rows.csv")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    options = {"missing": ["?"], "encoding": encoding}
+    found = all_rows(path, tmp_path, **options)
+    assert found.schema == read_table(path, **options).frame.schema
+    assert found.equals(read_table(path, **options).frame)
+
+
+def test_records_are_never_cut(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(TEXT)
+    whole = pl.concat(delimited_chunks(path))
+    for size in range(1, 40):
+        assert pl.concat(delimited_chunks(path, size=size)).equals(whole)
+    assert whole["note, long"].to_list() == ['a "b"\nc', None, "x"]
+
+
+def test_a_ragged_line_is_named_by_its_number_in_the_file(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "1,2\n" * 50 + "1\n" + "1,2\n" * 9)
+    with pytest.raises(InputError, match="line 52 has 1 field"):
+        list(delimited_chunks(path, size=40))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b\n1,\0\n", "NUL byte"),
+        (b"a,b\n\xff\xff,1\n", "not utf-8 text"),
+        (b"a,a\n1,2\n", "occurs twice"),
+        (gzip.compress(TEXT.encode())[:-9], "ends too early"),
+    ],
+)
+def test_what_memory_refuses_engines_refuse(tmp_path, data, words):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=words):
+        all_rows(path, tmp_path)
+
+
+def test_parquet_with_a_name_that_is_a_pattern(tmp_path):
+    frame = pl.DataFrame({"a": ["?", "1", "2"], "b": [1.0, float("nan"), -0.0]})
+    path = tmp_path / "rows[1]*.parquet"
+    frame.write_parquet(path)
+    schema = tmp_path / "schema.toml"
+    schema.write_text('missing = ["?"]\n[columns]\na = "number"\n')
+    assert all_rows(path, tmp_path, schema=schema)["a"].to_list() == [None, 1, 2]
+
+
+def test_arrow_and_duckdb_files(tmp_path):
+    frame = pl.DataFrame({"Age": [1, 2], "b": ["x", None]})
+    frame.write_ipc(tmp_path / "rows.arrow")
+    with duckdb.connect(str(tmp_path / "db.duckdb")) as database:
+        database.execute(
+            "CREATE TABLE rows AS SELECT * FROM (VALUES (1, 'x'), (2, NULL)) t(Age, b)"
+        )
+    assert all_rows(tmp_path / "rows.arrow", tmp_path).equals(frame)
+    (tmp_path / "scratch").rename(tmp_path / "used")
+    found = all_rows(f"{tmp_path / 'db.duckdb'}::rows", tmp_path)
+    assert found.rows() == frame.rows()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("spark::db.rows", "--engine spark"), ("postgresql://nowhere", "name a table")],
+)
+def test_what_is_elsewhere_says_what_it_needs(tmp_path, source, words):
+    with pytest.raises(InputError, match=words):
+        all_rows(source, tmp_path)

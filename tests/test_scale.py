@@ -1,0 +1,113 @@
+"""A release of a table behind an engine: searched on a sample, counted and written whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.engine.backend import DuckDB, Engine, Polars
+from tamis.engine.sources import open_large
+from tamis.errors import CannotMeet, InputError
+from tamis.flow import Settings
+from tamis.publish.verify import verify
+from tamis.scale import consider_large, publish_large
+
+
+def visits(rows: int = 3000, seed: int = 0) -> pl.DataFrame:
+    """A table that teaches, with people who have several rows and a rare combination."""
+    rng = np.random.default_rng(seed)
+    age, dose = rng.integers(0, 6, rows), np.round(rng.normal(size=rows), 1) + 0.0
+    ill = age + dose + 0.5 * rng.normal(size=rows) > 3
+    return pl.DataFrame(
+        {
+            "who": rng.integers(0, rows, rows),
+            "age": age * 10,
+            "dose": dose,
+            "place": [f"p{i}" for i in rng.integers(0, 4, rows)],
+            "ill": np.where(ill, "yes", "no"),
+            "hiv": np.where(rng.random(rows) < 0.2 + 0.1 * age, "p", "n"),
+        }
+    )
+
+
+SETTINGS = Settings(k=5, methods={"breach": {}}, attackers=("nb",), format="csv")
+ROLES = {"target": "ill", "sensitive": "hiv", "quasi": ("age", "place"), "drop": ("who",)}
+PEOPLE = {**ROLES, "drop": (), "identifier": ("who",)}
+
+
+def released(
+    frame: pl.DataFrame, folder: Path, kind: type[Engine], settings: Settings = SETTINGS, **roles
+) -> Path:
+    folder.mkdir()
+    (folder / "scratch").mkdir()
+    frame.write_parquet(folder / "rows.parquet")
+    engine = kind(folder / "scratch")
+    try:
+        large = open_large(engine, str(folder / "rows.parquet"), **(roles or ROLES))
+        found = consider_large(large, settings, 1000)
+        return publish_large(found, folder / "out", date="2026-01-01")
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("roles", [ROLES, PEOPLE], ids=["rows", "people"])
+def test_both_engines_publish_the_same_bytes_in_any_order(tmp_path, roles):
+    frame = visits()
+    one = released(frame, tmp_path / "a", DuckDB, **roles)
+    two = released(frame.sample(fraction=1, shuffle=True, seed=3), tmp_path / "b", Polars, **roles)
+    assert (one / "release.csv").read_bytes() == (two / "release.csv").read_bytes()
+    for out in (one, two):
+        verify(out)
+    said = json.loads((one / "manifest.json").read_text())
+    assert said["file"]["rows"] == frame.height
+    assert said["engine"]["counted"]["rows"] == frame.height
+    assert said["engine"]["counted"]["again_by"] == "polars"
+    assert said["engine"]["sampled"]["rows"] < 1300
+    assert (one / "private" / "people.csv").exists() == (roles is PEOPLE)
+
+
+def test_the_file_holds_the_rows_of_the_table(tmp_path):
+    frame = visits()
+    out = released(frame, tmp_path / "a", DuckDB, replace(SETTINGS, format="parquet"))
+    found = pl.read_parquet(out / "release.parquet")
+    columns = found.columns
+    assert found.sort(columns).equals(frame.select(columns).sort(columns))
+    assert not found.equals(frame.select(columns))
+
+
+def test_k_is_counted_on_rows_that_the_sample_lacks(tmp_path):
+    """One rare person among thousands is not in the sample, but must not be released alone."""
+    frame = visits()
+    rare = frame.head(1).with_columns(age=pl.lit(990, pl.Int64), place=pl.lit("nowhere"))
+    found = released(pl.concat([frame, rare]), tmp_path / "a", DuckDB)
+    promise = json.loads((found / "manifest.json").read_text())["promises"][0]
+    assert promise["columns"] == []  # neither age nor place hides this person
+    assert "990" not in (found / "release.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("methods", "words"),
+    [({"noise": {}}, "alters cells"), ({"containment": {}}, "--engine memory")],
+)
+def test_what_is_done_in_memory_only_is_refused(tmp_path, methods, words):
+    with pytest.raises(InputError, match=words):
+        released(visits(300), tmp_path / "a", Polars, Settings(methods=methods))
+
+
+def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
+    from tamis import scale
+
+    whole = scale._named
+
+    def short(found, batches):
+        return (batch.head(-1) for batch in whole(found, batches))
+
+    monkeypatch.setattr(scale, "_named", short)
+    with pytest.raises(CannotMeet, match="nothing was published"):
+        released(visits(), tmp_path / "a", Polars)
+    assert not (tmp_path / "a" / "out").exists()
