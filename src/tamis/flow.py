@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.binary.records import Cut
-from tamis.decide import Decision, Limit, decide
+from tamis.decide import Decision, Limit, decide, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.evaluator import Evaluator
@@ -22,6 +22,9 @@ from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, released
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from typing import Self
 
 EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
@@ -59,6 +62,9 @@ class Settings:
     holdout : float
         The share of rows used to choose, and the share used to report figures; no search sees
         either. Below 0.5.
+    take : str, optional
+        The release to take, by its name in an earlier comparison, instead of the best one; it must
+        meet every limit too.
     format : {"csv", "parquet"}
     seed : int
         For every random draw. It is recorded, but not published.
@@ -75,6 +81,7 @@ class Settings:
     attackers: tuple[str, ...] = ATTACKERS
     methods: Mapping[str, Mapping[str, Any]] | None = None
     holdout: float = 0.25
+    take: str | None = None
     format: Literal["csv", "parquet"] = "csv"
     seed: int = 0
 
@@ -132,6 +139,12 @@ class Outcome:
     decision: Decision
     binary: Mapping[str, Cut] | None = None
 
+    def taking(self, name: str) -> Self:
+        """The same comparison with the named release taken, as `Settings.take` would have it."""
+        settings = replace(self.settings, take=name)
+        decision = taken(self.decision, name, settings.limits)
+        return replace(self, settings=settings, decision=decision)
+
 
 def consider(
     table: Table,
@@ -188,7 +201,8 @@ def consider(
     card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
     _warn(table, settings)
     decision = decide(card, settings.limits, settings.weights)
-    return Outcome(table, settings, evaluator, found, decision, binary)
+    outcome = Outcome(table, settings, evaluator, found, decision, binary)
+    return outcome if settings.take is None else outcome.taking(settings.take)
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:
