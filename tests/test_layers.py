@@ -35,6 +35,7 @@ ORDER = [
     "decide",
     "flow",
     "publish",
+    "serve",
     "cli",
 ]
 """A package or module may import those before it; CONTRIBUTING.md says what each one holds."""

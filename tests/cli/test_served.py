@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli.terminal import SERVED
 from tamis.datasets import patients
+from tamis.serve import SERVED
 from tests.cli.test_release import CONFIG, ROLES
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "retain": "tamis.cli.retain:retain",
     "init": "tamis.cli.init:init",
     "release": "tamis.cli.release:release",
+    "serve": "tamis.cli.serve:serve",
     "verify": "tamis.cli.verify:verify",
 }
 

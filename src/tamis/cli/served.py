@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.terminal import SERVED
 from tamis.errors import TamisError
+from tamis.serve import SERVED
 
 if TYPE_CHECKING:
     from tamis.flow import Outcome

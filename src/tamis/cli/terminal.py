@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from tamis.publish.figures import percent
+from tamis.serve import SERVED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -168,8 +169,6 @@ class Progress(Protocol):
 
 EVERY = 5.0
 """Seconds between two lines where there is no progress bar."""
-SERVED = "TAMIS_SERVED"
-"""Set in the environment by `tamis serve`: progress then goes to stderr as lines of JSON."""
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
     checked(summary)
     full = audience == "holder"
-    shown = _legible(summary if full else for_recipient(summary))
+    shown = legible(summary if full else for_recipient(summary))
     style, script = _text("report.css"), _script() if full else None
     marks, ticks = story.tracks(shown["attackers"])
     return _environment().get_template("report.html.j2").render(
@@ -149,14 +149,15 @@ def _script() -> str:
 
 def _policy(style: str, script: str | None) -> str:
     """A content security policy that allows this style and this script and nothing else."""
-    runs = "'none'" if script is None else _digest(script)
+    runs = "'none'" if script is None else csp_hash(script)
     return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {runs}; "
+        f"default-src 'none'; style-src {csp_hash(style)}; script-src {runs}; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _digest(text: str) -> str:
+def csp_hash(text: str) -> str:
+    """A style or script as a content security policy names it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -168,14 +169,14 @@ def _json_block(value: object) -> Markup:
     return Markup(text)
 
 
-def _legible(value: Any) -> Any:
+def legible(value: Any) -> Any:
     """A copy in which every text can be shown as it is: no invisible character affects it."""
     if isinstance(value, str):
         return "".join(map(_sign, value))
     if isinstance(value, list):
-        return [_legible(part) for part in value]
+        return [legible(part) for part in value]
     if isinstance(value, dict):
-        return {_legible(key): _legible(part) for key, part in value.items()}
+        return {legible(key): legible(part) for key, part in value.items()}
     return value
 
 
