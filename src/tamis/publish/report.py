@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any, get_args
-from unicodedata import bidirectional, category
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tamis.errors import InputError, plural
 from tamis.publish import figures, story
+from tamis.publish.page import csp_hash, legible
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import Audience, Summary, checked
 
@@ -30,9 +28,6 @@ SCRIPTS = (
     "report.js",
 )
 """Joined in this order to make one script."""
-TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Characters that change the direction of the text around them, so that one name could look like
-another."""
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
@@ -156,32 +151,9 @@ def _policy(style: str, script: str | None) -> str:
     )
 
 
-def csp_hash(text: str) -> str:
-    """A style or script as a content security policy names it."""
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
 def _json_block(value: object) -> Markup:
     """JSON inside a script element: nothing in it can end the element or open a comment."""
     text = json.dumps(value, allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
-
-
-def legible(value: Any) -> Any:
-    """A copy in which every text can be shown as it is: no invisible character affects it."""
-    if isinstance(value, str):
-        return "".join(map(_sign, value))
-    if isinstance(value, list):
-        return [legible(part) for part in value]
-    if isinstance(value, dict):
-        return {legible(key): legible(part) for key, part in value.items()}
-    return value
-
-
-def _sign(sign: str) -> str:
-    if sign in "\t\n":
-        return " "
-    unseen = category(sign) in ("Cc", "Cs") or bidirectional(sign) in TURNS
-    return "\N{REPLACEMENT CHARACTER}" if unseen else sign

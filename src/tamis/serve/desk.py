@@ -58,11 +58,11 @@ class Desk:
 
     def place(self, text: str) -> Path:
         """A path that the person typed, if it lies below a folder that they opened."""
+        if not text.strip() or "\0" in text:
+            raise InputError("type the path of a file or folder")
         typed = Path(text.strip()).expanduser()
         path = Path(os.path.normpath(self.opened[0] / typed))
         real = path.resolve()
-        if not text.strip() or "\0" in text:
-            raise InputError("type the path of a file or folder")
         if not any(real.is_relative_to(folder) for folder in self.opened):
             folders = ", ".join(map(str, self.opened))
             raise InputError(

@@ -121,9 +121,7 @@ def distribution(column: pl.Series) -> list[float]:
         whole = present.cast(pl.Float64)
         counts = whole.filter(whole.is_finite()).hist(bin_count=BARS)["count"].to_list()
     else:
-        found = present.value_counts(sort=True, name="rows")["rows"].to_list()
-        rest = sum(found[BARS - 1 :])
-        counts = found if len(found) <= BARS else [*found[: BARS - 1], rest]
+        counts = present.value_counts(sort=True, name="rows")["rows"].to_list()[:BARS]
     return [count / column.len() for count in counts]
 
 

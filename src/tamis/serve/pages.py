@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tamis.errors import plural
 from tamis.publish.figures import percent
-from tamis.publish.report import csp_hash, legible
+from tamis.publish.page import csp_hash, legible
 
 STEPS = (
     ("columns", "Columns"),
@@ -22,6 +22,20 @@ STEPS = (
     ("preview", "Publish"),
 )
 """After the first, which is to choose a table."""
+CHECK_WORDS = {
+    "manifest": "The manifest is complete and well formed.",
+    "files": "There is no file that does not belong to a release.",
+    "hash": "The rows and the report are those that the manifest was written for.",
+    "schema": "The columns are those that the manifest lists, and nothing is hidden in the file.",
+    "k_anonymity": "People who look alike were counted again.",
+    "containment_anonymity": "People who have the same facts were counted again.",
+    "people": "People with several rows count once.",
+    "exposure": "Those who stand alone were counted again.",
+    "budget": "The cost of differential privacy adds up, where rows were drawn.",
+    "identifiers": "No column that says who someone is was released.",
+    "private": "The private part belongs to this release, where it is there.",
+}
+"""What `tamis verify` checks, in words; others are shown by their name."""
 SCRIPTS = ("copy.js", "upload.js", "columns.js", "settings.js", "progress.js")
 
 
@@ -52,7 +66,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     found.filters.update(share=percent)
-    found.globals.update(plural=plural)
+    found.globals.update(plural=plural, check_words=CHECK_WORDS)
     return found
 
 
