@@ -75,7 +75,7 @@ class Field:
         except ValueError:
             number = float("nan")
         value = round(number / 100, 9) if self.kind == "share" else number
-        whole = self.kind != "count" or value == round(value)
+        whole = self.kind != "count" or value.is_integer()
         if not (isfinite(value) and whole and self.least <= value <= self.most):
             raise InputError(f"{self.label}: {self.allowed}")
         return int(value) if self.kind == "count" else value
