@@ -22,7 +22,10 @@ from tamis.serve.steps import DEMO
 def stays(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("look") / "stays.csv"
     frame = patients(rows=300).frame
-    extra = [pl.Series("row", [i // 2 for i in range(300)]), pl.Series("ward_name", ["north"] * 300)]
+    extra = [
+        pl.Series("row", [i // 2 for i in range(300)]),
+        pl.Series("ward_name", ["north"] * 300),
+    ]
     frame.with_columns(*extra).with_columns(pl.lit(None).alias("empty")).write_csv(path)
     return path
 

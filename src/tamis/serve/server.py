@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import uvicorn
 
@@ -59,12 +59,12 @@ def run_server(
         folders = [Path.cwd(), *([] if first is None else [Path(first).parent])]
         opened = tuple(dict.fromkeys(folder.resolve() for folder in folders))
         desk = Desk(space, keys, tamis, fields, opened, first)
-        with _running(desk, listening) as thread:
+        with _running(desk, listening) as ended:
             say(keys.address)
             if browser:
                 Thread(target=webbrowser.open, args=(keys.address,), daemon=True).start()
             with suppress(KeyboardInterrupt):
-                thread.join()
+                ended.wait()  # not for the thread: a join that is interrupted takes it for ended
 
 
 def _file(table: str) -> str:
@@ -102,7 +102,7 @@ def _listening(port: int) -> socket.socket:
 
 
 @contextmanager
-def _running(desk: Desk, listening: socket.socket) -> Iterator[Thread]:
+def _running(desk: Desk, listening: socket.socket) -> Iterator[Event]:
     """The server in a thread of its own: signals reach the main one, which ends it."""
     config = uvicorn.Config(
         application(desk),
@@ -117,11 +117,19 @@ def _running(desk: Desk, listening: socket.socket) -> Iterator[Thread]:
     def leave() -> None:
         server.should_exit = True
 
+    ended = Event()
+
+    def run() -> None:
+        try:
+            server.run(sockets=[listening])
+        finally:
+            ended.set()
+
     desk.leave = leave
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread = Thread(target=run)
     thread.start()
     try:
-        yield thread
+        yield ended
     finally:
         leave()
         thread.join()
