@@ -185,7 +185,6 @@ def _columns(desk: Desk, project: Project, error: str = "", **said: Any) -> Resp
         row_is_person=said.get("row_is_person", project.row_is_person),
         choices=ROLES,
         error=error,
-        status=400 if error else 200,
         command=project.command("audit", project.source_options),
         config=True,
     )
@@ -271,7 +270,6 @@ def _settings(
         shown={**shown, **(said or {})},
         ticked=ticked,
         error=error,
-        status=400 if error else 200,
         command=project.command("release", project.release_options, "--out", "DIR"),
         config=True,
     )
@@ -422,7 +420,6 @@ def _preview(
         out=place,
         report=project.address(f"drafts/{folder.name}/recipient"),
         error=error,
-        status=400 if error else 200,
         command=project.release_command(name, place),
         config=True,
     )
