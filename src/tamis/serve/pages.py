@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,6 +23,24 @@ STEPS = (
     ("preview", "Publish"),
 )
 """After the first, which is to choose a table."""
+FLAG_WORDS = {
+    "--target": "“Target”",
+    "--sensitive": "“Secret”",
+    "--quasi": "“Known”",
+    "--identifier": "“Name”",
+    "--feature": "“Ordinary”",
+    "--drop": "“Leave out”",
+    "--row-is-person": "“Every row is a different person”",
+    "--missing": "“Texts that mean missing”",
+    "--separator": "“Between cells”",
+    "--encoding": "“Encoding”",
+    "--min-performance": "“The least accuracy”",
+    "--max-pbi": "“The most an attacker may gain”",
+    "--max-features": "“The most columns”",
+    "--min-kept": "“The least that must be kept”",
+    "--max-told": "“The most that may be told”",
+}
+"""What the flags in a message are called on the pages."""
 CHECK_WORDS = {
     "manifest": "The manifest is complete and well formed.",
     "files": "There is no file that does not belong to a release.",
@@ -55,6 +74,15 @@ def report_page(text: str) -> Response:
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
 
+def in_page_words(message: str) -> str:
+    """A message of a command, with the choices of the pages instead of its flags.
+
+    >>> in_page_words("leave it out with --drop x, or pass --force")
+    'leave it out with “Leave out” x, or pass --force'
+    """
+    return re.sub(r"--[a-z-]+", lambda flag: FLAG_WORDS.get(flag[0], flag[0]), message)
+
+
 @cache
 def _environment() -> Environment:
     found = Environment(
@@ -65,7 +93,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    found.filters.update(share=percent)
+    found.filters.update(share=percent, in_page_words=in_page_words)
     found.globals.update(plural=plural, check_words=CHECK_WORDS)
     return found
 

@@ -167,6 +167,10 @@ class Project:
         return bool(self.drafts) and self.compared == self.release_options
 
     @property
+    def is_read(self) -> bool:
+        return (self.folder / "look.json").is_file()
+
+    @property
     def is_audited(self) -> bool:
         return self.audited == self.source_options and (self.folder / "audit.json").is_file()
 
