@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.decide import Limit, decide
+from tamis.decide import Limit, decide, taken
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.figure import Figure
@@ -148,6 +148,34 @@ def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
         "accuracy 0.74 on the rows used to report, not at least 0.75"
     ]
     assert decide(card(EVERYTHING, lucky, good)).missed == ()
+
+
+def test_any_release_that_meets_the_limits_may_be_taken_and_no_other():
+    safe, good, weak = row("safe", 0.6, -0.4, 1), row("good", 0.79, 0.1, 3), row("w", 0.9, 0, 1, 2)
+    limits = (Limit("pbi", "at most", 0.5),)
+    found = decide(card(EVERYTHING, safe, good, weak), limits)
+    assert found.chosen is safe
+    other = taken(found, "good", limits)
+    assert other.chosen is good
+    assert (other.ranked, other.ranks, other.failures) == (
+        found.ranked,
+        found.ranks,
+        found.failures,
+    )
+    with pytest.raises(CannotMeet, match=r"'w' cannot be taken.*k = 5 requires 5 people"):
+        taken(found, "w", limits)
+    with pytest.raises(InputError, match=r"no release 'x' was compared.*are 'safe', 'good'$"):
+        taken(found, "x", limits)
+
+
+def test_what_is_taken_tells_of_its_own_missed_limit():
+    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown |= {"performance": Figure(0.6), "pbi": Figure(0.1), "features": Figure(3)}
+    safe, good = row("safe", 0.8, -0.4, 1), row("good", 0.79, 0.1, 3, reported=shown)
+    limits = (Limit("performance", "at least", 0.7),)
+    found = decide(card(EVERYTHING, safe, good), limits)
+    assert (found.chosen, found.missed) == (safe, ())
+    assert "0.6" in taken(found, "good", limits).missed[0].short
 
 
 figures = st.tuples(

@@ -38,6 +38,7 @@ ORDER = [
     "flow",
     "publish",
     "scale",
+    "serve",
     "cli",
 ]
 """A package or module may import those before it; CONTRIBUTING.md says what each one holds."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, listed
 from tamis.evaluate.choice import chosen
 from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.rank.evaluation import Evaluation, evaluation
@@ -265,6 +265,30 @@ def _useless_after_all(scorecard: Scorecard, row: Row) -> str:
         "smaller k, fewer quasi-identifiers or looser limits may help; --allow-useless publishes "
         "all the same"
     )
+
+
+def taken(decision: Decision, name: str, limits: tuple[Limit, ...] = ()) -> Decision:
+    """The same comparison, with another release taken than the best: one that meets every limit.
+
+    Parameters
+    ----------
+    decision : Decision
+    name : str
+        Of a release on the scorecard.
+    limits : tuple of Limit
+        Those that the decision was made with.
+    """
+    found = {row.release.name: row for row in decision.scorecard.rows}
+    if name not in found:
+        meeting = [each for each in found if each not in decision.failures]
+        raise InputError(
+            f"no release {name!r} was compared; those that meet every limit are "
+            f"{listed(meeting, most=30)}"
+        )
+    if name in decision.failures:
+        missing = "; ".join(failure.words for failure in decision.failures[name])
+        raise CannotMeet(f"{name!r} cannot be taken, so nothing was published: {missing}")
+    return replace(decision, chosen=found[name], missed=beyond(found[name], limits, "report"))
 
 
 def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:

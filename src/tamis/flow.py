@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
 from tamis.binary.records import Cut
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Choice, Decision, Limit, decide
+from tamis.decide import Choice, Decision, Limit, decide, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
@@ -29,6 +29,9 @@ from tamis.release import Recipe, Release, released
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from typing import Self
 
 EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
@@ -81,6 +84,9 @@ class Settings:
     holdout : float
         The share of rows used to choose, and the share used to report figures; no search sees
         either. Below 0.5.
+    take : str, optional
+        The release to take, by its name in an earlier comparison, instead of the best one; it must
+        meet every limit too.
     format : {"csv", "parquet"}
     seed : int
         For every random draw. It is recorded, but not published.
@@ -107,6 +113,7 @@ class Settings:
     attackers: tuple[str, ...] = ("c45", "nb")
     methods: Mapping[str, Mapping[str, Any]] | None = None
     holdout: float = 0.25
+    take: str | None = None
     format: Literal["csv", "parquet"] = "csv"
     seed: int = 0
 
@@ -187,6 +194,12 @@ class Outcome:
         decision = self.decision
         compared, release = decision.scorecard.compared, decision.chosen.release
         return column_bits(self.evaluator.yardstick, compared, release)
+
+    def taking(self, name: str) -> Self:
+        """The same comparison with the named release taken, as `Settings.take` would have it."""
+        settings = replace(self.settings, take=name)
+        decision = taken(self.decision, name, settings.limits)
+        return replace(self, settings=settings, decision=decision)
 
 
 def consider(
@@ -279,9 +292,11 @@ def consider(
         allow_useless=settings.allow_useless or settings.epsilon is not None,
     )
     _warn_useless(decision, settings)
+    outcome = Outcome(table, settings, evaluator, found, decision, binary)
+    outcome = outcome if settings.take is None else outcome.taking(settings.take)
     if handed is not None:
-        _refuse_beside(decision.chosen.release, handed, settings.k)
-    return Outcome(table, settings, evaluator, found, decision, binary)
+        _refuse_beside(outcome.decision.chosen.release, handed, settings.k)
+    return outcome
 
 
 def _fits_beside(release: Release, handed: HandedOn, k: int) -> bool:

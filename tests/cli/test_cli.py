@@ -9,10 +9,18 @@ import pytest
 from tamis.cli import COMMANDS, all_commands
 
 HEAVY = {"numpy", "polars", "sklearn", "duckdb", "numba", "scipy", "pandas", "pyarrow", "rich"}
+HEAVY |= {"starlette", "uvicorn", "asyncio"}
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["audit", "--help"], ["select", "breach", "--help"], ["--version"]]
+    "args",
+    [
+        ["--help"],
+        ["audit", "--help"],
+        ["select", "breach", "--help"],
+        ["serve", "-h"],
+        ["--version"],
+    ],
 )
 def test_help_imports_nothing_heavy(args):
     code = (

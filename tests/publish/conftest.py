@@ -16,15 +16,7 @@ from tamis.datasets import patients
 from tamis.evaluate import strong
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from tests.chromium import chromium
 
 Opener = Callable[..., "Page"]
 
@@ -33,14 +25,8 @@ Opener = Callable[..., "Page"]
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The chromium of this machine; skips where there is none."""
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium on this machine (Debian's package of that name has it)")
-    with driver.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    with chromium() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ COMMANDS = {
     "init": "tamis.cli.init:init",
     "ladder": "tamis.cli.ladder:ladder",
     "release": "tamis.cli.release:release",
+    "serve": "tamis.cli.serve:serve",
     "verify": "tamis.cli.verify:verify",
 }
 

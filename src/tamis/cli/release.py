@@ -35,6 +35,7 @@ from tamis.cli.options import (
     seed_option,
     table_options,
 )
+from tamis.cli.served import draft_others, end_with_server, is_served
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
@@ -185,6 +186,7 @@ def run_release(
     """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
 
+    end_with_server()
     refuse_existing(out, force)
     with _spending(source, settings, out, limits) as spent:
         table = read(source, public if settings.epsilon is not None else None)
@@ -205,6 +207,8 @@ def run_release(
         )
     if spent is None:
         print_outcome(outcome, out, as_json)
+        if is_served():
+            draft_others(outcome, out, _origin(source))
         return
     ledger = ledger_path(source, limits.ledger)
     print_outcome(outcome, out, as_json, total(spent, ledger))
@@ -593,6 +597,7 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="Share of rows used to choose, and again to report.",
 )
+@click.option("--take", metavar="NAME", help="Publish this one of the releases, not the best.")
 @click.option(
     "--write",
     type=click.Choice(["csv", "parquet"]),

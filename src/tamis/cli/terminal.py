@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -16,6 +17,7 @@ import click
 
 from tamis.errors import Progress
 from tamis.publish.figures import percent
+from tamis.serve import SERVED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -204,12 +206,18 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
     """Say what is being done: as a bar on a terminal, else in a line now and then."""
     if not wanted:
         yield lambda words, done=0, total=0: None
+    elif os.environ.get(SERVED):
+        yield _tell_server
     elif sys.stderr.isatty():
         with _bar() as tell:
             yield tell
     else:
         with _lines() as tell:
             yield tell
+
+
+def _tell_server(words: str, done: int = 0, total: int = 0) -> None:
+    click.echo(json.dumps({"doing": words, "done": done, "total": total}), err=True)
 
 
 @contextmanager

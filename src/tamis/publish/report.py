@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any, get_args
-from unicodedata import bidirectional, category
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -16,6 +13,7 @@ from markupsafe import Markup
 from tamis.errors import InputError, plural
 from tamis.publish import figures, story
 from tamis.publish.look_words import column_groups, look_rows
+from tamis.publish.page import csp_hash, legible
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import Audience, Summary
 from tamis.publish.summary_checks import checked
@@ -34,9 +32,6 @@ SCRIPTS = (
     "report.js",
 )
 """Joined in this order to make one script."""
-TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Characters that change the direction of the text around them, so that one name could look like
-another."""
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
@@ -59,7 +54,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
     checked(summary)
     full = audience == "holder"
-    shown = _legible(summary if full else for_recipient(summary))
+    shown = legible(summary if full else for_recipient(summary))
     style, script = _text("report.css"), _script() if full else None
     marks, ticks = story.tracks(shown["attackers"])
     look, judged = shown["close_look"], story.unit_of_shares(shown)
@@ -171,15 +166,11 @@ def _script() -> str:
 
 def _policy(style: str, script: str | None) -> str:
     """A content security policy that allows this style and this script and nothing else."""
-    runs = "'none'" if script is None else _digest(script)
+    runs = "'none'" if script is None else csp_hash(script)
     return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {runs}; "
+        f"default-src 'none'; style-src {csp_hash(style)}; script-src {runs}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _json_block(value: object) -> Markup:
@@ -188,21 +179,3 @@ def _json_block(value: object) -> Markup:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
-
-
-def _legible(value: Any) -> Any:
-    """A copy in which every text can be shown as it is: no invisible character affects it."""
-    if isinstance(value, str):
-        return "".join(map(_sign, value))
-    if isinstance(value, list):
-        return [_legible(part) for part in value]
-    if isinstance(value, dict):
-        return {_legible(key): _legible(part) for key, part in value.items()}
-    return value
-
-
-def _sign(sign: str) -> str:
-    if sign in "\t\n":
-        return " "
-    unseen = category(sign) in ("Cc", "Cs") or bidirectional(sign) in TURNS
-    return "\N{REPLACEMENT CHARACTER}" if unseen else sign

@@ -1,0 +1,47 @@
+"""`tamis serve`: the whole flow in a browser."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command()
+@click.argument("table", required=False)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Where to listen on this machine; 0: any free one [8426, or any].",
+)
+@click.option(
+    "--workspace", metavar="DIR", help="Keep tables and settings here [removed at the end]."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def serve(table: str | None, port: int | None, workspace: str | None, no_browser: bool) -> None:
+    """Open the whole flow in a browser, on this machine only.
+
+    The address is the first line on stdout. Ctrl-C ends it, also in the middle of work.
+    """
+    from tamis.cli.release import METHODS, release
+    from tamis.serve.fields import offered
+    from tamis.serve.server import run_server
+
+    known = [str(param.name) for param in release.params]
+    # Synthetic rows need public bounds and a ledger, which no page asks for.
+    methods = [name for name in METHODS if name != "dp"]
+
+    def say(address: str) -> None:
+        click.echo(address)
+        sys.stdout.flush()
+        click.echo("tamis: open this address in a browser; Ctrl-C ends it", err=True)
+
+    run_server(
+        table,
+        port=port,
+        workspace=workspace,
+        browser=not no_browser,
+        tamis=[sys.executable, "-m", "tamis.cli"],
+        fields=offered(known, methods),
+        say=say,
+    )

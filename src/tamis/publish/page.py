@@ -1,0 +1,35 @@
+"""What every page needs: text that can be shown as it is, and a policy by the hash of its parts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any
+from unicodedata import bidirectional, category
+
+TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Characters that change the direction of the text around them, so that one name could look like
+another."""
+
+
+def csp_hash(text: str) -> str:
+    """A style or script as a content security policy names it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def legible(value: Any) -> Any:
+    """A copy in which every text can be shown as it is: no invisible character affects it."""
+    if isinstance(value, str):
+        return "".join(map(_sign, value))
+    if isinstance(value, list):
+        return [legible(part) for part in value]
+    if isinstance(value, dict):
+        return {legible(key): legible(part) for key, part in value.items()}
+    return value
+
+
+def _sign(sign: str) -> str:
+    if sign in "\t\n":
+        return " "
+    unseen = category(sign) in ("Cc", "Cs") or bidirectional(sign) in TURNS
+    return "\N{REPLACEMENT CHARACTER}" if unseen else sign

@@ -1,0 +1,27 @@
+"""`tamis serve`: the whole flow in a browser, on the person's own machine.
+
+::
+
+    server      binds to 127.0.0.1, runs until it is told to end
+    doors       who may come in: host, token, cookie, origin
+    app         addresses and the steps behind them
+    checking    a release from elsewhere, dropped in and verified
+    project     one table on its way: columns, settings, drafts, on disk
+    workspace   the private folder that holds all this
+    command     a project as options: of a command line, of a configuration file
+    fields      what can be asked for, each in a sentence
+    work        processes: their progress, how they are stopped
+    look        what the columns hold (in a process of its own)
+    hand_over   a draft becomes a folder to share (in a process of its own)
+    body        what a browser sends, bounded
+    archive     a release as one file, and back
+    pages       templates, style and script, with the policy that allows only these
+    pictures    figures as lengths for the drawings of the pages
+
+The server computes nothing and imports nothing heavy: a table is read, audited, released and
+verified by the commands that a terminal would run, so a page answers at once while they work.
+"""
+
+SERVED = "TAMIS_SERVED"
+"""Set in the environment of `tamis release` by the server: it then tells its progress as lines of
+JSON and stays for more, see `tamis.cli.served`."""

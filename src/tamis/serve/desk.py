@@ -1,0 +1,250 @@
+"""What a server knows and has under way: its projects, its workers, the folders it may use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import InputError
+from tamis.serve import SERVED
+from tamis.serve.body import file_name
+from tamis.serve.command import toml
+from tamis.serve.doors import Keys
+from tamis.serve.fields import Field
+from tamis.serve.project import Project
+from tamis.serve.work import Work, Worker
+from tamis.serve.workspace import Workspace
+
+DEMO_ROWS = 3000
+
+
+@dataclass
+class Desk:
+    """Where pages find everything.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    keys : Keys
+    tamis : sequence of str
+        The program that runs a command of tamis.
+    fields : sequence of Field
+        What can be asked for.
+    opened : tuple of Path
+        The folders that the person opened: no file elsewhere is read or written.
+    first : str, optional
+        A table to begin with.
+    """
+
+    workspace: Workspace
+    keys: Keys
+    tamis: Sequence[str]
+    fields: Sequence[Field]
+    opened: tuple[Path, ...]
+    first: str | None = None
+    leave: Callable[[], None] = lambda: None
+    """Ends the server."""
+    works: dict[str, Work] = field(default_factory=dict)
+    """What was last begun for a table or a check, by its address."""
+    workers: list[Worker] = field(default_factory=list)
+    releasing: tuple[str, Worker] | None = None
+    """The table that is being compared, or was last, and its process."""
+
+    def place(self, text: str) -> Path:
+        """A path that the person typed, if it lies below a folder that they opened."""
+        if not text.strip() or "\0" in text:
+            raise InputError("type the path of a file or folder")
+        typed = Path(text.strip()).expanduser()
+        path = Path(os.path.normpath(self.opened[0] / typed))
+        real = path.resolve()
+        if not any(real.is_relative_to(folder) for folder in self.opened):
+            folders = ", ".join(map(str, self.opened))
+            raise InputError(
+                f"{path} lies outside the folders that are open here ({folders}); drop the file "
+                "into the page, or start tamis serve in its folder"
+            )
+        return path
+
+    def project(self, number: str) -> Project | None:
+        return self.workspace.projects.get(number)
+
+    def add_table(self, path: str, name: str, folder: Path | None = None) -> Project:
+        """A new project; `folder` is its own where the table lies in it."""
+        place = folder or self.workspace.new_folder()
+        return self.workspace.add(Project(place, name, path, own=folder is not None))
+
+    async def begin(self) -> None:
+        """Look at the table to begin with, unless that was done before the server last ended."""
+        if self.first is None:
+            return
+        known = [p for p in self.workspace.projects.values() if p.path == self.first]
+        project = known[-1] if known else self.add_table(self.first, Path(self.first).name)
+        self.keys.home = project.address("columns" if known else "work")
+        if not known:
+            await self.look(project)
+
+    # Work
+
+    async def run(
+        self, key: str, work: Work, arguments: Sequence[str], given: Any = None
+    ) -> Worker:
+        """Begin something that ends by itself."""
+        worker = Worker(work, arguments)
+        self._keep(key, work, worker)
+        await worker.start(given)
+        return worker
+
+    def _keep(self, key: str, work: Work, worker: Worker) -> None:
+        self.works[key] = work
+        self.workers = [w for w in self.workers if w.alive] + [worker]
+
+    def module(self, name: str) -> list[str]:
+        """The program that runs a module of this package."""
+        return [sys.executable, "-m", f"tamis.serve.{name}"]
+
+    async def stop(self, key: str) -> None:
+        work = self.works.get(key)
+        for worker in [w for w in self.workers if w.work is work]:
+            await worker.stop()
+
+    async def stop_all(self) -> None:
+        await asyncio.gather(*(worker.stop() for worker in self.workers))
+
+    # Steps that take a while
+
+    async def demo(self, project: Project, known: Mapping[str, str]) -> None:
+        """Make the demo table, then look at it."""
+        await self.look(project, known, made={"rows": DEMO_ROWS})
+
+    async def look(
+        self, project: Project, known: Mapping[str, str] | None = None, **more: Any
+    ) -> None:
+        """See what the columns hold."""
+
+        def finished(found: dict[str, Any]) -> None:
+            project.write("look.json", json.dumps(found))
+            project.believe(found, known)
+            project.save()
+
+        then = project.address("columns")
+        work = Work("Reading the table", then, "/", finished=finished)
+        given = {"source": project.path, **project.reading, **more}
+        await self.run(project.key, work, self.module("look"), given)
+
+    async def audit(self, project: Project) -> None:
+        """Measure how exposed the table is."""
+        options = project.source_options
+
+        def finished(found: dict[str, Any]) -> None:
+            project.audited = options
+            project.write("audit.json", json.dumps({**found, "notes": work.notes}))
+            project.save()
+
+        shown = project.command("audit", options)
+        then, back = project.address("exposure"), project.address("columns")
+        work = Work("Measuring how exposed it is", then, back, shown, finished)
+        arguments = project.arguments("audit", options, "--json")
+        await self.run(project.key, work, [*self.tamis, *arguments])
+
+    async def compare(self, project: Project, take: str | None = None) -> None:
+        """Look for releases and compare them; where one is named, it is drafted."""
+        await self._free_for(project)
+        options = dict(project.release_options)
+        more = [] if take is None else [f"--take={take}", f"--seed={project.seed()}"]
+        project.forget_drafts()
+        project.write("tamis.toml", toml(options))
+        work = self._comparing(project, options, take)
+        out = project.folder / "drafts" / "0"
+        arguments = project.arguments("release", options, *more, "--out", str(out))
+        worker = Worker(work, [*self.tamis, *arguments], **{SERVED: "1"})
+        self._keep(project.key, work, worker)
+        self.releasing = (project.id, worker)
+        await worker.start(stays=True)
+
+    def _comparing(self, project: Project, options: dict[str, Any], take: str | None) -> Work:
+        def finished(made: str) -> None:
+            project.compared = options
+            name = project.add_draft(Path(made))
+            project.suggested = name if take is None else project.suggested
+            project.save()
+
+        then = "compare" if take is None else "preview"
+        return Work(
+            "Looking for releases and comparing them",
+            project.address(then),
+            project.address("settings"),
+            project.command("release", options, "--out", "DIR"),
+            finished,
+        )
+
+    async def _free_for(self, project: Project) -> None:
+        """One comparison at a time: each uses the whole machine."""
+        if self.releasing is None:
+            return
+        number, worker = self.releasing
+        if worker.alive and worker.work.state == "working":
+            busy = self.workspace.projects[number].name
+            raise InputError(
+                f"releases of {busy} are being compared; stop that first, or wait until it is done"
+            )
+        await worker.stop()
+
+    async def take(self, project: Project, name: str) -> None:
+        """Draft the named release: by the process that compared it, or by a new one."""
+        number, worker = self.releasing or ("", None)
+        if number != project.id or worker is None or not worker.alive:
+            await self.compare(project, name)
+            return
+        then, back = project.address("preview"), project.address("compare")
+        shown = project.release_command(name)
+        out = project.draft(name)
+
+        def finished(_: str) -> None:
+            project.add_draft(out)
+            project.save()
+
+        work = Work("Writing what it would publish", then, back, shown, finished)
+        self.works[project.key] = work
+        await worker.ask(work, {"take": name, "out": str(out)})
+
+    async def publish(self, project: Project, name: str, out: Path, force: bool) -> None:
+        """Copy a draft to where the person wants it, and verify it."""
+
+        def finished(found: dict[str, Any]) -> None:
+            project.published = [
+                *(p for p in project.published if p["out"] != found["out"]),
+                {**found, "name": name, "command": shown},
+            ]
+            project.save()
+
+        shown = project.release_command(name, str(out))
+        then, back = project.address("published"), project.address("preview")
+        work = Work("Writing and verifying", then, back, shown, finished)
+        asked = {
+            "draft": str(project.draft(name)),
+            "out": str(out),
+            "config": toml({**project.release_options, **project.taking(name)}),
+            "force": force,
+        }
+        await self.run(project.key, work, self.module("hand_over"), asked)
+
+    async def forget(self, project: Project) -> None:
+        if self.releasing and self.releasing[0] == project.id:
+            await self.releasing[1].stop()
+            self.releasing = None
+        await self.stop(project.key)
+        self.workspace.forget(project)
+
+
+def default_out(project: Project, desk: Desk) -> Path:
+    """A folder beside the table, or where the server was started; one that is not there yet."""
+    above = desk.opened[0] if project.own else Path(project.path.partition("::")[0]).parent
+    stem = file_name(project.name).split(".")[0]
+    names = (f"{stem}-release" if i == 1 else f"{stem}-release-{i}" for i in range(1, 10_000))
+    return next(above / name for name in names if not (above / name).exists())

@@ -1,0 +1,249 @@
+"""What can be asked of a release: each setting with one sentence, a default, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, Literal
+
+from tamis.errors import InputError
+
+Kind = Literal["count", "share", "number", "one", "several"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One setting, named as the option of `tamis release`.
+
+    Parameters
+    ----------
+    name, label, sentence : str
+        The option; what it is called; why one would change it.
+    kind : {"count", "share", "number", "one", "several"}
+        A whole number, a share (typed as a percentage), a number, one or several of `choices`.
+    says : str
+        What a value means in words; ``{}`` stands for it.
+    unset : str
+        What it means to leave it empty; of a choice, the words of that choice.
+    default : optional
+        What is in the form at first; `None`: nothing.
+    least, most : float
+        Of numbers, as stored: a share is a fraction.
+    choices : mapping of value to words
+    more : bool
+        Whether it is for those who want to say more.
+    """
+
+    name: str
+    label: str
+    sentence: str
+    kind: Kind
+    says: str = ""
+    unset: str = ""
+    default: Any = None
+    least: float = 0
+    most: float = 1_000_000
+    choices: Mapping[str, str] | None = None
+    more: bool = False
+
+    def read(self, given: Sequence[str]) -> Any:
+        """The value that a form gives; `None` where it is left empty.
+
+        >>> FIELDS["k"].read([" 10 "]), FIELDS["min_performance"].read(["72.5"])
+        (10, 0.725)
+        """
+        texts = [text.strip() for text in given if text.strip()]
+        if self.kind == "several":
+            return [self._choice(text) for text in texts]
+        if not texts:
+            return None
+        if self.choices is not None:
+            return self._choice(texts[0])
+        return self._number(texts[0])
+
+    def _choice(self, text: str) -> str:
+        if text not in (self.choices or {}):
+            raise InputError(
+                f"{self.label}: choose one of {', '.join((self.choices or {}).values())}"
+            )
+        return text
+
+    def _number(self, text: str) -> int | float:
+        try:
+            number = float(text.replace(",", "."))
+        except ValueError:
+            number = float("nan")
+        value = round(number / 100, 9) if self.kind == "share" else number
+        whole = self.kind != "count" or value.is_integer()
+        if not (isfinite(value) and whole and self.least <= value <= self.most):
+            raise InputError(f"{self.label}: {self.allowed}")
+        return int(value) if self.kind == "count" else value
+
+    @property
+    def allowed(self) -> str:
+        """What may be typed, in words."""
+        if self.kind == "share":
+            return f"a percentage from {100 * self.least:g} to {100 * self.most:g}"
+        what = "a whole number" if self.kind == "count" else "a number"
+        return f"{what} from {self.least:g} to {self.most:g}"
+
+    def typed(self, value: Any) -> str:
+        """A value as it stands in the form.
+
+        >>> FIELDS["min_performance"].typed(0.725)
+        '72.5'
+        """
+        if value is None:
+            return ""
+        return f"{100 * value:g}" if self.kind == "share" else f"{value}"
+
+
+METHOD_WORDS = {
+    "front": "Weigh the columns: which sets teach most and tell least",
+    "breach": "Choose columns: leave out those that give the secret away",
+    "containment": "Choose yes/no facts that many people have in common",
+    "coarsen": "Make values coarser: ages to decades, places to regions",
+    "flip": "Change some values at random (yes/no facts)",
+    "noise": "Add noise to numbers",
+}
+"""The ways to find releases; others are shown by their name."""
+MODEL_WORDS = {
+    "nb": "Naive Bayes: quick and plain",
+    "c45": "Decision tree (C4.5)",
+    "forest": "Random forest",
+    "boosting": "Gradient boosting: often the strongest",
+    "logistic": "Logistic regression",
+}
+
+_FIELDS = (
+    Field(
+        "k",
+        "People who look alike",
+        "Whoever knows such facts about someone finds at least this many people who fit. "
+        "5 is common; 10 or more for health data that leaves the house.",
+        "count",
+        "Everybody hides among at least {} people who look the same to someone who knows them.",
+        default=5,
+        least=1,
+    ),
+    Field(
+        "l",
+        "Different secrets in a group",
+        "People who look alike must not all share one secret.",
+        "count",
+        "Each group of people who look alike has at least {} different values of the secret.",
+        "Groups may share the same secret.",
+        least=1,
+    ),
+    Field(
+        "t",
+        "How far a group may lean",
+        "How much more likely a secret may be in one group than in the whole table.",
+        "share",
+        "The secret is spread in each group as in the whole table, up to {}%.",
+        "Groups may lean towards some values of the secret.",
+        most=1,
+    ),
+    Field(
+        "max_told",
+        "The most that may be told",
+        "Of all that the table tells about the secret, how much may the release tell?",
+        "share",
+        "The release tells at most {}% of what the table tells about the secret.",
+        "There is no limit on what is told; less is preferred.",
+        most=1,
+    ),
+    Field(
+        "min_kept",
+        "The least that must be kept",
+        "Of all that can be learnt about the target, how much must the release keep?",
+        "share",
+        "The release keeps at least {}% of what can be learnt about the target.",
+        "There is no limit on what is kept; more is preferred.",
+        most=1,
+    ),
+    Field(
+        "caution",
+        "Caution",
+        "How much telling the secret counts against teaching the target: 1 is even, 2 is careful.",
+        "number",
+        "Telling the secret counts {} times as much as teaching the target.",
+        "Telling the secret counts as much as teaching the target.",
+        most=1000,
+    ),
+    Field(
+        "min_performance",
+        "The least accuracy",
+        "How often a model learnt from the release must be right.",
+        "share",
+        "A model that learns from the release is right at least {} times in 100.",
+        "There is no limit on the accuracy; more is preferred.",
+        most=1,
+        more=True,
+    ),
+    Field(
+        "max_pbi",
+        "The most an attacker may gain",
+        "Compared with releasing every column: 0 means no gain, -5 means 5% worse off.",
+        "share",
+        "The strongest attacker guesses the secret at most {}% better than from every column.",
+        "There is no limit on what an attacker gains; less is preferred.",
+        least=-1,
+        most=1,
+        more=True,
+    ),
+    Field(
+        "max_features",
+        "The most columns",
+        "Fewer columns are easier to explain and to check.",
+        "count",
+        "At most {} columns are released, besides the target.",
+        "Any number of columns may be released.",
+        least=1,
+        more=True,
+    ),
+    Field(
+        "methods",
+        "Ways to find releases",
+        "All that you tick are tried and compared; with none ticked, those that change no value.",
+        "several",
+        unset="Releases are sought in the usual ways, which change no value.",
+        default=(),
+        choices=METHOD_WORDS,
+        more=True,
+    ),
+    Field(
+        "classifier",
+        "What a recipient would train",
+        "Usefulness is measured with this model.",
+        "one",
+        unset="The usual one",
+        choices=MODEL_WORDS,
+        more=True,
+    ),
+    Field(
+        "write",
+        "Format of the released rows",
+        "CSV opens everywhere; Parquet is smaller and keeps types.",
+        "one",
+        unset="CSV",
+        choices={"parquet": "Parquet"},
+        more=True,
+    ),
+)
+FIELDS = {field.name: field for field in _FIELDS}
+
+
+def offered(known: Collection[str], methods: Iterable[str]) -> list[Field]:
+    """The settings that are options of `tamis release`, with the methods that it knows.
+
+    >>> [f.name for f in offered(["k", "methods"], ["noise"])]
+    ['k', 'methods']
+    """
+    named = {name: METHOD_WORDS.get(name, name) for name in methods}
+    return [
+        replace(field, choices=named) if field.name == "methods" else field
+        for field in _FIELDS
+        if field.name in known
+    ]

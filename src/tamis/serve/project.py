@@ -1,0 +1,219 @@
+"""One table on its way: how it is read, what its columns are, what is asked for, what was found.
+
+A project is a folder of the workspace; whatever a step finds is a file in it, so that a server that
+is started again finds it too::
+
+    tables/3/
+    ├── project.json   what the person said
+    ├── tamis.toml     the same as a configuration file
+    ├── look.json      what the columns hold
+    ├── audit.json     how exposed the table is
+    ├── drafts/0/ ...  releases as they would be published, with their private parts
+    └── file/          the table, where it was dropped into a page
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import InputError, listed
+from tamis.files import written
+from tamis.serve.command import arguments, in_shell, toml
+
+ROLES = {
+    "target": "Target: what others will learn to predict",
+    "sensitive": "Secret: must stay hard to guess",
+    "quasi": "Known: others may know it about a person",
+    "identifier": "Name: says who someone is, never released",
+    "feature": "Ordinary: nobody outside knows it",
+    "drop": "Leave out",
+}
+"""What a column can be, in the words of a page."""
+
+
+@dataclass
+class Project:
+    """What a person said about one table, and where what was found is kept."""
+
+    folder: Path
+    name: str
+    path: str
+    own: bool = False
+    """Whether the table lies in the workspace, because it was dropped into a page."""
+    reading: dict[str, Any] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+    row_is_person: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    audited: dict[str, Any] | None = None
+    """The options that the audit was made with."""
+    compared: dict[str, Any] | None = None
+    """The options that the drafts were made with."""
+    drafts: dict[str, str] = field(default_factory=dict)
+    """The folder in drafts/ of each release that was drafted, by its name."""
+    suggested: str = ""
+    """The release that was chosen without anyone's help."""
+    published: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.folder.name
+
+    @property
+    def key(self) -> str:
+        return f"tables/{self.id}"
+
+    def address(self, step: str) -> str:
+        return f"/{self.key}/{step}"
+
+    @classmethod
+    def load(cls, folder: Path) -> Project:
+        content = json.loads((folder / "project.json").read_text(encoding="utf-8"))
+        return cls(folder=folder, **content)
+
+    def save(self) -> None:
+        content = asdict(self)
+        del content["folder"]
+        self.write("project.json", json.dumps(content, indent=1))
+        self.write("tamis.toml", self.configuration)
+
+    def write(self, name: str, text: str) -> None:
+        with written(self.folder / name) as draft:
+            draft.write_text(text, encoding="utf-8")
+
+    def found(self, name: str) -> Any:
+        """What a step found; `None` where it did not run yet."""
+        path = self.folder / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    # What the options of a command are.
+
+    @property
+    def source_options(self) -> dict[str, Any]:
+        """How the table is read and what its columns are, as options of any command."""
+        look = self.found("look.json") or {"columns": []}
+        of = {role: [n for n, r in self.roles.items() if r == role] for role in ROLES}
+        keys = {c["name"] for c in look["columns"] if c["telling"]}
+        given = {
+            "target": next(iter(of["target"]), None),
+            "sensitive": next(iter(of["sensitive"]), None),
+            "quasi": of["quasi"] if set(of["feature"]) | (set(of["quasi"]) & keys) else [],
+            "identifier": of["identifier"],
+            "row_is_person": self.row_is_person,
+            "drop": of["drop"],
+            "feature": [name for name in of["feature"] if name in keys],
+            **self.reading,
+        }
+        return {name: value for name, value in given.items() if value}
+
+    @property
+    def release_options(self) -> dict[str, Any]:
+        """The same, with what is asked for."""
+        asked = {name: value for name, value in self.settings.items() if value not in (None, [])}
+        return {**self.source_options, **asked}
+
+    @property
+    def configuration(self) -> str:
+        return toml(self.release_options)
+
+    def arguments(self, command: str, options: Mapping[str, Any], *more: str) -> list[str]:
+        """The arguments of a command of tamis about this table."""
+        config = str(self.folder / "tamis.toml")
+        return [command, self.path, *arguments(options, config), *more]
+
+    def command(self, command: str, options: Mapping[str, Any], *more: str) -> str:
+        """The same to be copied: with names that the person knows."""
+        table = self.name if self.own else self.path
+        return in_shell([command, table, *arguments(options, "tamis.toml"), *more])
+
+    # What the person says.
+
+    def believe(self, look: Mapping[str, Any], known: Mapping[str, str] | None = None) -> None:
+        """Take over what the columns seem to be, except where the person has said it."""
+        names = [c["name"] for c in look["columns"]]
+        said = {name: role for name, role in (known or self.roles).items() if name in names}
+        taken = set(said.values()) & {"target", "sensitive"}
+        self.roles = {
+            c["name"]: said.get(c["name"]) or ("quasi" if c["role"] in taken else c["role"])
+            for c in look["columns"]
+        }
+
+    def set_roles(self, roles: Mapping[str, str]) -> None:
+        """Give every column its role; an error where the table could not be released so."""
+        if set(roles) != set(self.roles) or not set(roles.values()) <= set(ROLES):
+            raise InputError("these are not the columns of this table; load the page again")
+        for role in ("target", "sensitive"):
+            named = [name for name, r in roles.items() if r == role]
+            if len(named) > 1:
+                raise InputError(
+                    f"only one column can be the {_WORD[role]}, but {listed(named)} are; change "
+                    "the others"
+                )
+        if "target" not in roles.values():
+            raise InputError("choose the target: the column that others will learn to predict")
+        if not set(roles.values()) & {"quasi", "feature"}:
+            raise InputError("every column is left out; call at least one ordinary or known")
+        self.roles = dict(roles)
+
+    # Drafts of releases.
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether there are drafts, made with what is asked for now."""
+        return bool(self.drafts) and self.compared == self.release_options
+
+    @property
+    def is_read(self) -> bool:
+        return (self.folder / "look.json").is_file()
+
+    @property
+    def is_audited(self) -> bool:
+        return self.audited == self.source_options and (self.folder / "audit.json").is_file()
+
+    def forget_drafts(self) -> None:
+        self.drafts, self.compared = {}, None
+        shutil.rmtree(self.folder / "drafts", ignore_errors=True)
+        (self.folder / "drafts").mkdir(mode=0o700)
+        self.save()
+
+    def draft(self, name: str) -> Path:
+        """The folder of a draft, or the one that it will get."""
+        number = self.drafts.get(name) or str(len(self.drafts))
+        return self.folder / "drafts" / number
+
+    def add_draft(self, folder: Path) -> str:
+        """Note a draft by the name of the release in it."""
+        recipe = json.loads((folder / "private" / "recipe.json").read_text(encoding="utf-8"))
+        name = str(recipe["release"])
+        self.drafts[name] = folder.name
+        return name
+
+    def of_draft(self, name: str, file: str) -> dict[str, Any]:
+        """A private document of a draft."""
+        path = self.draft(name) / "private" / file
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """What the comparison found."""
+        return self.of_draft(next(iter(self.drafts)), "summary.json")
+
+    def seed(self) -> int:
+        """The seed of the comparison, to make the same one again."""
+        return int(self.of_draft(next(iter(self.drafts)), "recipe.json")["settings"]["seed"])
+
+    def taking(self, name: str) -> dict[str, str]:
+        """The option that takes the named release; nothing for the one that is suggested."""
+        return {} if name == self.suggested else {"take": name}
+
+    def release_command(self, name: str, out: str = "DIR") -> str:
+        """The command line that publishes the named release."""
+        take = [f"--take={given}" for given in self.taking(name).values()]
+        return self.command("release", self.release_options, *take, "--out", out)
+
+
+_WORD = {"target": "target", "sensitive": "secret"}

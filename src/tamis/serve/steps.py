@@ -1,0 +1,500 @@
+"""The steps of the way through, each with its page and its form."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import wraps
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+
+from tamis.errors import InputError
+from tamis.publish.layout import PRIVATE, RELEASE, REPORT
+from tamis.serve import pictures
+from tamis.serve.archive import PUBLIC, pack
+from tamis.serve.body import Form, file_name, read_form, receive_file
+from tamis.serve.desk import Desk, default_out
+from tamis.serve.doors import FORM, same
+from tamis.serve.pages import page, report_page
+from tamis.serve.project import ROLES, Project
+
+DEMO = {
+    "patient": "identifier",
+    **dict.fromkeys(("zip", "birth_year", "sex", "job"), "quasi"),
+    **dict.fromkeys(("ward", "stay_days", "visits", "albumin", "blood_group"), "feature"),
+    **dict.fromkeys(("viral_load_test", "cd4_count"), "feature"),
+    "hiv": "sensitive",
+    "readmitted": "target",
+}
+"""What the columns of the demo table are."""
+SHOWN_ROWS = 8
+
+Handler = Callable[[Request], Awaitable[Response]]
+Step = Callable[[Desk, Project, Request], Awaitable[Response]]
+Change = Callable[[Desk, Project, Form], Awaitable[str]]
+"""What a form does; gives the address to go on with."""
+
+
+def desk_of(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def show(desk: Desk, template: str, /, **content: Any) -> Response:
+    """A page, with what every page needs."""
+    known = {"project": None, "here": "", "error": "", "command": "", "config": False}
+    return page(template, **known | content, form=desk.keys.form, kept=desk.workspace.kept)
+
+
+def step(answer: Step) -> Handler:
+    """An address of one table."""
+
+    @wraps(answer)
+    async def handled(request: Request) -> Response:
+        desk = desk_of(request)
+        project = desk.project(request.path_params["number"])
+        if project is None:
+            return show(desk, "missing", status=404)
+        return await answer(desk, project, request)
+
+    return handled
+
+
+def form_step(act: Change) -> Handler:
+    """A form of one table: it does something, then leads on."""
+
+    @step
+    async def handled(desk: Desk, project: Project, request: Request) -> Response:
+        form = await checked_form(desk, request)
+        return go(await act(desk, project, form))
+
+    return handled
+
+
+async def checked_form(desk: Desk, request: Request) -> Form:
+    """The fields of a form that one of our own pages holds."""
+    form = await read_form(request)
+    if not same(form.one("form"), desk.keys.form):
+        raise InputError("this form is from before the server was started again; load the page")
+    return form
+
+
+def check_script(desk: Desk, request: Request) -> None:
+    """The same for what a script of our pages sends."""
+    if not same(request.headers.get(FORM, ""), desk.keys.form):
+        raise InputError("this page is from before the server was started again; load it again")
+
+
+def go(address: str) -> Response:
+    return RedirectResponse(address, status_code=303)
+
+
+# 1. Choose a table
+
+
+async def start(request: Request) -> Response:
+    desk = desk_of(request)
+    projects = list(desk.workspace.projects.values())
+    return show(desk, "start", projects=projects, opened=desk.opened)
+
+
+async def open_path(request: Request) -> Response:
+    """A file on this machine, by its path."""
+    desk = desk_of(request)
+    form = await checked_form(desk, request)
+    file, mark, inside = form.one("path").partition("::")
+    path = desk.place(file)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    project = desk.add_table(f"{path}{mark}{inside}", path.name)
+    await desk.look(project)
+    return go(project.address("work"))
+
+
+async def demo(request: Request) -> Response:
+    """The made table of hospital stays."""
+    desk = desk_of(request)
+    await checked_form(desk, request)
+    folder = desk.workspace.new_folder()
+    path = folder / "file" / "patients.csv"
+    path.parent.mkdir(mode=0o700)
+    project = desk.add_table(str(path), path.name, folder)
+    await desk.demo(project, DEMO)
+    return go(project.address("work"))
+
+
+async def upload(request: Request) -> Response:
+    """A file that was dropped into the page; a script sends it as it is."""
+    desk = desk_of(request)
+    check_script(desk, request)
+    name = file_name(request.query_params.get("name", ""))
+    folder = desk.workspace.new_folder()
+    (folder / "file").mkdir(mode=0o700)
+    try:
+        await receive_file(request, folder / "file" / name)
+    except BaseException:
+        (folder / "file").rmdir()
+        folder.rmdir()
+        raise
+    project = desk.add_table(str(folder / "file" / name), name, folder)
+    await desk.look(project)
+    return JSONResponse({"go": project.address("work")})
+
+
+@form_step
+async def forget(desk: Desk, project: Project, form: Form) -> str:
+    await desk.forget(project)
+    return "/"
+
+
+# 2. What is each column?
+
+
+@step
+async def columns(desk: Desk, project: Project, request: Request) -> Response:
+    return _columns(desk, project)
+
+
+def _columns(desk: Desk, project: Project, error: str = "", **said: Any) -> Response:
+    look = project.found("look.json")
+    if look is None:
+        return go("/" if project.key not in desk.works else project.address("work"))
+    roles = said.get("roles", project.roles)
+    return show(
+        desk,
+        "columns",
+        here="columns",
+        project=project,
+        look=look,
+        roles=roles,
+        row_is_person=said.get("row_is_person", project.row_is_person),
+        choices=ROLES,
+        error=error,
+        command=project.command("audit", project.source_options),
+        config=True,
+    )
+
+
+@step
+async def set_columns(desk: Desk, project: Project, request: Request) -> Response:
+    form = await checked_form(desk, request)
+    look = project.found("look.json") or {"columns": []}
+    roles = {c["name"]: form.one(f"role-{i}") for i, c in enumerate(look["columns"])}
+    row_is_person = bool(form.one("row_is_person"))
+    try:
+        project.set_roles(roles)
+    except InputError as error:
+        return _columns(desk, project, str(error), roles=roles, row_is_person=row_is_person)
+    project.row_is_person = row_is_person
+    project.save()
+    if project.is_audited:
+        return go(project.address("exposure"))
+    await desk.audit(project)
+    return go(project.address("work"))
+
+
+@form_step
+async def set_reading(desk: Desk, project: Project, form: Form) -> str:
+    """Read the table again in another way."""
+    given: dict[str, Any] = {
+        "missing": [part for part in form.one("missing").split() if part],
+        "separator": {"tab": "\t"}.get(form.one("separator"), form.one("separator")),
+        "encoding": form.one("encoding").strip(),
+    }
+    project.reading = {name: value for name, value in given.items() if value}
+    project.save()
+    await desk.look(project)
+    return project.address("work")
+
+
+# 3. How exposed is it?
+
+
+@step
+async def exposure(desk: Desk, project: Project, request: Request) -> Response:
+    if not project.is_audited:
+        return go(project.address("columns"))
+    found = project.found("audit.json")
+    return show(
+        desk,
+        "exposure",
+        here="exposure",
+        project=project,
+        found=found,
+        dots=pictures.dots(found["unique_share"]),
+        groups=pictures.group_bars(found["class_sizes"], found["people"]),
+        riskiest=pictures.column_bars(found["columns"], found["people"]),
+        attacked=pictures.attacker_bars(found["attacker"]),
+        command=project.command("audit", project.source_options),
+        config=True,
+    )
+
+
+# 4. What do you ask for?
+
+
+@step
+async def settings(desk: Desk, project: Project, request: Request) -> Response:
+    return _settings(desk, project)
+
+
+def _settings(
+    desk: Desk, project: Project, error: str = "", said: Mapping[str, Any] | None = None
+) -> Response:
+    if not project.is_audited:
+        return go(project.address("columns"))
+    values = {f.name: project.settings.get(f.name, f.default) for f in desk.fields}
+    shown = {f.name: f.typed(values[f.name]) for f in desk.fields if f.kind != "several"}
+    ticked = {f.name: list(values[f.name] or ()) for f in desk.fields if f.kind == "several"}
+    return show(
+        desk,
+        "settings",
+        here="settings",
+        project=project,
+        fields=desk.fields,
+        shown={**shown, **(said or {})},
+        ticked=ticked,
+        error=error,
+        command=project.command("release", project.release_options, "--out", "DIR"),
+        config=True,
+    )
+
+
+@step
+async def set_settings(desk: Desk, project: Project, request: Request) -> Response:
+    form = await checked_form(desk, request)
+    try:
+        project.settings = {f.name: f.read(form.all(f.name)) for f in desk.fields}
+        project.save()
+        if not project.is_compared:
+            await desk.compare(project)
+    except InputError as error:
+        said = {f.name: form.one(f.name) for f in desk.fields if f.kind != "several"}
+        return _settings(desk, project, str(error), said)
+    done = project.is_compared
+    return go(project.address("compare" if done else "work"))
+
+
+# 5. Progress
+
+
+@step
+async def work(desk: Desk, project: Project, request: Request) -> Response:
+    return work_page(desk, project.key, project=project)
+
+
+def work_page(desk: Desk, key: str, project: Project | None = None) -> Response:
+    found = desk.works.get(key)
+    if found is None:
+        return go("/" if project is None else project.address("columns"))
+    if found.state == "done":
+        return go(found.then)
+    return show(
+        desk,
+        "work",
+        here="",
+        project=project,
+        key=key,
+        work=found,
+        told=found.to_dict(),
+        command=found.command,
+    )
+
+
+@step
+async def events(desk: Desk, project: Project, request: Request) -> Response:
+    return told(desk, project.key)
+
+
+def told(desk: Desk, key: str) -> Response:
+    """What is being done, as server-sent events."""
+    found = desk.works.get(key)
+    if found is None:
+        return PlainTextResponse("nothing is being done\n", status_code=404)
+
+    async def lines() -> AsyncIterator[str]:
+        async for news in found.news():
+            yield f"retry: 1000\ndata: {json.dumps(news)}\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+@form_step
+async def stop(desk: Desk, project: Project, form: Form) -> str:
+    await desk.stop(project.key)
+    return project.address("work")
+
+
+# 6. The comparison
+
+
+@step
+async def compare(desk: Desk, project: Project, request: Request) -> Response:
+    if not project.is_compared:
+        return go(project.address("settings"))
+    candidates = project.summary()["candidates"]
+    return show(
+        desk,
+        "compare",
+        here="compare",
+        project=project,
+        free=[c for c in candidates if not c["fails"]],
+        barred=[c for c in candidates if c["fails"]],
+        suggested=project.suggested,
+        report=project.address(f"drafts/{next(iter(project.drafts.values()))}/holder"),
+        command=project.release_command(project.suggested),
+        config=True,
+    )
+
+
+@form_step
+async def take(desk: Desk, project: Project, form: Form) -> str:
+    name = form.one("name")
+    if not project.is_compared:
+        return project.address("settings")
+    allowed = [c["name"] for c in project.summary()["candidates"] if not c["fails"]]
+    if name not in allowed:
+        raise InputError("choose one of the releases that keep the limits")
+    if name in project.drafts:
+        return project.address(f"preview?of={quote(project.drafts[name])}")
+    await desk.take(project, name)
+    return project.address("work")
+
+
+@step
+async def draft_report(desk: Desk, project: Project, request: Request) -> Response:
+    """A report of a draft: the holder's, or the one that is handed on."""
+    number, audience = request.path_params["draft"], request.path_params["audience"]
+    if number not in project.drafts.values():
+        return PlainTextResponse("there is no such draft\n", status_code=404)
+    folder = project.folder / "drafts" / number
+    path = folder / PRIVATE / REPORT if audience == "holder" else folder / REPORT
+    return report_page(path.read_text(encoding="utf-8"))
+
+
+def _draft(project: Project, request: Request) -> str:
+    """The name of the draft that an address is about; by default the last."""
+    number = request.query_params.get("of")
+    names = {folder: name for name, folder in project.drafts.items()}
+    return names.get(number or "") or list(project.drafts)[-1]
+
+
+@step
+async def preview(desk: Desk, project: Project, request: Request) -> Response:
+    """What would be published, before it is."""
+    if not project.is_compared:
+        return go(project.address("settings"))
+    return _preview(desk, project, _draft(project, request))
+
+
+def _preview(
+    desk: Desk, project: Project, name: str, error: str = "", out: str | None = None
+) -> Response:
+    folder = project.draft(name)
+    place = str(default_out(project, desk)) if out is None else out
+    return show(
+        desk,
+        "preview",
+        here="preview",
+        project=project,
+        name=name,
+        draft=folder.name,
+        files=[(f, (folder / f).stat().st_size) for f in PUBLIC if (folder / f).is_file()],
+        rows=first_rows(folder),
+        manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
+        out=place,
+        report=project.address(f"drafts/{folder.name}/recipient"),
+        error=error,
+        command=project.release_command(name, place),
+        config=True,
+    )
+
+
+def first_rows(folder: Path) -> list[list[str]]:
+    """The header and some rows as they would be published; nothing for a file that is no text."""
+    path = folder / RELEASE["csv"]
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(islice(csv.reader(file), 1 + SHOWN_ROWS))
+
+
+# 7. Publish
+
+
+@step
+async def publish_draft(desk: Desk, project: Project, request: Request) -> Response:
+    form = await checked_form(desk, request)
+    names = {folder: name for name, folder in project.drafts.items()}
+    name = names.get(form.one("draft"))
+    if name is None or not project.is_compared:
+        return go(project.address("settings"))
+    try:
+        out = desk.place(form.one("out"))
+    except InputError as error:
+        return _preview(desk, project, name, str(error), form.one("out"))
+    await desk.publish(project, name, out, force=bool(form.one("force")))
+    return go(project.address("work"))
+
+
+@step
+async def published(desk: Desk, project: Project, request: Request) -> Response:
+    if not project.published:
+        return go(project.address("preview"))
+    last = project.published[-1]
+    return show(
+        desk,
+        "published",
+        here="preview",
+        project=project,
+        last=last,
+        archive=project.address("archive"),
+        command=last["command"],
+        config=True,
+    )
+
+
+@step
+async def archive(desk: Desk, project: Project, request: Request) -> Response:
+    """What is to be handed on, as one file."""
+    if not project.published:
+        return show(desk, "missing", status=404)
+    folder = Path(project.published[-1]["out"])
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no longer there; publish again")
+    packed = project.folder / f"{folder.name}.zip"
+    packed.unlink(missing_ok=True)
+    await run_in_threadpool(pack, folder, packed, folder.name)
+    gone = BackgroundTask(packed.unlink, missing_ok=True)
+    return FileResponse(packed, filename=packed.name, background=gone)
+
+
+@step
+async def configuration(desk: Desk, project: Project, request: Request) -> Response:
+    """The settings as a file."""
+    headers = {"Content-Disposition": 'attachment; filename="tamis.toml"'}
+    return PlainTextResponse(project.configuration, headers=headers)
+
+
+async def leave(request: Request) -> Response:
+    """End the server from the page."""
+    desk = desk_of(request)
+    await checked_form(desk, request)
+    answer = show(desk, "left")
+    answer.background = BackgroundTask(desk.leave)
+    return answer

@@ -1,0 +1,171 @@
+"""A project on disk: what was said, the options it means, what is still current."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tamis.errors import InputError
+from tamis.serve.project import Project
+from tamis.serve.workspace import Workspace, opened_workspace, remove_leftovers
+
+LOOK = {
+    "rows": 30,
+    "columns": [
+        {"name": "who", "role": "identifier", "telling": True},
+        {"name": "code", "role": "identifier", "telling": True},
+        {"name": "age", "role": "quasi", "telling": False},
+        {"name": "x", "role": "quasi", "telling": False},
+        {"name": "ill", "role": "target", "telling": False},
+    ],
+}
+
+
+@pytest.fixture
+def space(tmp_path: Path):
+    with opened_workspace(str(tmp_path / "space")) as found:
+        yield found
+
+
+@pytest.fixture
+def project(space: Workspace) -> Project:
+    made = space.add(Project(space.new_folder(), "stays.csv", "/data/stays.csv"))
+    made.write("look.json", json.dumps(LOOK))
+    made.believe(LOOK)
+    return made
+
+
+def said(**roles: str) -> dict[str, str]:
+    usual = {"who": "identifier", "code": "drop", "age": "quasi", "x": "quasi", "ill": "target"}
+    return usual | roles
+
+
+@pytest.mark.parametrize(
+    ("roles", "options"),
+    [
+        ({}, {"target": "ill", "identifier": ["who"], "drop": ["code"]}),  # all features are known
+        ({"x": "feature"}, {"quasi": ["age"]}),
+        ({"code": "feature"}, {"quasi": ["age", "x"], "feature": ["code"]}),
+        ({"code": "quasi"}, {"quasi": ["code", "age", "x"]}),
+        ({"x": "sensitive"}, {"sensitive": "x"}),
+    ],
+)
+def test_roles_become_options(project: Project, roles: dict[str, str], options: dict[str, Any]):
+    project.set_roles(said(**roles))
+    assert project.source_options | options == project.source_options
+    named = [c for v in project.source_options.values() for c in (v if isinstance(v, list) else [])]
+    assert len(named) == len(set(named))  # no column has two roles
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ({"ill": "quasi"}, "choose the target"),
+        ({"x": "target"}, "only one column can be the target, but 'x', 'ill' are"),
+        ({"x": "sensitive", "age": "sensitive"}, "only one column can be the secret"),
+        ({"x": "drop", "age": "drop"}, "every column is left out"),
+        ({"y": "quasi"}, "not the columns of this table"),
+        ({"x": "king"}, "not the columns of this table"),
+    ],
+)
+def test_roles_that_cannot_be_are_refused_and_change_nothing(
+    project: Project, roles: dict[str, str], words: str
+):
+    before = dict(project.roles)
+    with pytest.raises(InputError, match=words):
+        project.set_roles(said(**roles))
+    assert project.roles == before
+
+
+def test_what_was_said_stays_when_the_table_is_read_again(project: Project):
+    project.set_roles(said(x="target", ill="drop"))
+    project.believe({"columns": [*LOOK["columns"], {"name": "new", "role": "target"}]})  # type: ignore[misc]
+    assert project.roles["x"] == "target"
+    assert project.roles["new"] == "quasi"  # there is a target already
+
+
+def test_everything_is_found_again_after_a_restart(project: Project, tmp_path: Path):
+    project.settings = {"k": 7, "max_pbi": None, "methods": []}
+    project.row_is_person = True
+    project.save()
+    again = Workspace(tmp_path / "space", kept=True).projects[project.id]
+    assert again == project
+    assert again.release_options["k"] == 7
+    assert "max_pbi" not in again.release_options
+    assert 'target = "ill"' in (project.folder / "tamis.toml").read_text()
+
+
+def test_a_change_makes_what_was_found_stale(project: Project):
+    project.audited, project.compared = project.source_options, dict(project.release_options)
+    project.write("audit.json", "{}")
+    project.drafts = {"a": "0"}
+    assert project.is_audited
+    assert project.is_compared
+    project.settings = {"k": 9}
+    assert project.is_audited
+    assert not project.is_compared
+    project.roles["x"] = "feature"
+    assert not project.is_audited
+
+
+def test_the_suggested_release_needs_no_name_and_any_other_is_taken(project: Project):
+    project.suggested = "a + b"
+    assert "--take" not in project.release_command("a + b")
+    assert project.release_command("c", "out").endswith("--take=c --out out")
+
+
+def test_a_dropped_table_is_named_as_the_person_knows_it(project: Project):
+    assert project.command("audit", {}) == "tamis audit /data/stays.csv"
+    project.own = True
+    assert project.command("audit", {}) == "tamis audit stays.csv"
+    assert project.arguments("audit", {}) == ["audit", "/data/stays.csv"]
+
+
+def test_a_workspace_is_private_used_by_one_server_and_no_other_folder(tmp_path: Path):
+    with opened_workspace(str(tmp_path / "space")) as space:
+        assert space.folder.stat().st_mode & 0o777 == 0o700
+        with (
+            pytest.raises(InputError, match="another tamis serve is using"),
+            opened_workspace(str(tmp_path / "space")),
+        ):
+            pass
+    with opened_workspace(str(tmp_path / "space")):
+        pass
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.doc").touch()
+    for wrong in ("full", "full/thesis.doc", "none/space"):
+        with pytest.raises(InputError, match=r"."), opened_workspace(str(tmp_path / wrong)):
+            pass
+    assert [p.name for p in (tmp_path / "full").iterdir()] == ["thesis.doc"]
+
+
+def test_a_workspace_without_a_name_is_removed_and_so_is_what_a_killed_server_left(
+    tmp_path: Path, monkeypatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with opened_workspace() as left:
+        (left.folder / "tables" / "file.csv").touch()
+        remove_leftovers(tmp_path)
+        assert left.folder.is_dir()  # it is in use
+    assert list(tmp_path.iterdir()) == []
+    dead = tmp_path / "tamis-serve-dead"
+    dead.mkdir()
+    (dead / "tamis-workspace").touch()
+    other = tmp_path / "tamis-serve-unmarked"
+    other.mkdir()
+    with opened_workspace():
+        assert not dead.exists()
+        assert other.exists()
+
+
+def test_a_table_that_did_not_arrive_whole_is_no_project(tmp_path: Path):
+    with opened_workspace(str(tmp_path / "space")) as space:
+        folder = space.new_folder()
+        (folder / "file").mkdir()
+    with opened_workspace(str(tmp_path / "space")) as again:
+        assert again.projects == {}
+        assert not folder.exists()
