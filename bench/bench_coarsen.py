@@ -1,0 +1,216 @@
+"""Coarsening against ARX's figures, anjana and anonypy; and how it grows with the rows.
+
+ARX's cases, with its CPU seconds, are looked for in `../shared/golden/arx`. All 247 are searched
+and their scores compared, and so are all nodes of one lattice. The peers run in an environment of
+their own. `python -m bench.bench_coarsen growth|arx|peers|lattice` runs a part.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bench.ratio import Ratio, seconds, show
+from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
+from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder_file import read_ladder
+from tamis.coarsen.lattice import full_domain
+from tamis.coarsen.metrics import metric_named
+from tamis.coarsen.search import coarsened
+from tamis.table import Roles, Table
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+ARX = SHARED / "golden" / "arx"
+SMALLEST = 0.01
+"""The resolution of ARX's CPU seconds."""
+PEERS = Path(__file__).parent / "coarsen_peers.py"
+
+
+def about(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ARX / "tables.json").read_text())[name]
+    return found
+
+
+def frame_of(name: str) -> pl.DataFrame:
+    told = about(name)
+    frame = pl.read_csv(SHARED / "data" / f"{told['file']}.csv.gz", infer_schema=False)
+    if told["drop_rows_with"]:
+        frame = frame.filter(~pl.any_horizontal(pl.all() == told["drop_rows_with"]))
+    return frame
+
+
+def ladders_of_arx(name: str) -> dict[str, Ladder]:
+    told = about(name)
+    folder = ARX / "hierarchies"
+    return {c: read_ladder(folder / f"{told['prefix']}_{c}.csv", c) for c in told["qi"]}
+
+
+def rows_of(name: str, sensitive: bool) -> CodedRows:
+    frame, told = frame_of(name), about(name)
+    leaves = [ladder.hierarchy(frame[c]) for c, ladder in ladders_of_arx(name).items()]
+    values = frame[told["sensitive"]].rank("dense").to_numpy() - 1 if sensitive else None
+    return coded_rows(
+        [each.codes for each in leaves],
+        [each.hierarchy for each in leaves],
+        values=None if values is None else values.astype(np.int64),
+    )
+
+
+def asked_for(case: dict[str, str]) -> Constraints:
+    kind, number = case["privacy"][2:3], case["privacy"][3:]
+    return Constraints(
+        k=int(case["k"]),
+        l=int(number) if kind == "l" else None,
+        t=float(number) if kind == "t" else None,
+    )
+
+
+def against_arx(repeat: int = 1) -> list[Ratio]:
+    """CPU seconds of the search alone: the slowest case of each kind, then all together."""
+    with (ARX / "arx_optimal.csv").open() as file:
+        cases = list(csv.DictReader(file))
+    tables = {key: rows_of(*key) for key in {(c["table"], c["privacy"] != "k") for c in cases}}
+    for rows in tables.values():  # compile, and number the forms
+        full_domain(rows, Constraints(k=5, l=2 if rows.values is not None else None), metric="aecs")
+    worst: dict[tuple[str, ...], list[Ratio]] = defaultdict(list)
+    for case in cases:
+        ours = searched(case, tables[case["table"], case["privacy"] != "k"], repeat)
+        theirs = max(float(case["cpu_s"]), SMALLEST)
+        kind = (case["table"], case["metric"], case["suppression_limit"])
+        worst[kind].append(Ratio(case["id"], "ARX", ours, theirs, 1.2))
+    every = [ratio for ratios in worst.values() for ratio in ratios]
+    ours, theirs = sum(r.ours for r in every), sum(r.theirs for r in every)
+    print(
+        f"{len(every)} scores are equal; the median ratio is {median(r.value for r in every):.3f}"
+    )
+    slowest = [max(ratios, key=lambda ratio: ratio.value) for ratios in worst.values()]
+    return [*slowest, Ratio("all cases", "ARX", ours, theirs, 0.5)]
+
+
+def searched(case: dict[str, str], rows: CodedRows, repeat: int) -> float:
+    """The CPU seconds of a search, whose score is that of ARX."""
+    asked, limit = asked_for(case), float(case["suppression_limit"])
+    how: dict[str, Any] = {"metric": case["metric"], "factor": float(case["gs_factor"])}
+    times = []
+    for _ in range(repeat):
+        start = time.process_time()
+        found = full_domain(rows, asked, max_suppressed=limit, **how)
+        times.append(time.process_time() - start)
+    expected = float(case["score_low"])
+    if abs(found.score - expected) > 1e-9 * max(1, expected):
+        raise SystemExit(f"{case['id']}: {found.score} instead of {expected}")
+    return min(times)
+
+
+def whole_lattice() -> None:
+    """Every node of adult8, for five k."""
+    rows = rows_of("adult8", False)
+    with np.load(ARX / "adult8_lattice.npz") as file:
+        known = dict(file)
+    shape = tuple(level + 1 for level in rows.top)
+    largest: dict[str, float] = defaultdict(float)
+    for at, k in enumerate(known["k"].tolist()):
+        asked = Constraints(k=k)
+        names = ("discernability", "loss", "entropy")
+        metrics = {name: metric_named(name, rows, asked) for name in names}
+        for levels in np.ndindex(*shape):
+            node = grouped_at(rows, levels, asked)
+            figures = {name: m.score(m.total(node)) for name, m in metrics.items()}
+            figures["suppressed"] = node.rows_suppressed
+            figures["kept_classes"] = int(np.count_nonzero(~node.suppressed))
+            for name, figure in figures.items():
+                expected = known[name][(at, *levels)]
+                off = abs(figure - expected) / max(1, abs(expected))
+                largest[name] = max(largest[name], float(off))
+    print("largest deviation over all nodes:", {n: f"{v:.1e}" for n, v in largest.items()})
+
+
+def against_peers() -> list[Ratio]:
+    """Adult, 8 columns: anjana at k = 5 with 5 % suppressed, anonypy at k = 25."""
+    frame, ladders = frame_of("adult8"), ladders_of_arx("adult8")
+    quasi = tuple(ladders)
+    table = Table(frame, Roles(target="class", quasi=quasi))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "adult.csv"
+        frame.write_csv(path)
+        given = [str(path), str(ARX / "hierarchies"), ",".join(quasi)]
+        asked = ["uv", "run", "--script", str(PEERS), *given]
+        run = subprocess.run(asked, capture_output=True, text=True)
+    if run.returncode:
+        print("the peers did not run:", run.stderr.strip().splitlines()[-1:])
+        return []
+    theirs = json.loads(run.stdout.splitlines()[-1])
+    k25, k5 = Constraints(k=25), Constraints(k=5)
+    local = seconds(lambda: coarsened(table, ladders, k25, search="local"))
+    exact = seconds(lambda: coarsened(table, ladders, k5, max_suppressed=0.05))
+    return [
+        Ratio("local recoding, k = 25", "anonypy", local, theirs["anonypy"], 1 / 100),
+        Ratio("best levels, k = 5", "anjana (greedy)", exact, theirs["anjana"], 1),
+    ]
+
+
+def growth(sizes: tuple[int, ...] = (30_000, 300_000, 3_000_000)) -> list[Ratio]:
+    """CPU seconds on made rows: the distinct ones become ever fewer of them."""
+    found: list[Ratio] = []
+    before: tuple[int, float, float] | None = None
+    for size in sizes:
+        table = made(size)
+        start = time.process_time()
+        exact = coarsened(table, max_suppressed=0.02)
+        middle = time.process_time()
+        coarsened(table, search="local")
+        times = size, middle - start, time.process_time() - middle
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{size:,} rows: {times[1]:.2f} s exact (loss {exact.score:.3f}), "
+              f"{times[2]:.2f} s local, at most {peak:,.0f} MB so far")  # fmt: skip
+        if before:
+            peer = f"{before[0]:,} rows"
+            found.append(Ratio(f"exact, {size:,} rows", peer, times[1], before[1], 12))
+            found.append(Ratio(f"local, {size:,} rows", peer, times[2], before[2], 15))
+        before = times
+    return found
+
+
+def made(rows: int) -> Table:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(17, 91, rows),
+            "hours": np.clip(rng.normal(40, 12, rows).round(), 1, 99).astype(int),
+            "sex": rng.choice(["f", "m"], rows),
+            "region": rng.choice([f"r{i}" for i in range(20)], rows),
+            "job": rng.choice([f"j{i}" for i in range(14)], rows, p=np.arange(1, 15) / 105),
+            "y": rng.choice(["no", "yes"], rows),
+        }
+    )
+    return Table(frame, Roles(target="y"))
+
+
+def main(*what: str) -> None:
+    if not what or "growth" in what:
+        show("coarsening: growth with the rows", growth())
+    if not ARX.exists():
+        print(f"the figures of ARX are not in {ARX}, so there is nothing to compare with")
+        return
+    if not what or "arx" in what:
+        show("coarsening: CPU seconds of the search, slowest of each kind", against_arx())
+    if not what or "peers" in what:
+        show("coarsening: adult, 30,162 rows x 8 columns", against_peers())
+    if not what or "lattice" in what:
+        whole_lattice()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
