@@ -9,7 +9,7 @@ import pytest
 from tamis import attack_release
 from tamis.attack.run import is_selection, with_control
 from tamis.attack.scene import Scene
-from tamis.attack.sources import altered_by, in_its_terms, published_table
+from tamis.attack.sources import altered_by, in_its_groups, in_its_terms, published_table
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.noise import UniformNoise
@@ -144,6 +144,40 @@ def test_the_original_in_the_terms_of_a_release_of_0_and_1():
     release = Table(pl.DataFrame({"job = cook": [0, 1], "strange": [0, 0]}))
     assert in_its_terms(table, release).frame["job = cook"].to_list() == [1, 0] * 20
     assert in_its_terms(table, table) is table
+
+
+def test_groups_of_values_are_understood():
+    table = Table(pl.DataFrame({"age": [21.5, -3, 95, None], "zip": ["75011", "75012", "x", "01"]}))
+    ages, zips = ["[-10, 20)", "[20, 40)", ">= 40", None], ["75***", "01", None, "75***"]
+    found = in_its_groups(table, Table(pl.DataFrame({"age": ages, "zip": zips}))).frame
+    assert found["age"].to_list() == ["[20, 40)", "[-10, 20)", ">= 40", None]
+    assert found["zip"].to_list() == ["75***", "75***", "no group: x", "01"]
+
+
+def test_one_group_of_all_others_is_understood():
+    table = Table(pl.DataFrame({"city": ["Paris", "Nice", "Lyon", "Metz", None]}))
+    release = Table(pl.DataFrame({"city": ["Paris", "elsewhere", "Lyon"]}))
+    cities = in_its_groups(table, release).frame["city"].to_list()
+    assert cities == ["Paris", "elsewhere", "Lyon", "elsewhere", None]
+
+
+@pytest.mark.parametrize("labels", [["[0, 50)", "[20, 60)"], ["young", "old"], ["[1, 2"]])
+def test_groups_that_overlap_or_mean_nothing_leave_a_column_as_it_is(labels):
+    table = Table(pl.DataFrame({"age": [21, 30]}))
+    release = Table(pl.DataFrame({"age": labels}))
+    assert in_its_groups(table, release) is table
+
+
+def test_coarser_values_hide_people_as_their_groups_do():
+    table = people(60)
+    groups = pl.when(pl.col("age") < 0.5).then(pl.lit("< 0.5")).otherwise(pl.lit(">= 0.5"))
+    released = of(table.frame.select("goal", age=groups))
+    mine = in_its_groups(table, released)
+    found = attack(mine, released, errors=())
+    assert found.control_people == 15
+    small = (table.frame["age"] < 0.5).sum()
+    assert found.strongest("linkage, exact").success.value == pytest.approx(2 / 60)
+    assert 0 < small < 60
 
 
 def test_a_published_file_is_read_with_the_types_of_its_manifest(tmp_path):

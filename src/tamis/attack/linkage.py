@@ -181,17 +181,25 @@ def _asked(scene: Scene, side: Side, columns: Mask, how: str, share: float) -> t
     return np.where(hit, others, side.people), known
 
 
-def halves(scene: Scene) -> AttackScore | None:
+def halves(scene: Scene, first_holds: Sequence[str] | None = None) -> AttackScore | None:
     """Two attackers who hold half of the columns each: does the release join what they hold?
 
     Each picks a row nearest to what it knows of the same person; they succeed if it is the same
     row. `None` if fewer than two columns can be compared.
+
+    Parameters
+    ----------
+    scene : Scene
+    first_holds : sequence of str, optional
+        The columns of the first attacker; the second holds the others. `None`: half, at random.
     """
     width = len(scene.columns)
     if width < 2:
         return None
-    first = np.zeros(width, np.bool_)
-    first[scene.draw(2).permutation(width)[: (width + 1) // 2]] = True
+    if first_holds is None:
+        drawn = scene.draw(2).permutation(width)[: (width + 1) // 2]
+        first_holds = [scene.columns[i] for i in drawn]
+    first = np.array([c in first_holds for c in scene.columns])
     chances = [_joined_by(side, first) for side in sides(scene)]
     return scored(
         "linkage, two halves",

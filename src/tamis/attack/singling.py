@@ -54,7 +54,13 @@ def meeting(conditions: Conditions, cells: Cells) -> int:
     return int(met.sum())
 
 
-def singling_out(scene: Scene) -> list[AttackScore]:
+FORMS = {
+    "one column": ("names a value that only one person has", 1),
+    "several columns": (f"combines values of up to {WIDEST} columns that only one has", WIDEST),
+}
+
+
+def singling_out(scene: Scene, forms: Iterable[str] = tuple(FORMS)) -> list[AttackScore]:
     """Attackers who look for conditions that one released row meets, on one column and on several.
 
     They succeed where exactly one person of the original meets them too; where a release gives no
@@ -68,11 +74,8 @@ def singling_out(scene: Scene) -> list[AttackScore]:
     >>> [round(each.gain.value, 2) for each in singling_out(Scene(table, table))]
     [1.0, 1.0]
     """
-    forms = (
-        ("one column", "names a value that only one person has", 1),
-        ("several columns", f"combines values of up to {WIDEST} columns that only one has", WIDEST),
-    )
-    return [_singled(scene, *form) for form in forms if form[2] == 1 or len(scene.columns) > 1]
+    found = [(form, *FORMS[form]) for form in forms]
+    return [_singled(scene, *each) for each in found if each[2] == 1 or len(scene.columns) > 1]
 
 
 def _singled(scene: Scene, form: str, words: str, widest: int) -> AttackScore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,73 @@ def _typed(cells: pl.Series, kind: str) -> pl.Series:
     if numbers.null_count() > cells.null_count():
         raise CannotMeet(f"column {cells.name!r} of the release is declared numeric and is not")
     return numbers.alias(cells.name)
+
+
+def in_its_groups(original: Table, release: Table) -> Table:
+    """The original with the groups of values that a release has in place of them.
+
+    Intervals (``[20, 40)``, ``< 20``, ``>= 90``), codes that end in stars (``75***``), a star alone
+    and one group of all other texts are understood. A column stays as it is if a value fits two
+    groups, or none does.
+
+    Examples
+    --------
+    >>> one = Table(pl.DataFrame({"age": [21, 40, None], "zip": ["75011", "75012", "01000"]}))
+    >>> two = Table(pl.DataFrame({"age": ["[20, 40)", ">= 40"], "zip": ["75***", "01***"]}))
+    >>> in_its_groups(one, two).frame.rows()
+    [('[20, 40)', '75***'), ('>= 40', '75***'), (None, '01***')]
+    """
+    shared = [c for c in release.frame.columns if c in original.frame.columns]
+    columns = {c: _grouped(original.frame[c], release.frame[c]) for c in shared}
+    new = {name: series for name, series in columns.items() if series is not None}
+    if not new:
+        return original
+    mine = original.frame.get_columns()
+    frame = pl.DataFrame([new.get(series.name, series) for series in mine])
+    return Table(frame, original.roles, original.library)
+
+
+def _grouped(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
+    """The group of each value; what is in none stays apart from all. `None`: no groups."""
+    if theirs.dtype != pl.String:
+        return None
+    labels = bare(theirs).drop_nulls().unique().sort().to_list()
+    values = bare(mine).drop_nulls().unique()
+    if not labels or set(values.cast(pl.String)) >= set(labels):
+        return None
+    fits: dict[str, list[str]] = {str(value): [] for value in values.cast(pl.String)}
+    for text, value in zip(values.cast(pl.String), values):
+        fits[text] = [label for label in labels if _inside(value, label)]
+    if any(len(found) > 1 for found in fits.values()) or not any(fits.values()):
+        return None
+    spare = [label for label in labels if [label] not in fits.values()]
+    rest = spare[0] if len(spare) == 1 and mine.dtype == pl.String else None
+    groups = {
+        text: found[0] if found else rest or f"no group: {text}" for text, found in fits.items()
+    }
+    return bare(mine).cast(pl.String).replace(groups).alias(mine.name)
+
+
+def _inside(value: Any, label: str) -> bool:
+    if label in ("*", value):
+        return True
+    if isinstance(value, str):
+        stem = label.rstrip("*")
+        starred = label == stem + "*" * (len(value) - len(stem)) != stem
+        return starred and value.startswith(stem)
+    if not isinstance(value, int | float):
+        return False
+    if found := _BETWEEN.match(label):
+        return float(found[1]) <= value < float(found[2])
+    if found := _BEYOND.match(label):
+        end = float(found[2])
+        return value < end if found[1] == "<" else value >= end
+    return False
+
+
+_NUMBER = r"(-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?)"
+_BETWEEN = re.compile(rf"^\[{_NUMBER}, {_NUMBER}\)$")
+_BEYOND = re.compile(rf"^(<|>=) {_NUMBER}$")
 
 
 def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> list[pl.Series]:

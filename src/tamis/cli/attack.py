@@ -80,8 +80,12 @@ def attack(
     original = source.read_wide(said=False)
     if not (quiet or as_json):
         print_understood(original)
-    original, released, alter = _opened(original, source, release)
     others = None if control is None else _control(original, source, control)
+    original, released, alter = _opened(original, source, release)
+    if others is not None:
+        from tamis.attack.sources import in_its_groups
+
+        others = in_its_groups(others, released)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
             original,
@@ -105,7 +109,7 @@ def _opened(
     original: Table, source: TableSource, release: str
 ) -> tuple[Table, Table, Alter | None]:
     """The original in the terms of the release, the release, and how it was altered if it was."""
-    from tamis.attack.sources import altered_by, in_its_terms, published_table
+    from tamis.attack.sources import altered_by, in_its_groups, in_its_terms, published_table
 
     if Path(release).is_dir():
         from tamis.publish.layout import NAME, read_json
@@ -118,7 +122,8 @@ def _opened(
         from tamis.cli.retain import read_like
 
         table, alter, ks = read_like(original, source, release), None, (5,)
-    return in_its_terms(original, table, source.rules().binary, ks), table, alter
+    terms = in_its_terms(original, table, source.rules().binary, ks)
+    return in_its_groups(terms, table), table, alter
 
 
 def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
