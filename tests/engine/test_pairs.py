@@ -14,8 +14,8 @@ from tamis.engine.backend import Engine
 from tamis.engine.pairs import (
     Pairs,
     class_totals,
+    feature_gains,
     feature_totals,
-    gains,
     hold_pairs,
     patterns,
     sample_pairs,
@@ -58,7 +58,7 @@ def test_patterns_and_gains_against_loops(engine, tmp_path):
     assert {row[:2]: row[2] for row in patterns(found, chosen).iter_rows()} == wanted
     others = [f for f in names if f not in chosen]
     more = Counter((f, pattern(e), labels[e]) for f, e in product(others, has) if f in has[e])
-    assert {row[:3]: row[3] for row in gains(found, chosen).iter_rows()} == more
+    assert {row[:3]: row[3] for row in feature_gains(found, chosen).iter_rows()} == more
     assert patterns(found, [])["n"].sum() == 60
 
 
