@@ -112,7 +112,7 @@ def test_an_empty_table_counts_nothing():
 @pytest.mark.parametrize("labels", [2, 9])
 def test_narrow_numbers_and_many_labels_are_counted_by_definition(labels):
     """0.1 is no 32-bit number: the nearest one lies above it, and must not count as up to 0.1."""
-    numbers = np.float32([0.1, 0.5, np.nan, -0.0, 3e38]).repeat(labels)
+    numbers = np.array([0.1, 0.5, np.nan, -0.0, 3e38], dtype=np.float32).repeat(labels)
     target = [f"y{i % labels}" for i in range(len(numbers))]
     column = pl.Series(numbers).fill_nan(None)
     frame = pl.DataFrame({"x": column, "y": [None, *target[1:]]})
