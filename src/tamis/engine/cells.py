@@ -143,7 +143,7 @@ def alike_counts(
     every = cells.with_columns(nw.lit(1).alias("all"), nw.col(value).cast(nw.String).alias("said"))
     keys = ["all", *columns]
     one = nw.col("said").min().over(*keys) == nw.col("said").max().over(*keys)
-    marked = engine.hold(every.with_columns(_when(one).alias("one")))
+    marked = engine.hold(every.with_columns(one_where(one).alias("one")))
     alike = marked.filter(nw.col("one") == 1)
     groups, of = (count_distinct(engine, frame, keys) for frame in (alike, marked))
     if who:
@@ -157,7 +157,7 @@ def _without(
 ) -> Dropped:
     others = [c for c in quasi if c != column]
     if not who:
-        alone = _when(nw.col(ROWS) == 1)
+        alone = one_where(nw.col(ROWS) == 1)
         found = engine.small(
             merge_cells(members, others).select(
                 _whole(nw.col(ROWS).min(), "k"), _whole(alone.sum(), "alone")
@@ -181,7 +181,7 @@ def _with_size(members: Frame, quasi: Sequence[str]) -> Frame:
     return members.with_columns(_whole(nw.col(ROWS).count().over(*quasi), SIZE))
 
 
-def _when(condition: nw.Expr) -> nw.Expr:
+def one_where(condition: nw.Expr) -> nw.Expr:
     """1 where a condition holds, else 0: not every engine sums booleans."""
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 

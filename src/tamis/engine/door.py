@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import count_rows, people_by
+from tamis.engine.cells import count_distinct, count_rows, one_where, people_by
 from tamis.errors import InputError, listed
 from tamis.table import Table
 
@@ -61,8 +61,6 @@ class LargeTable:
     @cached_property
     def who(self) -> list[str]:
         """The columns that tell people apart; empty if each row is a different person."""
-        from tamis.engine.cells import count_distinct
-
         columns = self.columns(self.told_apart_by)
         if not columns or count_distinct(self.engine, self.frame, columns) == self.rows:
             return []
@@ -94,9 +92,9 @@ def check_large(table: LargeTable) -> None:
     """Refuse what no later step could use: empty columns, infinite numbers, a missing target."""
     names = [c for c in table.names if c in table.shape.frame.columns]
     columns, schema = table.columns(names), table.frame.collect_schema()
-    gone = [_when(nw.col(c).is_null()).alias(f"gone_{c}") for c in columns]
+    gone = [one_where(nw.col(c).is_null()).alias(f"gone_{c}") for c in columns]
     endless = [
-        _when(nw.col(c).abs() == nw.lit(float("inf"))).alias(f"endless_{c}")
+        one_where(nw.col(c).abs() == nw.lit(float("inf"))).alias(f"endless_{c}")
         for c in columns
         if schema[c].is_float()
     ]
@@ -120,10 +118,6 @@ def check_large(table: LargeTable) -> None:
             f"the target {target!r} is missing in {count} of {table.rows} rows; give these rows a "
             "label or remove them first"
         )
-
-
-def _when(condition: nw.Expr) -> nw.Expr:
-    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
 def refuse_nested(schema: pl.Schema) -> None:

@@ -97,7 +97,7 @@ def patterns(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
     return records.engine.small(found).sort(PATTERN, LABEL)
 
 
-def gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
+def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
     """What one more feature would add to some, counted for all other features at once.
 
     Columns `feature`, `pattern` (over `chosen`), `label` and `n`: the entities with that pattern
