@@ -80,12 +80,12 @@ FAST = Settings(
 DATE = "2026-11-15"
 
 
-@pytest.fixture(scope="session")
-def outcome() -> Outcome:
+@pytest.fixture(scope="package")
+def outcome(quick_look: None) -> Outcome:
     return consider(patients(rows=500), FAST)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def published(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder to read from, not to change."""
     folder = tmp_path_factory.mktemp("published") / "out"

@@ -121,8 +121,8 @@ class ColumnShares(TypedDict):
     """What one column teaches and tells, as shares of what all columns do."""
 
     teaches: float
-    teaches_beyond: float
-    """Beyond the (other) released columns."""
+    teaches_beyond: float | None
+    """Beyond the (other) released columns; `None` where those are altered."""
     tells: float | None
     """`None` where no column but the target is sensitive."""
     tells_beyond: float | None

@@ -78,21 +78,27 @@ class _Reasons:
 
     @cached_property
     def secret(self) -> str | None:
-        """The sensitive column, where something here tells of it and it is not the target."""
+        """The sensitive column, where that is not the target."""
         told = self.outcome.decision.scorecard.compared.choosing
         return self.outcome.evaluator.sensitive if told.secret_gains is not None else None
+
+    @cached_property
+    def as_they_are(self) -> bool:
+        """Whether the release is of columns as they are, so that what more would add is known."""
+        release = self.outcome.decision.chosen.release
+        return self.outcome.evaluator.yardstick.columns(release) is not None
 
     def story(self, name: str) -> ColumnFate:
         fate, why = self._fate(name)
         return {"name": name, "fate": fate, "why": why, "shares": self._shares(name)}
 
     def _shares(self, name: str) -> ColumnShares:
-        found = self.outcome.column_bits[name]
+        found, told = self.outcome.column_bits[name], self.secret is not None
         return {
             "teaches": found.teaches,
-            "teaches_beyond": found.teaches_beyond,
-            "tells": None if self.secret is None else found.tells,
-            "tells_beyond": None if self.secret is None else found.tells_beyond,
+            "teaches_beyond": found.teaches_beyond if self.as_they_are else None,
+            "tells": found.tells if told else None,
+            "tells_beyond": found.tells_beyond if told and self.as_they_are else None,
         }
 
     def _fate(self, name: str) -> tuple[Fate, str]:
@@ -132,7 +138,7 @@ class _Reasons:
             return f"More is learnt about {target} than told about {self.secret}."
         return (
             f"More is told about {self.secret} than learnt about {target}, but the release as a "
-            "whole was worth most."
+            "whole was the best."
         )
 
     def _held_back(self, name: str) -> str:
@@ -151,11 +157,14 @@ class _Reasons:
                 f"Known to attackers: with it, some {self.unit} would share their values with "
                 f"{few}."
             )
-        if self.outcome.evaluator.yardstick.columns(release) is None:
+        if not self.as_they_are:
             return "Other columns were chosen in an altered form."
         teaches, tells = self._beyond(name)
         if tells > NOTICEABLE and teaches < self.outcome.decision.caution * tells:
-            return f"More would be told about {self.secret} than learnt about {target}."
+            return (
+                f"What would be learnt about {target} is not worth what would be told about "
+                f"{self.secret}."
+            )
         if teaches <= NOTICEABLE:
             return f"Next to nothing more would be learnt about {target}."
         if self.outcome.decision.by == "ranks":

@@ -70,6 +70,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         leaving_groups=column_groups(story.kept(shown["columns"])),
         staying_groups=column_groups(story.held(shown["columns"])),
         look=look_rows(look, judged, shown["k"]) if look else [],
+        adds=any((c.get("shares") or {}).get("teaches_beyond") for c in shown["columns"]),
         held_back=_held_back(summary, full),
         useful=story.usefulness(shown),
         strongest=story.strongest(shown["attackers"]),
