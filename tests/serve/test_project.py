@@ -12,7 +12,7 @@ from tamis.errors import InputError
 from tamis.serve.project import Project
 from tamis.serve.workspace import Workspace, opened_workspace, remove_leftovers
 
-LOOK = {
+LOOK: dict[str, Any] = {
     "rows": 30,
     "columns": [
         {"name": "who", "role": "identifier", "telling": True},
@@ -82,7 +82,9 @@ def test_roles_that_cannot_be_are_refused_and_change_nothing(
 
 def test_what_was_said_stays_when_the_table_is_read_again(project: Project):
     project.set_roles(said(x="target", ill="drop"))
-    project.believe({"columns": [*LOOK["columns"], {"name": "new", "role": "target"}]})  # type: ignore[misc]
+    project.believe(
+        {"columns": [*LOOK["columns"], {"name": "new", "role": "target", "telling": False}]}
+    )
     assert project.roles["x"] == "target"
     assert project.roles["new"] == "quasi"  # there is a target already
 

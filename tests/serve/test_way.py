@@ -185,6 +185,8 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     report = page.frame_locator("iframe").locator("h1")
     report.wait_for(timeout=WAIT)
     looked_at(page, "6-comparison")
+    page.locator("iframe").scroll_into_view_if_needed()
+    looked_at(page, "6-report")
     command = page.locator("#command").inner_text()
     assert command.startswith("tamis release patients.csv --target=readmitted --sensitive=hiv")
     assert "--k=7" in command

@@ -169,19 +169,20 @@ class Desk:
 
     def _comparing(self, project: Project, options: dict[str, Any], take: str | None) -> Work:
         def finished(made: str) -> None:
-            project.compared = options
+            project.compared, project.notes = options, work.notes
             name = project.add_draft(Path(made))
             project.suggested = name if take is None else project.suggested
             project.save()
 
         then = "compare" if take is None else "preview"
-        return Work(
+        work = Work(
             "Looking for releases and comparing them",
             project.address(then),
             project.address("settings"),
             project.command("release", options, "--out", "DIR"),
             finished,
         )
+        return work
 
     async def _free_for(self, project: Project) -> None:
         """One comparison at a time: each uses the whole machine."""
@@ -224,7 +225,8 @@ class Desk:
             project.save()
 
         shown = project.release_command(name, str(out))
-        then, back = project.address("published"), project.address("preview")
+        then = project.address("published")
+        back = project.address(f"preview?of={project.drafts[name]}")
         work = Work("Writing and verifying", then, back, shown, finished)
         asked = {
             "draft": str(project.draft(name)),

@@ -34,6 +34,8 @@ FLAG_WORDS = {
     "--missing": "“Texts that mean missing”",
     "--separator": "“Between cells”",
     "--encoding": "“Encoding”",
+    "--force": "“Replace an earlier release of that name”",
+    "--out": "folder",
     "--min-performance": "“The least accuracy”",
     "--max-pbi": "“The most an attacker may gain”",
     "--max-features": "“The most columns”",
@@ -77,10 +79,16 @@ def report_page(text: str) -> Response:
 def in_page_words(message: str) -> str:
     """A message of a command, with the choices of the pages instead of its flags.
 
-    >>> in_page_words("leave it out with --drop x, or pass --force")
-    'leave it out with “Leave out” x, or pass --force'
+    >>> in_page_words("leave it out with --drop, pass --quasi or pass --config")
+    'leave it out with “Leave out”, choose “Known” or pass --config'
     """
-    return re.sub(r"--[a-z-]+", lambda flag: FLAG_WORDS.get(flag[0], flag[0]), message)
+
+    def said(flag: re.Match[str]) -> str:
+        verb, name = flag.groups()
+        words = FLAG_WORDS.get(name)
+        return flag[0] if words is None else f"{'choose ' if verb else ''}{words}"
+
+    return re.sub(r"(pass )?(--[a-z-]+)", said, message)
 
 
 @cache

@@ -47,6 +47,8 @@ class Project:
     """Whether the table lies in the workspace, because it was dropped into a page."""
     reading: dict[str, Any] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    """The columns that look as if they could identify people."""
     row_is_person: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     audited: dict[str, Any] | None = None
@@ -55,6 +57,8 @@ class Project:
     """The options that the drafts were made with."""
     drafts: dict[str, str] = field(default_factory=dict)
     """The folder in drafts/ of each release that was drafted, by its name."""
+    notes: list[str] = field(default_factory=list)
+    """What the comparison said on its way."""
     suggested: str = ""
     """The release that was chosen without anyone's help."""
     published: list[dict[str, Any]] = field(default_factory=list)
@@ -95,9 +99,8 @@ class Project:
     @property
     def source_options(self) -> dict[str, Any]:
         """How the table is read and what its columns are, as options of any command."""
-        look = self.found("look.json") or {"columns": []}
         of = {role: [n for n, r in self.roles.items() if r == role] for role in ROLES}
-        keys = {c["name"] for c in look["columns"] if c["telling"]}
+        keys = set(self.keys)
         given = {
             "target": next(iter(of["target"]), None),
             "sensitive": next(iter(of["sensitive"]), None),
@@ -135,6 +138,7 @@ class Project:
     def believe(self, look: Mapping[str, Any], known: Mapping[str, str] | None = None) -> None:
         """Take over what the columns seem to be, except where the person has said it."""
         names = [c["name"] for c in look["columns"]]
+        self.keys = [c["name"] for c in look["columns"] if c["telling"]]
         said = {name: role for name, role in (known or self.roles).items() if name in names}
         taken = set(said.values()) & {"target", "sensitive"}
         self.roles = {

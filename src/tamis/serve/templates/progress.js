@@ -21,7 +21,7 @@ if (watched) {
     }
     began = performance.now() - 1000 * told.seconds;
     part("doing").textContent = told.doing;
-    part("place").textContent = told.total ? `${told.done} of ${told.total}` : "";
+    part("place").textContent = told.total ? `${told.done} of ${told.total} done, ` : "";
     if (told.total) {
       part("bar").max = told.total;
       part("bar").value = told.done;
