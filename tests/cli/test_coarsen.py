@@ -67,7 +67,7 @@ def test_words_say_levels_and_score(run, table, flags):
     ("more", "code", "words"),
     [
         (("--k", "500"), 1, "at most 0 may be"),
-        (("--search", "learning"), 2, "not here yet"),
+        (("--search", "learning", "--metric", "height"), 2, "leave out --max-suppressed"),
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
         (("--max-suppressed", "2"), 2, "0<=x<=1"),
@@ -83,3 +83,20 @@ def test_what_cannot_be_done_is_said(run, table, flags, more, code, words):
 
 def test_the_command_knows_every_metric():
     assert set(METRICS) == set(metrics.METRICS)
+
+
+def test_levels_may_be_chosen_by_what_they_keep_and_tell(run, tmp_path):
+    from tamis.datasets import patients
+
+    patients(rows=500).frame.drop("patient").write_csv(tmp_path / "stays.csv")
+    asked = ("coarsen", tmp_path / "stays.csv", "--target", "readmitted", "--sensitive", "hiv")
+    output = tmp_path / "coarse.csv"
+    options = ("--quasi", "zip,birth_year,sex,job", "--search", "learning", "-o", output, "--json")
+    done = run(*asked, *options)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["k_anonymity"] >= 5
+    assert found["suppressed_rows"] == 0
+    assert set(found["levels"]) == set(found["ladders"])
+    assert "hiv" not in found["levels"]
+    assert "hiv" not in output.read_text().splitlines()[0].split(",")

@@ -16,6 +16,7 @@ from tamis.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from tamis.coarsen.ladder import Ladder
     from tamis.coarsen.search import Coarsened
     from tamis.table import Table
 
@@ -51,7 +52,7 @@ METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height"
     type=click.Choice(["exact", "local", "learning"]),
     default="exact",
     show_default=True,
-    help="One level a column, or each class its own intervals.",
+    help="One level a column, each class its own intervals, or what is kept and told.",
 )
 @click.option(
     "--split-by",
@@ -82,12 +83,12 @@ def coarsen(
     if output is not None:
         format_named(output)
     table = source.read_said()
-    found = coarsened(
-        table,
-        given_ladders(source, ladder, ladders),
-        Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t")),
-        **asked,
-    )
+    given = given_ladders(source, ladder, ladders)
+    if asked["search"] == "learning":
+        found = _learnt(table, given, asked)
+    else:
+        limits = Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t"))
+        found = coarsened(table, given, limits, **asked)
     if output is not None:
         _write(found, Path(output))
     if as_json:
@@ -96,6 +97,49 @@ def coarsen(
         print_json(_result(found, table))
     else:
         _print_found(found, table, output)
+
+
+def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Coarsened:
+    """The form of each column that is worth most by what it keeps and tells."""
+    import numpy as np
+
+    from tamis.coarsen.ladder import Ladder
+    from tamis.coarsen.search import Coarsened
+    from tamis.errors import InputError
+    from tamis.flow import Settings, consider
+    from tamis.risk.grouping import grouped
+
+    if asked["max_suppressed"] or asked["metric"] != "loss":
+        raise InputError(
+            "--search learning leaves no row out and goes by what is kept and told, not by a "
+            "metric; leave out --max-suppressed and --metric"
+        )
+    if table.roles.target is None:
+        raise InputError("--search learning needs a target; name it with --target")
+    settings = Settings(
+        k=asked["k"], l=asked["l"], t=asked["t"], methods={"front": {}, "coarsen": {}}
+    )
+    outcome = consider(table, settings, ladders=given)
+    row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
+    ladders = {c: Ladder.from_dict(c, form.ladder) for c, form in forms.items()}
+    ladders |= {c: Ladder.from_dict(c, {"common": []}) for c in table.features if c not in forms}
+    levels = {
+        c: forms[c].level if c in forms else int(c not in row.release.features)
+        for c in table.features
+    }
+    release = row.release.table
+    known = grouped(release.frame, release.quasi, table.people) if release.quasi else None
+    return Coarsened(
+        release,
+        np.ones(table.rows, dtype=np.bool_),
+        {c: ladders[c] for c in table.features},
+        levels,
+        "kept - told",
+        (row.value("kept") or 0.0) - (row.value("told") or 0.0),
+        0.0,
+        1 if known is None else len(known.sizes),
+        int(row.value("k_anonymity") or 0),
+    )
 
 
 def _result(found: Coarsened, table: Table) -> dict[str, Any]:
@@ -124,7 +168,7 @@ def _write(found: Coarsened, path: Path) -> None:
 
     table = found.table
     leaving = [c for c in table.frame.columns if c not in table.roles.identifiers]
-    known = [c for c in found.ladders if c in leaving]
+    known = [c for c in found.ladders if c in leaving and c in table.quasi]
     with written(path) as draft:
         write_table(only(table.frame, leaving), draft)
         again = read_written(draft, format_named(draft))
@@ -164,7 +208,7 @@ def _levels(found: Coarsened) -> Any:
 
 def _score_words(found: Coarsened) -> str:
     score = f"{found.metric} {found.score:.4g}"
-    if found.levels is None:
+    if found.levels is None or found.metric == "kept - told":
         return f"{score}."
     if found.proven:
         return f"{score}: no levels are better."

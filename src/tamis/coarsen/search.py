@@ -29,7 +29,7 @@ from tamis.risk.grouping import coded, dense, scope
 from tamis.table import Table, kind_of
 
 Search = Literal["exact", "local"]
-SEARCHES = ("exact", "local", "learning")
+SEARCHES = ("exact", "local")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +143,6 @@ def coarsened(
     """
     if search not in SEARCHES:
         raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
-    if search == "learning":
-        raise InputError("the search 'learning' is not here yet; choose exact or local")
     request = _request(data, ladders, constraints or Constraints())
     if search == "local":
         return _local(request, metric, split_by)
