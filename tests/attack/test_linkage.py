@@ -181,3 +181,19 @@ def test_a_scene_needs_something_to_compare():
         Scene(numbers(5, 0), Table(pl.DataFrame({"other": [1]})))
     with pytest.raises(InputError, match="no column 'zip'"):
         Scene(numbers(5, 0), numbers(5, 0), known=("zip",))
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.03])
+def test_what_counts_as_found_is_nearly_what_is_truly_found(spread):
+    table = numbers(200, 0)
+    drawn = np.random.default_rng(3).normal(0, spread, (200, 4))
+    true, noisy = table.frame.to_numpy(), table.frame.to_numpy() + drawn
+    scene = Scene(table, Table(pl.DataFrame(noisy, schema=list("abcd"))), known=("a", "b"))
+    span = np.maximum(true.max(axis=0), noisy.max(axis=0)) - np.minimum(
+        true.min(axis=0), noisy.min(axis=0)
+    )
+    far = (np.abs(true[:, None, :2] - noisy[None, :, :2]) / span[:2]).sum(axis=2)
+    truly = (far.argmin(axis=1) == np.arange(200)).mean()
+    found = linkage(scene, errors=())[0].success.value
+    assert 0.1 < truly < 1.0
+    assert found == pytest.approx(truly, abs=0.06)
