@@ -1,4 +1,4 @@
-"""The exposure of 5 million rows of 10 columns on each engine, and a count of pairs.
+"""The exposure of one and five million rows of 10 columns, in memory and on each engine.
 
 Each runs in a process of its own: CPU seconds, and the most memory it held.
 """

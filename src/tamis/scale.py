@@ -48,6 +48,8 @@ from tamis.table_file import Format, write_parts
 TRIES = 4
 """Searches on the sample, each for twice the anonymity of the one before."""
 ALTERING = ("flip", "noise", "dp")
+SELECTING = ("front", "breach")
+"""Methods that release some columns as they are; others work on tables in memory."""
 PERSON, KEY = "person", "key"
 _DIGITS = 14
 """Hex digits of a hash that number a person."""
@@ -110,7 +112,7 @@ def consider_large(
     k, best = sample.k_for(settings.k), 0
     for _ in range(TRIES):
         outcome = consider(sample.table, replace(settings, k=k), tell=tell)
-        promises = _promises(large, outcome, settings.k)
+        promises = _promises(outcome, settings.k)
         if tell is not None:
             tell("counting all rows", 0, 1)
         measured = tuple(_measured(large, promise) for promise in promises)
@@ -133,22 +135,23 @@ def _only_columns(settings: Settings) -> Settings:
             f"{listed(altering)} alters cells, which is done in memory only; pass --engine memory, "
             "or --methods front"
         )
-    in_memory = ("containment", "coarsen")
-    kept = {name: options for name, options in chosen.items() if name not in in_memory}
+    kept = {name: options for name, options in chosen.items() if name in SELECTING}
     if not kept:
         raise InputError(
-            "containment and coarser forms are searched in memory only; pass --engine memory, or "
-            "--methods front"
+            f"{listed(chosen)} works in memory only; pass --engine memory, or --methods front"
         )
     return replace(settings, methods=kept)
 
 
-def _promises(large: LargeTable, outcome: Outcome, k: int) -> tuple[Promise, ...]:
+def _promises(outcome: Outcome, k: int) -> tuple[Promise, ...]:
     release = outcome.decision.chosen.release
-    if strange := [c for c in release.features if c not in large.shape.features]:
+    whole, chosen = outcome.table.frame, release.table.frame
+    known = [c for c in release.features if c in whole.columns]
+    same = [c for c in known if chosen.get_column(c).equals(whole.get_column(c))]
+    if strange := [c for c in release.features if c not in same]:
         raise CannotMeet(
-            f"the release has column {listed(strange)}, which the table does not; pass "
-            "--engine memory"
+            f"the release has column {listed(strange)} in another form than the table, which is "
+            "made in memory only; pass --engine memory"
         )
     return tuple(replace(promise, at_least=k) for promise in release.promises)
 
