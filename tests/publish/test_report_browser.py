@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tamis.publish.report import render
-from tests.publish.example_summary import example
+from tests.publish.example_summary import example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
 from tests.publish.page_state import settled, slide, state
 
@@ -135,9 +135,17 @@ CONTRASTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("audience", ["holder", "recipient"])
-def test_words_stand_out_from_what_is_behind_them(opened, audience):
-    page = opened(render(example(), audience), reduced_motion="reduce")
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: render(example()),
+        lambda: render(kept_and_told()),
+        lambda: render(example(), "recipient"),
+    ],
+    ids=["ranks", "kept-and-told", "recipient"],
+)
+def test_words_stand_out_from_what_is_behind_them(opened, made):
+    page = opened(made(), reduced_motion="reduce")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         settled(page)
