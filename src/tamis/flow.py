@@ -87,6 +87,9 @@ class Settings:
     take : str, optional
         The release to take, by its name in an earlier comparison, instead of the best one; it must
         meet every limit too.
+    search_rows : int
+        The most rows to learn from, choose by and report on, together; of larger tables a sample
+        is drawn. Promises count all rows.
     format : {"csv", "parquet"}
     seed : int
         For every random draw. It is recorded, but not published.
@@ -113,6 +116,7 @@ class Settings:
     attackers: tuple[str, ...] = ("c45", "nb")
     methods: Mapping[str, Mapping[str, Any]] | None = None
     holdout: float = 0.25
+    search_rows: int = 50_000
     take: str | None = None
     format: Literal["csv", "parquet"] = "csv"
     seed: int = 0
@@ -129,6 +133,8 @@ class Settings:
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
+        if self.search_rows < 100:
+            raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
@@ -247,6 +253,7 @@ def consider(
         refuse_unsaid(table)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
+    split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     evaluator = Evaluator(

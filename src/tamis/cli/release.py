@@ -599,6 +599,13 @@ def method_options(command: Any) -> Any:
 )
 @click.option("--take", metavar="NAME", help="Publish this one of the releases, not the best.")
 @click.option(
+    "--search-rows",
+    type=click.IntRange(100),
+    default=50_000,
+    show_default=True,
+    help="The most rows to learn from; promises count all.",
+)
+@click.option(
     "--write",
     type=click.Choice(["csv", "parquet"]),
     default="csv",

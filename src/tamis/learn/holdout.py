@@ -45,6 +45,8 @@ class HoldOut:
     seen: RowNumbers
     choosing: RowNumbers
     reporting: RowNumbers
+    total: int | None = None
+    """The rows of the table, where some are in no part."""
 
     @classmethod
     def drawn(
@@ -90,6 +92,33 @@ class HoldOut:
         seen, choosing, reporting = (np.flatnonzero(part == number) for number in range(3))
         return cls(seen, choosing, reporting)
 
+    def sampled(
+        self,
+        most: int,
+        y: Any,
+        random_state: int = 0,
+        groups: NDArray[np.int64] | None = None,
+    ) -> HoldOut:
+        """The same with about so many rows in all; the rest are in no part.
+
+        Rows are drawn class by class, and people whole, from each part in proportion.
+
+        >>> split = HoldOut.drawn(["a", "b"] * 80, share=0.25)
+        >>> few = split.sampled(40, ["a", "b"] * 80)
+        >>> len(few.seen), len(few.choosing), len(few.reporting), few.rows
+        (20, 10, 10, 160)
+        """
+        if most >= self.rows:
+            return self
+        labels = np.unique(np.asarray(y), return_inverse=True)[1]
+        parts = []
+        for number, rows in enumerate((self.seen, self.choosing, self.reporting)):
+            whose = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+            kept = held_rows(labels[rows], most / self.rows, random_state + number, whose)
+            parts.append(rows[kept])
+        seen, choosing, reporting = parts
+        return HoldOut(seen, choosing, reporting, self.rows)
+
     @cached_property
     def held(self) -> RowNumbers:
         """The rows that no search sees, ascending."""
@@ -97,7 +126,8 @@ class HoldOut:
 
     @property
     def rows(self) -> int:
-        return len(self.seen) + len(self.held)
+        """The rows of the table."""
+        return len(self.seen) + len(self.held) if self.total is None else self.total
 
     @cached_property
     def is_seen(self) -> NDArray[np.bool_]:

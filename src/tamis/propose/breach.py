@@ -50,7 +50,7 @@ class Breach:
     search: str = "auto"
     attacker: str | None = None
     folds: int = 10
-    most: int = 8
+    most: int = 4
 
     def __post_init__(self) -> None:
         if self.search not in SEARCHES:

@@ -17,7 +17,7 @@ from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import coded, joined
+from tamis.risk.grouping import Coded, coded, counted_with, distinct, joined
 from tamis.select.front import BUDGET, search_front, thinned
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -123,9 +123,16 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
         return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
     known = set(table.quasi)
     quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
+    if not quasi or not problem.only_k:
+        return lambda columns: (
+            not (asked := [quasi[c] for c in columns if c in quasi])
+            or problem.kept(reduce(joined, asked))
+        )
+    rows = distinct(list(quasi.values()))
+    few = {i: Coded(each.codes[rows.first], each.radix) for i, each in quasi.items()}
 
     def keeps(columns: Columns) -> bool:
-        asked = [quasi[c] for c in columns if c in quasi]
-        return not asked or problem.kept(reduce(joined, asked))
+        asked = [few[c] for c in columns if c in few]
+        return not asked or int(counted_with(reduce(joined, asked), rows.counts).min()) >= k
 
     return keeps

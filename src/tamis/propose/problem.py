@@ -71,6 +71,11 @@ class Problem:
             classes = joined(classes, self.beside)
         return asked.kept(classes, secret if asked.of_secrets else None, self._people)
 
+    @property
+    def only_k(self) -> bool:
+        """Whether rows alike need only be counted: each is a person, and nothing else is asked."""
+        return self.table.people is None and self.anonymity is None and self.beside is None
+
     @cached_property
     def _people(self) -> Coded | None:
         return None if self.table.people is None else people_of(self.table.people)

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from tamis.coarsen.learnt_forms import CoarserForm
 from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
 from tamis.learn.coded_table import CodedTable
-from tamis.risk.grouping import Coded, coded, counted, joined, people_in, people_of
+from tamis.risk.grouping import (
+    Coded,
+    coded,
+    counted,
+    counted_with,
+    distinct,
+    joined,
+    people_in,
+    people_of,
+)
 
 Keeps = Callable[[Columns], bool]
 
@@ -168,11 +177,15 @@ def keeps_people(
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
     who = None if people is None else people_of(people)
     cells: dict[int, Coded] = {}
+    rows = None
+    if known and who is None and also is None:  # then rows alike are counted once for all
+        rows = distinct([coded(frame[:, column]) for column in sorted(known)])
 
     def of_rung(number: int) -> Coded:
         if number not in cells:
             rung = rungs[number]
-            cells[number] = _cells(rung, frame[:, rung.column])
+            found = _cells(rung, frame[:, rung.column])
+            cells[number] = found if rows is None else Coded(found.codes[rows.first], found.radix)
         return cells[number]
 
     @cache
@@ -183,6 +196,8 @@ def keeps_people(
         if not together:
             return True
         classes = reduce(joined, together)
+        if rows is not None:
+            return int(counted_with(classes, rows.counts).min()) >= k
         sizes = counted(classes)[1] if who is None else people_in(classes, who)
         return int(sizes.min()) >= k and (also is None or also(classes))
 

@@ -122,6 +122,35 @@ def counted(column: Coded) -> tuple[Ints, Ints]:
     return np.unique(column.codes, return_counts=True)
 
 
+def counted_with(column: Coded, weights: Ints) -> Ints:
+    """How many rows each code that occurs stands for, where each row stands for several.
+
+    >>> counted_with(Coded(np.array([7, 2, 7]), 9), np.array([5, 1, 2])).tolist()
+    [1, 7]
+    """
+    codes = dense(column).codes
+    sums = np.bincount(codes, weights=weights)
+    return np.asarray(sums, dtype=np.int64)
+
+
+class Distinct(NamedTuple):
+    """The rows that are first of their kind, and how many are of each kind."""
+
+    first: Ints
+    counts: Ints
+
+
+def distinct(columns: Sequence[Coded]) -> Distinct:
+    """The distinct rows of some columns: what holds for their classes holds for all rows.
+
+    >>> distinct([Coded(np.array([0, 1, 0, 0]), 2), Coded(np.array([1, 0, 1, 0]), 2)])
+    Distinct(first=array([3, 0, 1]), counts=array([1, 2, 1]))
+    """
+    keys = reduce(joined, columns)
+    _, first, counts = np.unique(keys.codes, return_index=True, return_counts=True)
+    return Distinct(first, counts)
+
+
 def people_of(numbers: Ints) -> Coded:
     """The person of each row, from numbers that have no gaps."""
     return Coded(numbers, int(numbers.max()) + 1)
