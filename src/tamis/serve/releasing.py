@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from starlette.background import BackgroundTask
@@ -14,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from tamis.errors import InputError
+from tamis.publish.figures import change, percent
 from tamis.publish.layout import PRIVATE, RELEASE, REPORT
 from tamis.serve.archive import PUBLIC, pack
 from tamis.serve.body import Form
@@ -28,6 +31,37 @@ SHOWN_ROWS = 8
 # 6. The comparison
 
 
+class Choice(NamedTuple):
+    """A release that can be taken."""
+
+    name: str
+    features: list[str]
+    figures: list[tuple[str, str]]
+    """What each figure is called, and the figure."""
+
+
+def choices(candidates: Sequence[Mapping[str, Any]], best: str, caution: float) -> list[Choice]:
+    """The releases that keep the limits: the suggested one first, then by what they are worth."""
+
+    def order(found: Mapping[str, Any]) -> tuple[bool, float]:
+        if "worth" not in found:
+            return found["name"] != best, found["place"]
+        kept, told = found["worth"]
+        return found["name"] != best, caution * told - kept
+
+    free = sorted((c for c in candidates if not c["fails"]), key=order)
+    return [Choice(c["name"], c["features"], _figures(c)) for c in free]
+
+
+def _figures(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if "kept" not in found:
+        right, gain = percent(found["performance"]), change(found["pbi"])
+        return [("A model is right", right), ("Gain of an attacker", gain)]
+    told = found["told"]
+    told_words = "nothing to tell" if told is None else percent(told)
+    return [("Kept of the target", percent(found["kept"])), ("Told of the secret", told_words)]
+
+
 @step
 async def compare(desk: Desk, project: Project, request: Request) -> Response:
     if not project.is_compared:
@@ -38,7 +72,7 @@ async def compare(desk: Desk, project: Project, request: Request) -> Response:
         "compare",
         here="compare",
         project=project,
-        free=[c for c in candidates if not c["fails"]],
+        free=choices(candidates, project.suggested, project.settings.get("caution") or 1.0),
         barred=[c for c in candidates if c["fails"]],
         suggested=project.suggested,
         report=project.address(f"drafts/{next(iter(project.drafts.values()))}/holder"),
