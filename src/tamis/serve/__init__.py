@@ -4,8 +4,11 @@
 
     server      binds to 127.0.0.1, runs until it is told to end
     doors       who may come in: host, token, cookie, origin
-    app         addresses and the steps behind them
+    app         addresses, and what is answered to errors
+    steps       from choosing a table to progress, each with its page and its form
+    releasing   the comparison, what would be published, publishing
     checking    a release from elsewhere, dropped in and verified
+    desk        what is open and under way; starts what takes a while
     project     one table on its way: columns, settings, drafts, on disk
     workspace   the private folder that holds all this
     command     a project as options: of a command line, of a configuration file

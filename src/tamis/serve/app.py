@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tamis.errors import TamisError
-from tamis.serve import checking, steps
+from tamis.serve import checking, releasing, steps
 from tamis.serve.body import TooLarge
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, Doors
@@ -35,14 +35,14 @@ ROUTES = [
     ("GET", f"{TABLE}/work", steps.work),
     ("GET", f"{TABLE}/events", steps.events),
     ("POST", f"{TABLE}/stop", steps.stop),
-    ("GET", f"{TABLE}/compare", steps.compare),
-    ("POST", f"{TABLE}/take", steps.take),
-    ("GET", f"{TABLE}/drafts/{{draft}}/{{audience}}", steps.draft_report),
-    ("GET", f"{TABLE}/preview", steps.preview),
-    ("POST", f"{TABLE}/publish", steps.publish_draft),
-    ("GET", f"{TABLE}/published", steps.published),
-    ("GET", f"{TABLE}/archive", steps.archive),
-    ("GET", f"{TABLE}/tamis.toml", steps.configuration),
+    ("GET", f"{TABLE}/compare", releasing.compare),
+    ("POST", f"{TABLE}/take", releasing.take),
+    ("GET", f"{TABLE}/drafts/{{draft}}/{{audience}}", releasing.draft_report),
+    ("GET", f"{TABLE}/preview", releasing.preview),
+    ("POST", f"{TABLE}/publish", releasing.publish_draft),
+    ("GET", f"{TABLE}/published", releasing.published),
+    ("GET", f"{TABLE}/archive", releasing.archive),
+    ("GET", f"{TABLE}/tamis.toml", releasing.configuration),
     ("POST", f"{TABLE}/forget", steps.forget),
     ("GET", "/verify", checking.verify_page),
     ("POST", "/verify", checking.verify_folder),

@@ -184,12 +184,16 @@ class Desk:
         )
         return work
 
+    def is_comparing(self, project: Project) -> bool:
+        number, worker = self.releasing or ("", None)
+        return number == project.id and worker is not None and worker.work.state == "working"
+
     async def _free_for(self, project: Project) -> None:
         """One comparison at a time: each uses the whole machine."""
         if self.releasing is None:
             return
         number, worker = self.releasing
-        if worker.alive and worker.work.state == "working":
+        if worker.work.state == "working":
             busy = self.workspace.projects[number].name
             raise InputError(
                 f"releases of {busy} are being compared; stop that first, or wait until it is done"

@@ -134,7 +134,7 @@ _FIELDS = (
         "count",
         "Each group of people who look alike has at least {} different values of the secret.",
         "Groups may share the same secret.",
-        least=1,
+        least=2,
     ),
     Field(
         "t",

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import wraps
-from itertools import islice
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from starlette.background import BackgroundTask
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import (
-    FileResponse,
     JSONResponse,
     PlainTextResponse,
     RedirectResponse,
@@ -24,13 +18,11 @@ from starlette.responses import (
 )
 
 from tamis.errors import InputError
-from tamis.publish.layout import PRIVATE, RELEASE, REPORT
 from tamis.serve import pictures
-from tamis.serve.archive import PUBLIC, pack
 from tamis.serve.body import Form, file_name, read_form, receive_file
-from tamis.serve.desk import Desk, default_out
+from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, same
-from tamis.serve.pages import page, report_page
+from tamis.serve.pages import page
 from tamis.serve.project import ROLES, Project
 
 DEMO = {
@@ -42,7 +34,6 @@ DEMO = {
     "readmitted": "target",
 }
 """What the columns of the demo table are."""
-SHOWN_ROWS = 8
 
 Handler = Callable[[Request], Awaitable[Response]]
 Step = Callable[[Desk, Project, Request], Awaitable[Response]]
@@ -278,6 +269,8 @@ def _settings(
 @step
 async def set_settings(desk: Desk, project: Project, request: Request) -> Response:
     form = await checked_form(desk, request)
+    if desk.is_comparing(project):  # in another tab, or by a second click
+        return go(project.address("work"))
     try:
         project.settings = {f.name: f.read(form.all(f.name)) for f in desk.fields}
         project.save()
@@ -340,155 +333,7 @@ async def stop(desk: Desk, project: Project, form: Form) -> str:
     return project.address("work")
 
 
-# 6. The comparison
-
-
-@step
-async def compare(desk: Desk, project: Project, request: Request) -> Response:
-    if not project.is_compared:
-        return go(project.address("settings"))
-    candidates = project.summary()["candidates"]
-    return show(
-        desk,
-        "compare",
-        here="compare",
-        project=project,
-        free=[c for c in candidates if not c["fails"]],
-        barred=[c for c in candidates if c["fails"]],
-        suggested=project.suggested,
-        report=project.address(f"drafts/{next(iter(project.drafts.values()))}/holder"),
-        command=project.release_command(project.suggested),
-        config=True,
-    )
-
-
-@form_step
-async def take(desk: Desk, project: Project, form: Form) -> str:
-    name = form.one("name")
-    if not project.is_compared:
-        return project.address("settings")
-    allowed = [c["name"] for c in project.summary()["candidates"] if not c["fails"]]
-    if name not in allowed:
-        raise InputError("choose one of the releases that keep the limits")
-    if name in project.drafts:
-        return project.address(f"preview?of={quote(project.drafts[name])}")
-    await desk.take(project, name)
-    return project.address("work")
-
-
-@step
-async def draft_report(desk: Desk, project: Project, request: Request) -> Response:
-    """A report of a draft: the holder's, or the one that is handed on."""
-    number, audience = request.path_params["draft"], request.path_params["audience"]
-    if number not in project.drafts.values():
-        return PlainTextResponse("there is no such draft\n", status_code=404)
-    folder = project.folder / "drafts" / number
-    path = folder / PRIVATE / REPORT if audience == "holder" else folder / REPORT
-    return report_page(path.read_text(encoding="utf-8"))
-
-
-def _draft(project: Project, request: Request) -> str:
-    """The name of the draft that an address is about; by default the last."""
-    number = request.query_params.get("of")
-    names = {folder: name for name, folder in project.drafts.items()}
-    return names.get(number or "") or list(project.drafts)[-1]
-
-
-@step
-async def preview(desk: Desk, project: Project, request: Request) -> Response:
-    """What would be published, before it is."""
-    if not project.is_compared:
-        return go(project.address("settings"))
-    return _preview(desk, project, _draft(project, request))
-
-
-def _preview(
-    desk: Desk, project: Project, name: str, error: str = "", out: str | None = None
-) -> Response:
-    folder = project.draft(name)
-    place = str(default_out(project, desk)) if out is None else out
-    return show(
-        desk,
-        "preview",
-        here="preview",
-        project=project,
-        name=name,
-        draft=folder.name,
-        files=[(f, (folder / f).stat().st_size) for f in PUBLIC if (folder / f).is_file()],
-        rows=first_rows(folder),
-        manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
-        out=place,
-        report=project.address(f"drafts/{folder.name}/recipient"),
-        error=error,
-        command=project.release_command(name, place),
-        config=True,
-    )
-
-
-def first_rows(folder: Path) -> list[list[str]]:
-    """The header and some rows as they would be published; nothing for a file that is no text."""
-    path = folder / RELEASE["csv"]
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(islice(csv.reader(file), 1 + SHOWN_ROWS))
-
-
-# 7. Publish
-
-
-@step
-async def publish_draft(desk: Desk, project: Project, request: Request) -> Response:
-    form = await checked_form(desk, request)
-    names = {folder: name for name, folder in project.drafts.items()}
-    name = names.get(form.one("draft"))
-    if name is None or not project.is_compared:
-        return go(project.address("settings"))
-    try:
-        out = desk.place(form.one("out"))
-    except InputError as error:
-        return _preview(desk, project, name, str(error), form.one("out"))
-    await desk.publish(project, name, out, force=bool(form.one("force")))
-    return go(project.address("work"))
-
-
-@step
-async def published(desk: Desk, project: Project, request: Request) -> Response:
-    if not project.published:
-        return go(project.address("preview"))
-    last = project.published[-1]
-    return show(
-        desk,
-        "published",
-        here="preview",
-        project=project,
-        last=last,
-        archive=project.address("archive"),
-        command=last["command"],
-        config=True,
-    )
-
-
-@step
-async def archive(desk: Desk, project: Project, request: Request) -> Response:
-    """What is to be handed on, as one file."""
-    if not project.published:
-        return show(desk, "missing", status=404)
-    folder = Path(project.published[-1]["out"])
-    if not folder.is_dir():
-        raise InputError(f"{folder} is no longer there; publish again")
-    packed = project.folder / f"{folder.name}.zip"
-    packed.unlink(missing_ok=True)
-    await run_in_threadpool(pack, folder, packed, folder.name)
-    gone = BackgroundTask(packed.unlink, missing_ok=True)
-    return FileResponse(packed, filename=packed.name, background=gone)
-
-
-@step
-async def configuration(desk: Desk, project: Project, request: Request) -> Response:
-    """The settings as a file."""
-    headers = {"Content-Disposition": 'attachment; filename="tamis.toml"'}
-    return PlainTextResponse(project.configuration, headers=headers)
+# The end
 
 
 async def leave(request: Request) -> Response:
