@@ -281,3 +281,14 @@ def test_limits_on_kept_and_told_bind():
     assert decide(both, (tell,), by="value", caution=0.0).chosen is shy
     with pytest.raises(CannotMeet, match="share kept of what can be learnt"):
         decide(both, (keep, tell), by="value")
+
+
+def test_a_release_that_is_useless_on_the_rows_kept_aside_cannot_be_taken_either():
+    every = row("everything", 0.8, 0.0, 10, k=1)
+    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    lucky = row("lucky", 0.79, -0.1, 2, reported=shown | {"useful": Figure(-0.01)}, kept=0.5)
+    good = row("good", 0.79, -0.1, 3)
+    found = decide(card(every, lucky, good), by="value")
+    assert found.chosen is good
+    with pytest.raises(CannotMeet, match="'lucky', predicts 'income' no better than guessing"):
+        taken(found, "lucky")

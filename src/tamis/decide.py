@@ -158,6 +158,7 @@ class Decision:
     missed: tuple[Failure, ...] = ()
     by: Choice = "value"
     caution: float = 1.0
+    allow_useless: bool = False
 
     @property
     def front(self) -> list[Row]:
@@ -227,10 +228,21 @@ def decide(
     else:
         best = _most_valuable(scorecard, meeting, caution)
     if not allow_useless and (best.value("useful") or 0.0) <= 0:
-        raise CannotMeet(_useless_after_all(scorecard, best))
+        raise CannotMeet(_useless_after_all(best))
     unmet = {name: found for name, found in failing.items() if found}
     missed = beyond(best, limits, "report")
-    return Decision(scorecard, tuple(rows), ranks, unmet, best, measures, missed, by, caution)
+    return Decision(
+        scorecard,
+        tuple(rows),
+        ranks,
+        unmet,
+        best,
+        measures,
+        missed,
+        by,
+        caution,
+        allow_useless,
+    )
 
 
 def _most_valuable(scorecard: Scorecard, meeting: list[Row], caution: float) -> Row:
@@ -257,7 +269,7 @@ def _nothing_teaches(scorecard: Scorecard) -> str:
     )
 
 
-def _useless_after_all(scorecard: Scorecard, row: Row) -> str:
+def _useless_after_all(row: Row) -> str:
     target = row.release.table.target
     return (
         f"the release that was chosen, {row.release.name!r}, predicts {target!r} no better than "
@@ -288,6 +300,8 @@ def taken(decision: Decision, name: str, limits: tuple[Limit, ...] = ()) -> Deci
     if name in decision.failures:
         missing = "; ".join(failure.words for failure in decision.failures[name])
         raise CannotMeet(f"{name!r} cannot be taken, so nothing was published: {missing}")
+    if not decision.allow_useless and (found[name].value("useful") or 0.0) <= 0:
+        raise CannotMeet(_useless_after_all(found[name]))
     return replace(decision, chosen=found[name], missed=beyond(found[name], limits, "report"))
 
 

@@ -24,7 +24,7 @@ class TooLarge(InputError):
     """More was sent than is allowed."""
 
 
-class Form:
+class PostedForm:
     """The fields of a form, each with any number of values."""
 
     def __init__(self, fields: dict[str, list[str]]) -> None:
@@ -37,7 +37,7 @@ class Form:
         return self._fields.get(name, [])
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request) -> PostedForm:
     """The fields of a form that was sent as a browser does by itself."""
     found = b""
     async for block in request.stream():
@@ -53,7 +53,7 @@ async def read_form(request: Request) -> Form:
         )
     except ValueError:
         raise InputError("this is not a form of these pages") from None
-    return Form(fields)
+    return PostedForm(fields)
 
 
 def file_name(given: str) -> str:

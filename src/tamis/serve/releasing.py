@@ -19,7 +19,7 @@ from tamis.errors import InputError
 from tamis.publish.figures import change, percent
 from tamis.publish.layout import PRIVATE, RELEASE, REPORT
 from tamis.serve.archive import PUBLIC, pack
-from tamis.serve.body import Form
+from tamis.serve.body import PostedForm
 from tamis.serve.desk import Desk, default_out
 from tamis.serve.pages import report_page
 from tamis.serve.project import Project
@@ -82,7 +82,7 @@ async def compare(desk: Desk, project: Project, request: Request) -> Response:
 
 
 @form_step
-async def take(desk: Desk, project: Project, form: Form) -> str:
+async def take(desk: Desk, project: Project, form: PostedForm) -> str:
     name = form.one("name")
     if not project.is_compared:
         return project.address("settings")

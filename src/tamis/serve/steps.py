@@ -19,7 +19,7 @@ from starlette.responses import (
 
 from tamis.errors import InputError
 from tamis.serve import pictures
-from tamis.serve.body import Form, file_name, read_form, receive_file
+from tamis.serve.body import PostedForm, file_name, read_form, receive_file
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, same
 from tamis.serve.pages import page
@@ -37,7 +37,7 @@ DEMO = {
 
 Handler = Callable[[Request], Awaitable[Response]]
 Step = Callable[[Desk, Project, Request], Awaitable[Response]]
-Change = Callable[[Desk, Project, Form], Awaitable[str]]
+Change = Callable[[Desk, Project, PostedForm], Awaitable[str]]
 """What a form does; gives the address to go on with."""
 
 
@@ -77,7 +77,7 @@ def form_step(act: Change) -> Handler:
     return handled
 
 
-async def checked_form(desk: Desk, request: Request) -> Form:
+async def checked_form(desk: Desk, request: Request) -> PostedForm:
     """The fields of a form that one of our own pages holds."""
     form = await read_form(request)
     if not same(form.one("form"), desk.keys.form):
@@ -148,7 +148,7 @@ async def upload(request: Request) -> Response:
 
 
 @form_step
-async def forget(desk: Desk, project: Project, form: Form) -> str:
+async def forget(desk: Desk, project: Project, form: PostedForm) -> str:
     await desk.forget(project)
     return "/"
 
@@ -200,7 +200,7 @@ async def set_columns(desk: Desk, project: Project, request: Request) -> Respons
 
 
 @form_step
-async def set_reading(desk: Desk, project: Project, form: Form) -> str:
+async def set_reading(desk: Desk, project: Project, form: PostedForm) -> str:
     """Read the table again in another way."""
     given: dict[str, Any] = {
         "missing": [part for part in form.one("missing").split() if part],
@@ -328,7 +328,7 @@ def told(desk: Desk, key: str) -> Response:
 
 
 @form_step
-async def stop(desk: Desk, project: Project, form: Form) -> str:
+async def stop(desk: Desk, project: Project, form: PostedForm) -> str:
     await desk.stop(project.key)
     return project.address("work")
 
