@@ -171,6 +171,7 @@ def test_any_release_that_meets_the_limits_may_be_taken_and_no_other():
 def test_what_is_taken_tells_of_its_own_missed_limit():
     shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
     shown |= {"performance": Figure(0.6), "pbi": Figure(0.1), "features": Figure(3)}
+    shown["useful"] = Figure(1.0)
     safe, good = row("safe", 0.8, -0.4, 1), row("good", 0.79, 0.1, 3, reported=shown)
     limits = (Limit("performance", "at least", 0.7),)
     found = decide(card(EVERYTHING, safe, good), limits)

@@ -17,7 +17,7 @@ from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Coded, coded, counted_with, distinct, joined
+from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
 from tamis.select.front import BUDGET, search_front, thinned
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -128,7 +128,7 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
             not (asked := [quasi[c] for c in columns if c in quasi])
             or problem.kept(reduce(joined, asked))
         )
-    rows = distinct(list(quasi.values()))
+    rows = collapsed(list(quasi.values()))
     few = {i: Coded(each.codes[rows.first], each.radix) for i, each in quasi.items()}
 
     def keeps(columns: Columns) -> bool:

@@ -21,9 +21,9 @@ from tamis.learn.coded_table import CodedTable
 from tamis.risk.grouping import (
     Coded,
     coded,
+    collapsed,
     counted,
     counted_with,
-    distinct,
     joined,
     people_in,
     people_of,
@@ -179,7 +179,7 @@ def keeps_people(
     cells: dict[int, Coded] = {}
     rows = None
     if known and who is None and also is None:  # then rows alike are counted once for all
-        rows = distinct([coded(frame[:, column]) for column in sorted(known)])
+        rows = collapsed([coded(frame[:, column]) for column in sorted(known)])
 
     def of_rung(number: int) -> Coded:
         if number not in cells:

@@ -133,22 +133,22 @@ def counted_with(column: Coded, weights: Ints) -> Ints:
     return np.asarray(sums, dtype=np.int64)
 
 
-class Distinct(NamedTuple):
+class DistinctRows(NamedTuple):
     """The rows that are first of their kind, and how many are of each kind."""
 
     first: Ints
     counts: Ints
 
 
-def distinct(columns: Sequence[Coded]) -> Distinct:
+def collapsed(columns: Sequence[Coded]) -> DistinctRows:
     """The distinct rows of some columns: what holds for their classes holds for all rows.
 
-    >>> distinct([Coded(np.array([0, 1, 0, 0]), 2), Coded(np.array([1, 0, 1, 0]), 2)])
-    Distinct(first=array([3, 0, 1]), counts=array([1, 2, 1]))
+    >>> collapsed([Coded(np.array([0, 1, 0, 0]), 2), Coded(np.array([1, 0, 1, 0]), 2)])
+    DistinctRows(first=array([3, 0, 1]), counts=array([1, 2, 1]))
     """
     keys = reduce(joined, columns)
     _, first, counts = np.unique(keys.codes, return_index=True, return_counts=True)
-    return Distinct(first, counts)
+    return DistinctRows(first, counts)
 
 
 def people_of(numbers: Ints) -> Coded:
