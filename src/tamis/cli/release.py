@@ -38,6 +38,7 @@ from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
@@ -270,8 +271,10 @@ def _spending(
         yield spent
 
 
-def read(source: TableSource, public: Public | None = None) -> Table:
-    """A table, or sparse records as one; typed by what is public where rows will be synthetic."""
+def read(source: TableSource, public: Public | None = None) -> Table | BinaryTable:
+    """A table or sparse records; a table typed by what is public where rows will be synthetic."""
+    if source.sparse and public is None:
+        return source.read_records()
     # The flow checks the roles itself.
     table = source.read_wide(said=False) if public is None else read_public(source, public)
     if table.roles.target is None:
@@ -282,7 +285,7 @@ def read(source: TableSource, public: Public | None = None) -> Table:
 
 
 def make(
-    table: Table,
+    table: Table | BinaryTable,
     settings: Settings,
     out: Path,
     force: bool,
@@ -399,7 +402,7 @@ def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
         )
 
 
-def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
+def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
     """The table that a release was made from, and how it was converted to 0/1."""
     if "made" in origin:
         from tamis.datasets import patients
@@ -576,10 +579,8 @@ def method_options(command: Any) -> Any:
 )
 @click.option(
     "--write",
-    type=click.Choice(["csv", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="The format of the released rows.",
+    type=click.Choice(["csv", "parquet", "long", "svm"]),
+    help="The format of the rows [csv; long for sparse records of which many columns are left].",
 )
 @ladder_options
 @method_options
@@ -612,6 +613,7 @@ def release(
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
+    options["write"] = options["write"] or ("auto" if source.sparse else "csv")
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.binary.records import is_binary
+from tamis.binary.records import BinaryTable, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
@@ -57,6 +57,8 @@ class Evaluator:
         For rules and intervals.
     anonymity : Anonymity, optional
         What is asked of the sensitive values of people alike.
+    records : BinaryTable, optional
+        The 0/1 records that the original has some columns of.
     """
 
     original: Table
@@ -65,6 +67,7 @@ class Evaluator:
     attackers: Mapping[str, Any]
     random_state: int = 0
     anonymity: Anonymity | None = None
+    records: BinaryTable | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -103,7 +106,10 @@ class Evaluator:
     def yardstick(self) -> Yardstick:
         """What releases keep of the target and tell of the sensitive column."""
         secrets = None if self.cut is None else self.secrets
-        return Yardstick.of(self.original, self.split, self.labels, secrets, self.random_state)
+        whole = None if self.records is None else self.records.matrix
+        return Yardstick.of(
+            self.original, self.split, self.labels, secrets, self.random_state, whole
+        )
 
     @cached_property
     def rules(self) -> RuleSet | None:

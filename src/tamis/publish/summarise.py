@@ -181,7 +181,7 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
         "performance_interval": interval_of(performance),
         "pbi": increase,
         "pbi_interval": None if is_baseline else interval_of(pbi),
-        "size": len(row.release.features),
+        "size": row.release.size,
         "region": None if is_baseline else region(gain, increase),
         "values": {},
         "ranks": {},
@@ -367,7 +367,7 @@ def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -
         "rows_released": release.table.rows,
         "people": table.rows if people is None else len(np.unique(people)),
         "people_released": alone["total"] if alone else release.table.rows,
-        "features": len(table.features),
+        "features": outcome.decision.scorecard.baseline.release.size,
         "target": table.target,
         "sensitive": outcome.evaluator.sensitive,
     }
