@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
+from shutil import rmtree
 
 import numpy as np
 import polars as pl
@@ -47,7 +49,7 @@ def manifest_of(folder):
 )
 def test_wide_records_become_a_verified_release(run, baskets, tmp_path, write, file):
     out = tmp_path / "out"
-    code, said, err = run("release", baskets, *FAST, "--sensitive", "i10", "--out", out, *write)
+    code, _, err = run("release", baskets, *FAST, "--sensitive", "i10", "--out", out, *write)
     assert code == 0, err
     content = manifest_of(out)
     assert content["file"]["name"] == file
@@ -77,11 +79,16 @@ def test_a_libsvm_release_keeps_its_names_and_its_promise(run, baskets, tmp_path
     holders = min(sum(row <= other for other in has) for row in has)
     (promise,) = content["promises"]
     assert holders == promise["measured"] >= 5
-    # One more thing that one row has: the hash differs, and so would the promise.
-    (out / "release.svm").write_text("\n".join([lines[0], *lines[1:-1], "0"]) + "\n")
+    # One row has more than it had: the promise is counted again, even where the hash fits.
+    everything = " ".join(["0", *(f"{i}:1" for i in range(1, len(names) + 1))])
+    (out / "release.svm").write_text("\n".join([everything, *lines[1:]]) + "\n")
+    assert "SHA-256" in run("verify", out).err
+    content["file"]["sha256"] = sha256((out / "release.svm").read_bytes()).hexdigest()
+    (out / "manifest.json").write_text(json.dumps(content))
+    rmtree(out / "private")
     code, _, err = run("verify", out)
     assert code == 1
-    assert "SHA-256" in err
+    assert f"but the manifest says {promise['measured']}" in err
 
 
 def test_roles_that_sparse_records_lack_are_refused(run, baskets, tmp_path):

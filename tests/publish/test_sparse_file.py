@@ -52,6 +52,7 @@ def test_a_long_file_says_who_has_what(frame, tmp_path):
     read = read_binary(path, long=("row", "feature"), target="ill")
     assert read.features == ("a", "b")
     assert read.matrix.toarray().tolist() == [[1, 0], [0, 0], [1, 1]]
+    assert read.labels is not None
     assert read.labels.tolist() == ["no", "yes", "no"]
 
 

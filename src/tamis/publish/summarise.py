@@ -444,6 +444,13 @@ def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool
 def _measured_on(outcome: Outcome) -> Iterator[Note]:
     split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
     seen, choosing = len(split.seen), len(split.choosing)
+    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+        yield _note(
+            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
+            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
+            "and the others are held back; kept and told are shares of what all of them give. "
+            "Accuracies, attackers and rules of everything are those of the compared columns."
+        )
     measured = (
         f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
     )
