@@ -45,7 +45,8 @@ from tamis.publish.people import arranged_people, promises_in_people, write_peop
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
 from tamis.publish.report import render
-from tamis.publish.sparse_file import classes_of, format_for, read_release, write_release
+from tamis.publish.sparse_file import classes_of, format_for, write_release
+from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts
 from tamis.publish.verify import verify

@@ -19,7 +19,8 @@ from tamis import __version__
 from tamis.evaluate.scorecard import Row
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
-from tamis.publish.sparse_file import WRITTEN, classes_of
+from tamis.publish.sparse_file import classes_of
+from tamis.publish.sparse_reader import WRITTEN
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.table import Table, kind_of
 from tamis.table_file import safe_names

@@ -31,7 +31,7 @@ from tamis.publish.layout import (
 from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
-from tamis.publish.sparse_file import WRITTEN, read_cells
+from tamis.publish.sparse_reader import WRITTEN, read_cells
 from tamis.release import Promise
 from tamis.table import bare, kind_of
 from tamis.table_file import runs, safe_names, undone
