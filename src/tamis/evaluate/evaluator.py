@@ -114,7 +114,8 @@ class Evaluator:
     @cached_property
     def rules(self) -> RuleSet | None:
         """The rules a tree learns from the seen rows; none if no column gives any."""
-        seen = Table(self.original.frame[self.split.seen], self.original.roles)
+        learnt = self.split.learnt(self.labels)
+        seen = Table(self.original.frame[learnt], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
         except InputError:
@@ -169,9 +170,9 @@ class Evaluator:
 
     def attacked(self, features: pl.DataFrame) -> dict[str, Predictions]:
         """What each attacker says of all rows held out who learns from these features."""
-        coded = self.coded(features)
+        coded, learnt = self.coded(features), self.split.learnt(self.secrets)
         return {
-            name: fit_predict(attacker, coded, self.secrets, self.split.seen, self.split.held)
+            name: fit_predict(attacker, coded, self.secrets, learnt, self.split.held)
             for name, attacker in self.attackers.items()
         }
 
@@ -216,10 +217,13 @@ class Assessment:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.evaluator.classifier)
-        split = self.evaluator.split
-        model_features = self.evaluator.coded(self.model_features)
+        split, labels = self.evaluator.split, self.evaluator.labels
         return fit_predict(
-            self.evaluator.classifier, model_features, self.evaluator.labels, split.seen, split.held
+            self.evaluator.classifier,
+            self.evaluator.coded(self.model_features),
+            labels,
+            split.learnt(labels),
+            split.held,
         )
 
     def _learnt_from(self, drawn: Table, model: Any) -> Predictions:

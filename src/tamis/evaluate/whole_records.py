@@ -8,6 +8,7 @@ the same bits as any set of columns.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ RowNumbers = NDArray[np.intp]
 
 CHECKED = 4
 """Every fourth row to learn from is set aside to choose the penalty by."""
+STEPS = 50
+"""The most steps of a regression: later ones hardly change what it says of unseen rows."""
 
 
 def whole_gains(matrix: sparse.csr_array, bits: SubsetBits) -> Gains:
@@ -80,11 +83,15 @@ def _part(
 
 
 def linear_probabilities(
-    learnt: sparse.csr_array, label: Labels, unseen: sparse.csr_array, classes: int
+    learnt: sparse.csr_array,
+    label: Labels,
+    unseen: sparse.csr_array,
+    classes: int,
+    penalties: Sequence[float] = PENALTIES,
 ) -> Floats:
     """The probability of each class for unseen rows, by logistic regression on sparse ones.
 
-    The strength of the penalty is the one that is least surprised by every fourth learnt row.
+    Of several penalties the one is taken that is least surprised by every fourth learnt row.
     A class that no learnt row has gets its smoothed share.
 
     >>> label = np.array([0, 1] * 40)
@@ -94,19 +101,24 @@ def linear_probabilities(
     """
     if len(np.unique(label)) < 2:
         return np.tile(shares(label, classes), (unseen.shape[0], 1))
-    check = np.arange(len(label)) % CHECKED == 0
-    best = PENALTIES[0]
     with threadpool_limits(limits=1):  # sums then never change their order
-        if len(np.unique(label[~check])) > 1:
-            surprised = {
-                penalty: float(surprise(said, label[check]).mean())
-                for penalty in PENALTIES
-                if len(
-                    said := _asked(learnt[~check], label[~check], learnt[check], classes, penalty)
-                )
-            }
-            best = min(surprised, key=lambda penalty: surprised[penalty])
-        return _asked(learnt, label, unseen, classes, best)
+        penalty = penalties[0]
+        if len(penalties) > 1:
+            penalty = _least_surprised(learnt, label, classes, penalties)
+        return _asked(learnt, label, unseen, classes, penalty)
+
+
+def _least_surprised(
+    learnt: sparse.csr_array, label: Labels, classes: int, penalties: Sequence[float]
+) -> float:
+    check = np.arange(len(label)) % CHECKED == 0
+    if len(np.unique(label[~check])) < 2:
+        return penalties[0]
+    surprised = {}
+    for penalty in penalties:
+        said = _asked(learnt[~check], label[~check], learnt[check], classes, penalty)
+        surprised[penalty] = float(surprise(said, label[check]).mean())
+    return min(surprised, key=lambda penalty: surprised[penalty])
 
 
 def _asked(
@@ -115,7 +127,7 @@ def _asked(
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=penalty, max_iter=100)
+    model = LogisticRegression(C=penalty, max_iter=STEPS, tol=1e-3)
     with warnings.catch_warnings():
         # A regression cut short is judged by what it says.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -30,6 +30,8 @@ WAVES = 3
 """How often the score test looks again at what is left unexplained."""
 LEARN = 8_000
 """The most rows that a wave's model learns from, as many as the yardstick's."""
+PENALTY = 0.2
+"""The inverse strength of the penalty of that model."""
 
 
 def most_columns(rows: int) -> int:
@@ -139,7 +141,9 @@ def _waves(
         parts += [] if known is None else [known]
         if parts:
             beside = sparse.hstack(parts, format="csr")
-            said = linear_probabilities(beside[learn], label[learn], beside[ask], classes)
+            said = linear_probabilities(
+                beside[learn], label[learn], beside[ask], classes, (PENALTY,)
+            )
         promised = np.where(possible, promised_by_ones(matrix[ask], said, label[ask]), -np.inf)
         promised[found] = -np.inf
         best = np.argsort(-promised, kind="stable")[: -(-most // WAVES)]
