@@ -295,7 +295,12 @@ def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTa
         raise InputError(
             "a release needs a target; name it with --target, --labels or --label-item"
         )
-    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed, records.people)
+    if records.people is not None:
+        raise InputError(
+            "in these records people have several rows, and k must count people; give the table "
+            "that they were made from"
+        )
+    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
     columns = screened(records, split, settings.k, settings.seed)
     table = records.table(columns)
     return table, None if len(columns) == len(records.features) else records

@@ -91,6 +91,26 @@ def test_a_libsvm_release_keeps_its_names_and_its_promise(run, baskets, tmp_path
     assert f"but the manifest says {promise['measured']}" in err
 
 
+def test_several_classes(run, tmp_path):
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 400)
+    ones = rng.random((400, 40)) < 0.05
+    ones[:, :3] = rng.random((400, 3)) < np.where(np.eye(3)[label], 0.8, 0.1)
+    lines = [
+        " ".join([f"c{y}", *(f"{c + 1}:1" for c in np.flatnonzero(row))])
+        for y, row in zip(label, ones)
+    ]
+    (tmp_path / "t.svm").write_text("\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    code, said, err = run(
+        "release", tmp_path / "t.svm", "--methods", "front", "--attackers", "nb", "--json",
+        "--out", out,
+    )  # fmt: skip
+    assert code == 0, err
+    assert len({"1", "2", "3"} & set(json.loads(said)["features"])) >= 2
+    assert manifest_of(out)["held_back"] >= 20
+
+
 def test_roles_that_sparse_records_lack_are_refused(run, baskets, tmp_path):
     for flag in ("--quasi", "--identifier", "--feature"):
         code, _, err = run("release", baskets, *FAST, flag, "i1", "--out", tmp_path / "out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import file_digest
@@ -86,7 +86,7 @@ def words(outcome: Outcome) -> list[str]:
         outcome.decision.missed,
     )
     names = chosen.release.features
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    shown = _some(names, 5)
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
@@ -100,6 +100,11 @@ def words(outcome: Outcome) -> list[str]:
         _attack(outcome),
         *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
     ]
+
+
+def _some(names: Sequence[str], most: int = 30) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def kept_told_words(outcome: Outcome) -> list[str]:
@@ -243,7 +248,7 @@ def print_front(outcome: Outcome) -> None:
         lines.add_row(
             percent(row.value("kept") or 0.0),
             "" if told is None else percent(told),
-            escape(", ".join(row.release.features) + mark),
+            escape(_some(row.release.features) + mark),
         )
     say = console()
     say.print(lines)
