@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tamis import Settings, consider
+from tamis.binary.records import from_matrix
 from tamis.datasets import patients
+from tamis.errors import InputError
 from tamis.flow import Outcome
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
@@ -132,3 +135,11 @@ def test_naive_bayes_scores_are_built_once_for_each_column_to_guess(found):
     assert found.calls["SubsetScores.__init__"] == 2  # the target and the sensitive column
     column_stories(found.outcome)
     assert found.calls["SubsetScores.__init__"] <= 4  # the same, on the folds of the report
+
+
+def test_records_in_which_people_have_several_rows_are_refused():
+    records = from_matrix([[1, 0], [0, 1]] * 20, labels=[0, 1] * 20)
+    with pytest.raises(InputError, match="k must count people"):
+        consider(replace(records, people=np.arange(40) // 2))
+    with pytest.raises(InputError, match="needs a target"):
+        consider(replace(records, labels=None))

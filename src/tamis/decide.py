@@ -80,6 +80,9 @@ class Failure:
 
 def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
     """What a release does not meet: its own promises of anonymity, and the limits."""
+    if row.release.beyond:
+        words = "it stands for all columns, too many to be released as they are"
+        return (Failure(words, "too many columns", 1.0), *beyond(row, limits))
     return (*_broken_promises(row), *beyond(row, limits))
 
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
-from tamis.binary.records import Cut
+from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Choice, Decision, Limit, decide, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import CannotMeet, InputError, TamisWarning
+from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
@@ -22,6 +22,7 @@ from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import attackers, seeded
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Problem
+from tamis.propose.screen import screened
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
@@ -33,6 +34,7 @@ from tamis.table import Table
 if TYPE_CHECKING:
     from typing import Self
 
+Format = Literal["csv", "parquet", "long", "svm", "auto"]
 EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
 
@@ -90,7 +92,9 @@ class Settings:
     search_rows : int
         The most rows to learn from, choose by and report on, together; of larger tables a sample
         is drawn. Promises count all rows.
-    format : {"csv", "parquet"}
+    format : {"csv", "parquet", "long", "svm", "auto"}
+        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1. `auto` is `csv`,
+        and `long` for more than 200 such columns.
     seed : int
         For every random draw. It is recorded, but not published.
     """
@@ -118,13 +122,15 @@ class Settings:
     holdout: float = 0.25
     search_rows: int = 50_000
     take: str | None = None
-    format: Literal["csv", "parquet"] = "csv"
+    format: Format = "csv"
     seed: int = 0
 
     def __post_init__(self) -> None:
         _ = self.anonymity  # checks what is asked of groups
-        if self.format not in ("csv", "parquet"):
-            raise InputError(f"format must be csv or parquet, got {self.format!r}")
+        if self.format not in get_args(Format):
+            raise InputError(
+                f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
+            )
         if self.choose not in get_args(Choice):
             raise InputError(f"choose must be value or ranks, got {self.choose!r}")
         if not 0 <= self.caution < float("inf"):
@@ -186,6 +192,8 @@ class Outcome:
     proposals: Proposals
     decision: Decision
     binary: Mapping[str, Cut] | None = None
+    records: BinaryTable | None = None
+    """The sparse records that `table` has some columns of; `None` where it has all."""
 
     @cached_property
     def close_look(self) -> CloseLook:
@@ -209,7 +217,7 @@ class Outcome:
 
 
 def consider(
-    table: Table,
+    table: Table | BinaryTable,
     settings: Settings | None = None,
     *,
     binary: Mapping[str, Cut] | None = None,
@@ -223,8 +231,9 @@ def consider(
 
     Parameters
     ----------
-    table : Table
-        With a target.
+    table : Table or BinaryTable
+        With a target. Of sparse records of very many columns, some hundred are compared, see
+        `tamis.propose.screen`; what they keep and tell are shares of what all columns give.
     settings : Settings, optional
     binary : mapping of column to Cut, optional
         How to convert the table to 0/1 where a method needs that; `None`: by its values.
@@ -248,6 +257,9 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    records = None
+    if isinstance(table, BinaryTable):
+        table, records = _compared(table, settings)
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unsaid(table)
@@ -263,6 +275,7 @@ def consider(
         attackers(settings.attackers, settings.seed),
         settings.seed,
         settings.anonymity if settings.anonymity.of_secrets else None,
+        records,
     )
     problem = Problem(
         table,
@@ -286,6 +299,8 @@ def consider(
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
     )
+    if records is not None:
+        baseline = replace(baseline, beyond=len(records.features) - len(table.features))
     floor = released(table, [], NOTHING, Recipe(NOTHING))
     card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
     _warn(table, settings, card)
@@ -299,7 +314,7 @@ def consider(
         allow_useless=settings.allow_useless or settings.epsilon is not None,
     )
     _warn_useless(decision, settings)
-    outcome = Outcome(table, settings, evaluator, found, decision, binary)
+    outcome = Outcome(table, settings, evaluator, found, decision, binary, records)
     outcome = outcome if settings.take is None else outcome.taking(settings.take)
     if handed is not None:
         _refuse_beside(outcome.decision.chosen.release, handed, settings.k)
@@ -319,6 +334,23 @@ def _refuse_beside(release: Release, handed: HandedOn, k: int) -> None:
             f"leaves a group of {handed.anonymity_beside(release)}; ask for a smaller k, or "
             "release fewer columns"
         )
+
+
+def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTable | None]:
+    """The columns of sparse records to compare, as a table; the records where these are some."""
+    if records.labels is None:
+        raise InputError(
+            "a release needs a target; name it with --target, --labels or --label-item"
+        )
+    if records.people is not None:
+        raise InputError(
+            "in these records people have several rows, and k must count people; give the table "
+            "that they were made from"
+        )
+    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
+    columns = screened(records, split, settings.k, settings.seed)
+    table = records.table(columns)
+    return table, None if len(columns) == len(records.features) else records
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

@@ -101,6 +101,9 @@ class Release:
     forms : mapping of feature to Coarsening
         The features that are released in a coarser form; people in whom a model is interested are
         coarsened the same way.
+    beyond : int
+        Columns that it stands for beside those of its table, where an original of very many is
+        compared by some; it is measured as all of them, and never published.
     unit : {"people", "rows"}
         What counts refer to, as in `Table.unit` of the original.
 
@@ -123,6 +126,7 @@ class Release:
     people: NDArray[np.int64] | None = None
     unit: Literal["people", "rows"] = "rows"
     forms: Mapping[str, Coarsening] = field(default_factory=dict)
+    beyond: int = 0
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -147,6 +151,11 @@ class Release:
     @property
     def features(self) -> tuple[str, ...]:
         return self.table.features
+
+    @property
+    def size(self) -> int:
+        """The number of columns beside the target."""
+        return len(self.features) + self.beyond
 
     @property
     def everybody(self) -> int:

@@ -240,7 +240,7 @@ def _write_rows(found: LargeOutcome, file: Path, private: Path) -> None:
         rows = large.engine.with_hash(whose, KEY, token_hex(16))
         rows, last = rows.rename({HASH: PERSON, "place": HASH}), [PERSON]
     wanted = rows.select(*columns, HASH, *last).sort(HASH, *columns, *last, nulls_last=True)
-    format: Format = found.outcome.settings.format
+    format = _dense_format(found)
     if not large.who:
         write_parts(_named(found, large.engine.batches(wanted)), file, format)
         return
@@ -290,6 +290,15 @@ def _counted_again(found: LargeOutcome, file: Path) -> tuple[str, list[int]]:
                 f"before and {promise.at_least} is asked for; nothing was published"
             )
     return other.name, in_rows
+
+
+def _dense_format(found: LargeOutcome) -> Format:
+    format = found.outcome.settings.format
+    if format not in ("csv", "parquet"):
+        raise InputError(
+            f"a table beyond memory is written as csv or parquet, got {format!r}; give --write csv"
+        )
+    return format
 
 
 def _recount(found: LargeOutcome, other: Engine, file: Path) -> list[int]:

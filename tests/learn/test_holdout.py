@@ -99,3 +99,13 @@ def test_without_features_the_most_frequent_label_is_guessed():
     found = fit_predict(AdditiveNaiveBayes(), pl.DataFrame(), y, split.seen, split.held)
     assert set(found.predicted) == {"a"}
     assert found.right.mean() == 0.6
+
+
+def test_models_learn_from_some_rows_of_each_label_where_there_are_many():
+    labels = np.repeat(["a", "b", "c"], [900, 90, 10])
+    split = HoldOut.drawn(labels, share=0.25)
+    learnt = split.learnt(labels, most=100)
+    assert len(learnt) == 100
+    assert set(learnt) <= set(split.seen)
+    assert np.unique(labels[learnt], return_counts=True)[1].tolist() == [90, 9, 1]
+    assert split.learnt(labels, most=len(split.seen)) is split.seen

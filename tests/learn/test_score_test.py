@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
 
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
-from tamis.learn.score_test import promised_bits
+from tamis.learn.score_test import promised_bits, promised_by_ones
 
 
 def table_of(codes):
@@ -56,3 +59,17 @@ def test_what_the_model_knows_is_promised_no_more():
     p = np.where(x, 0.8, 0.3)
     said = np.column_stack([1 - p, p])
     assert abs(promised_bits(table_of([x]), np.arange(5000), said, label)[0]) < 0.002
+
+
+@given(
+    st.integers(2, 4),
+    st.integers(0, 2**32 - 1),
+    st.floats(0.0, 1.0),
+)
+def test_sparse_columns_promise_what_their_codes_promise(classes, seed, density):
+    rng = np.random.default_rng(seed)
+    ones = (rng.random((60, 7)) < density * rng.random(7)).astype(np.uint8)
+    label = rng.integers(0, classes, 60)
+    said = rng.dirichlet(np.ones(classes), 60)
+    dense = promised_bits(table_of(ones.T + 1), np.arange(60), said, label)
+    assert promised_by_ones(sparse.csr_array(ones), said, label) == pytest.approx(dense, abs=1e-9)

@@ -351,7 +351,7 @@ def test_only_plain_files_are_opened(copy: Copy, tmp_path: Path, name: str, kind
 def test_a_file_whose_hash_fails_is_not_parsed(copy: Copy, monkeypatch: pytest.MonkeyPatch):
     folder = copy(private=False)
     (folder / "release.csv").write_text("=cmd()\n")
-    monkeypatch.setattr("tamis.publish.verify.read_raw", None)
+    monkeypatch.setattr("tamis.publish.verify.read_cells", None)
     with pytest.raises(CannotMeet, match="SHA-256"):
         verify(folder)
 

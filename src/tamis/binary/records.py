@@ -7,7 +7,7 @@ from a sparse file (`tamis.read_binary`), from a table whose features are alread
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -59,7 +59,8 @@ class BinaryTable:
     """0/1 records: `matrix` has a row per entity and a column per feature.
 
     `people` has the number of the person each row is about, from 0 without gaps, and is
-    `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`.
+    `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`. `secrets` are
+    the values of a sensitive column, which is not in the matrix, and `sensitive` is its name.
 
     Examples
     --------
@@ -74,6 +75,8 @@ class BinaryTable:
     target: str = "label"
     people: NDArray[np.int64] | None = None
     unit: Literal["people", "rows"] = "rows"
+    sensitive: str | None = None
+    secrets: NDArray[np.str_] | None = None
 
     @property
     def rows(self) -> int:
@@ -84,13 +87,44 @@ class BinaryTable:
         names = tuple(self.features[c] for c in columns)
         return replace(self, matrix=self.matrix[:, list(columns)], features=names)
 
+    def without(self, names: Iterable[str]) -> Self:
+        """The same rows without some features."""
+        left = set(names)
+        if unknown := sorted(left - set(self.features)):
+            raise InputError(f"the records have no {listed_as('feature', unknown)}")
+        return self.select([i for i, name in enumerate(self.features) if name not in left])
+
+    def with_sensitive(self, name: str) -> Self:
+        """The same records where one feature must stay hard to guess, and is never released.
+
+        >>> table = from_matrix([[1, 0], [1, 1]], ["bread", "milk"]).with_sensitive("milk")
+        >>> table.features, table.secrets.tolist()
+        (('bread',), ['not milk', 'milk'])
+        """
+        rest = self.without([name])
+        has = self.matrix[:, [self.features.index(name)]].toarray()[:, 0] > 0
+        return replace(rest, sensitive=name, secrets=np.where(has, name, f"not {name}"))
+
     def frame(self) -> pl.DataFrame:
-        """A wide frame of 0/1 columns, the label last."""
-        dense = self.matrix.toarray()
+        """A wide frame of 0/1 columns, then the sensitive column, and the label last."""
+        beside = {self.sensitive: self.secrets, self.target: self.labels}
+        more = {name: v for name, v in beside.items() if name is not None and v is not None}
+        if taken := [name for name in more if name in self.features]:
+            raise InputError(
+                f"{listed_as('feature', taken, 'has', 'have')} the name of the label; rename it"
+            )
+        dense = self.matrix.toarray(order="F")
         columns: dict[str, Any] = {name: dense[:, i] for i, name in enumerate(self.features)}
-        if self.labels is not None:
-            columns[self.target] = self.labels
-        return pl.DataFrame(columns)
+        return pl.DataFrame({**columns, **more})
+
+    def table(self, columns: Sequence[int] | None = None) -> Table:
+        """Some of the features, or all, as a dense table with its roles."""
+        some = self if columns is None else self.select(columns)
+        return Table(some.frame()).with_roles(
+            target=None if self.labels is None else self.target,
+            sensitive=self.sensitive,
+            person=() if self.unit == "people" else None,
+        )
 
 
 def from_matrix(

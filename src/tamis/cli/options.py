@@ -182,6 +182,19 @@ class TableSource:
         target = None if records.labels is None else records.target
         return read_table(records.frame(), target=target, person=self.who)
 
+    def read_records(self) -> BinaryTable:
+        """Sparse 0/1 records; one feature may be sensitive, and some may be left out."""
+        for name in ("quasi", "identifier", "feature"):
+            if getattr(self, name):
+                raise InputError(
+                    f"--{name} is for tables; of sparse records every feature may be known to "
+                    "attackers, and --drop or --sensitive say which are not released"
+                )
+        records = self.read_binary().without(self.drop)
+        if self.sensitive in (None, records.target):
+            return records
+        return records.with_sensitive(str(self.sensitive))
+
     def check_size(self, records: BinaryTable) -> None:
         """Refuse sparse records that would make a table too large."""
         if records.rows * len(records.features) > MOST_CELLS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import file_digest
@@ -42,6 +42,7 @@ from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.attack.beside import HandedOn
+    from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.engine.choice import EngineOptions
@@ -90,7 +91,7 @@ def words(outcome: Outcome) -> list[str]:
         outcome.decision.missed,
     )
     names = chosen.release.features
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    shown = _some(names, 5)
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
@@ -104,6 +105,11 @@ def words(outcome: Outcome) -> list[str]:
         _attack(outcome),
         *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
     ]
+
+
+def _some(names: Sequence[str], most: int = 30) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def kept_told_words(outcome: Outcome) -> list[str]:
@@ -253,7 +259,7 @@ def print_front(outcome: Outcome) -> None:
         lines.add_row(
             percent(row.value("kept") or 0.0),
             "" if told is None else percent(told),
-            escape(", ".join(row.release.features) + mark),
+            escape(_some(row.release.features) + mark),
         )
     say = console()
     say.print(lines)
@@ -281,8 +287,10 @@ def _spending(
         yield spent
 
 
-def read(source: TableSource, public: Public | None = None) -> Table:
-    """A table, or sparse records as one; typed by what is public where rows will be synthetic."""
+def read(source: TableSource, public: Public | None = None) -> Table | BinaryTable:
+    """A table or sparse records; a table typed by what is public where rows will be synthetic."""
+    if source.sparse and public is None:
+        return source.read_records()
     # The flow checks the roles itself.
     table = source.read_wide(said=False) if public is None else read_public(source, public)
     if table.roles.target is None:
@@ -293,7 +301,7 @@ def read(source: TableSource, public: Public | None = None) -> Table:
 
 
 def make(
-    table: Table,
+    table: Table | BinaryTable,
     settings: Settings,
     out: Path,
     force: bool,
@@ -320,13 +328,18 @@ def make(
     return outcome
 
 
-def _handed(table: Table, folders: Iterable[str], binary: Any) -> HandedOn | None:
+def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
     """What the releases in these folders told, each as published."""
     from tamis.attack.beside import HandedOn
     from tamis.publish.verify import verify
+    from tamis.table import Table
 
     manifests = [verify(folder).manifest for folder in folders]
-    return HandedOn.of(table, manifests, binary) if manifests else None
+    if not manifests:
+        return None
+    if not isinstance(table, Table):
+        raise InputError("--beside counts columns of a table; sparse records cannot be counted yet")
+    return HandedOn.of(table, manifests, binary)
 
 
 def _origin(source: TableSource) -> dict[str, Any]:
@@ -422,7 +435,7 @@ def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
         )
 
 
-def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table, Any]:
+def _read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
     """The table that a release was made from, and how it was converted to 0/1."""
     if "made" in origin:
         from tamis.datasets import patients
@@ -607,10 +620,8 @@ def method_options(command: Any) -> Any:
 )
 @click.option(
     "--write",
-    type=click.Choice(["csv", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="The format of the released rows.",
+    type=click.Choice(["csv", "parquet", "long", "svm"]),
+    help="The format of the rows [csv; long for sparse records of which many columns are left].",
 )
 @ladder_options
 @method_options
@@ -647,6 +658,7 @@ def release(
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
+    options["write"] = options["write"] or ("auto" if source.sparse else "csv")
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
+    from tamis.binary.records import BinaryTable
     from tamis.engine.door import LargeTable
     from tamis.table import Table
 
@@ -144,13 +145,18 @@ def who_is_a_person(table: Table) -> str:
     )
 
 
-def print_understood(table: Table) -> None:
+def print_understood(table: Table | BinaryTable) -> None:
     """Say on stderr how the table was read."""
     from rich.markup import escape
 
     from tamis.errors import plural
+    from tamis.table import Table
 
     out = console(stderr=True)
+    if not isinstance(table, Table):
+        wide = plural(len(table.features), "column")
+        out.print(f"read {plural(table.rows, 'row')}, {wide} of 0 and 1 beside {table.target}")
+        return
     out.print(f"read {plural(table.rows, 'row')}, {plural(table.frame.width, 'column')}")
     out.print(who_is_a_person(table), markup=False)
     if table.frame.width > _WIDE:

@@ -82,11 +82,12 @@ def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int
     if every.secret is not None and bits.secret is not None:
         asked.append((every.secret, bits.secret))
     found = []
-    for before, now in asked:
+    for number, (before, now) in enumerate(asked):
         known = _known(every, before)
         said = _said(bits, columns, now, random_state)
         whole = _said(every, every.everything, before, random_state)
-        found.append(_guessed(every, before, known, said, whole, groups, k))
+        more = None if every.whole is None else every.whole[number]
+        found.append(_guessed(every, before, known, said, whole, more, groups, k))
     return CloseLook(found[0], found[1] if len(found) > 1 else None)
 
 
@@ -113,6 +114,7 @@ def _guessed(
     known: Floats,
     said: Floats,
     whole: Floats,
+    more: NDArray[np.float32] | None,
     groups: NDArray[Any] | None,
     k: int,
 ) -> Guessed:
@@ -121,6 +123,7 @@ def _guessed(
     people = None if every.people is None else np.asarray(every.people[rows], dtype=np.int64)
     each = gains(said, known, truth)
     most = max(float(each.mean()), float(gains(whole, known, truth).mean()))
+    most = most if more is None else max(most, float(more.mean(dtype=np.float64)))
     least = LEAST_SCALE * float(surprise(known, truth).mean()) if asked.beside else TRIFLE
     bits, scale = mean(each, people), max(most, least)
     rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.binary.records import is_binary
+from tamis.binary.records import BinaryTable, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Baseline, baseline
@@ -57,6 +57,8 @@ class Evaluator:
         For rules and intervals.
     anonymity : Anonymity, optional
         What is asked of the sensitive values of people alike.
+    records : BinaryTable, optional
+        The 0/1 records that the original has some columns of.
     """
 
     original: Table
@@ -65,6 +67,7 @@ class Evaluator:
     attackers: Mapping[str, Any]
     random_state: int = 0
     anonymity: Anonymity | None = None
+    records: BinaryTable | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -103,12 +106,16 @@ class Evaluator:
     def yardstick(self) -> Yardstick:
         """What releases keep of the target and tell of the sensitive column."""
         secrets = None if self.cut is None else self.secrets
-        return Yardstick.of(self.original, self.split, self.labels, secrets, self.random_state)
+        whole = None if self.records is None else self.records.matrix
+        return Yardstick.of(
+            self.original, self.split, self.labels, secrets, self.random_state, whole
+        )
 
     @cached_property
     def rules(self) -> RuleSet | None:
         """The rules a tree learns from the seen rows; none if no column gives any."""
-        seen = Table(self.original.frame[self.split.seen], self.original.roles)
+        learnt = self.split.learnt(self.labels)
+        seen = Table(self.original.frame[learnt], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
         except InputError:
@@ -163,9 +170,9 @@ class Evaluator:
 
     def attacked(self, features: pl.DataFrame) -> dict[str, Predictions]:
         """What each attacker says of all rows held out who learns from these features."""
-        coded = self.coded(features)
+        coded, learnt = self.coded(features), self.split.learnt(self.secrets)
         return {
-            name: fit_predict(attacker, coded, self.secrets, self.split.seen, self.split.held)
+            name: fit_predict(attacker, coded, self.secrets, learnt, self.split.held)
             for name, attacker in self.attackers.items()
         }
 
@@ -209,10 +216,13 @@ class Assessment:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.evaluator.classifier)
-        split = self.evaluator.split
-        model_features = self.evaluator.coded(self.model_features)
+        split, labels = self.evaluator.split, self.evaluator.labels
         return fit_predict(
-            self.evaluator.classifier, model_features, self.evaluator.labels, split.seen, split.held
+            self.evaluator.classifier,
+            self.evaluator.coded(self.model_features),
+            labels,
+            split.learnt(labels),
+            split.held,
         )
 
     def _learnt_from(self, drawn: Table, model: Any) -> Predictions:

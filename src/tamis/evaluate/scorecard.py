@@ -75,9 +75,7 @@ MEASURES = (
         "containment_anonymity", "max", lambda findings: _people(findings.assessment.containment)
     ),
     ScoredBy("epsilon", "min", _epsilon),
-    ScoredBy(
-        "features", "min", lambda findings: Figure(float(len(findings.assessment.release.features)))
-    ),
+    ScoredBy("features", "min", lambda findings: Figure(float(findings.assessment.release.size))),
     ScoredBy("rule_accuracy", "min", _retained("rule_accuracy")),
     ScoredBy("rsd", "min", _retained("rsd")),
     ScoredBy("rld", "min", _retained("rld")),

@@ -19,6 +19,8 @@ from tamis.learn.score_test import promised_bits
 
 Labels = NDArray[np.integer[Any]]
 Columns = tuple[int, ...]
+Gains = tuple[NDArray[np.float32], NDArray[np.float32] | None]
+"""The gain of each asked row about target and secret."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +64,10 @@ class SubsetBits:
     secret: Question | None
     people: Labels | None = None
     boosting: Boosting = field(default_factory=Boosting)
-    fitted: dict[Columns, tuple[NDArray[np.float32], NDArray[np.float32] | None]] = field(
-        default_factory=dict
-    )
+    fitted: dict[Columns, Gains] = field(default_factory=dict)
     """The gains of the rows `parts.asked` by set."""
+    whole: Gains | None = field(default=None, kw_only=True)
+    """Those of a larger table that this one has some columns of; they count for the scales."""
 
     @classmethod
     def of(
@@ -132,9 +134,7 @@ class SubsetBits:
             0.0 if secret is None else float(secret.mean(dtype=np.float64))
         )
 
-    def gains(
-        self, columns: Iterable[int]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    def gains(self, columns: Iterable[int]) -> Gains:
         """The gain of each asked row about target and secret."""
         chosen = tuple(sorted(columns))
         if chosen not in self.fitted:
@@ -162,14 +162,21 @@ class SubsetBits:
         everything = self.everything
         order = list(dict.fromkeys([*sets, everything, *self.fitted]))
         pairs = [self.gains(columns) for columns in order]
+        makes = np.stack([self.makes(columns) for columns in order])
+        at = order.index(everything)
+        if self.whole is not None:
+            at = len(order)
+            pairs.append(self.whole)
+            makes = np.pad(makes, ((0, 1), (0, 1)))
+            makes[at] = True
         secret = None
         if self.secret is not None:
             secret = np.stack([pair[1] for pair in pairs if pair[1] is not None])
         return KeptTold(
             np.stack([pair[0] for pair in pairs]),
             secret,
-            parts_of(np.stack([self.makes(columns) for columns in order])),
-            order.index(everything),
+            parts_of(makes),
+            at,
             self.target.surprise(self.parts),
             0.0 if self.secret is None else self.secret.surprise(self.parts),
             None if self.people is None else self.people[self.parts.asked],

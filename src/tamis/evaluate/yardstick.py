@@ -15,19 +15,19 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.parts import Parts
-from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Gains, Labels, Question, SubsetBits
+from tamis.evaluate.whole_records import whole_gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.release import Release
 from tamis.table import Table
 
-Gains = tuple[NDArray[np.float32], NDArray[np.float32] | None]
-"""The gain of each asked row about target and secret."""
 REPORTED = Boosting(rounds=40)
 """Twice the rounds of a search: as good as far slower learners, to within some hundredths."""
 Z = 1.96
@@ -72,6 +72,7 @@ class Yardstick:
         labels: NDArray[Any],
         secrets: NDArray[Any] | None = None,
         random_state: int = 0,
+        records: sparse.csr_array | None = None,
     ) -> Yardstick:
         """Code a table once, and draw the rows to learn from, to choose by and to report on.
 
@@ -80,6 +81,9 @@ class Yardstick:
         labels, secrets : arrays
             The target and the sensitive value of each row. `secrets` is `None` where that is the
             target: nothing is told then.
+        records : sparse array, optional
+            All columns of 0/1 records that the table has some of: what they teach and tell is what
+            kept and told are shares of.
         """
         target = np.unique(labels, return_inverse=True)[1]
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
@@ -88,7 +92,11 @@ class Yardstick:
         parts = Parts.of(split, target, original.people, random_state)
         frame = original.only(sorted(original.features))
         choosing = SubsetBits.of(frame, target, secret, parts=parts, people=original.people)
-        return cls(original, choosing, choosing.over(parts.reporting, REPORTED))
+        reporting = choosing.over(parts.reporting, REPORTED)
+        if records is not None:
+            choosing.whole = whole_gains(records, choosing)
+            reporting.whole = whole_gains(records, reporting)
+        return cls(original, choosing, reporting)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -143,7 +151,7 @@ class Yardstick:
         return found, found.everything
 
     def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
-        forms = [self.forms(release) for release in releases]
+        forms = [None if release.beyond else self.forms(release) for release in releases]
         gains = [self._gains(release, among) for release in releases]
         names = self.features
         for columns in dict.fromkeys((among.everything, *among.fitted)):
@@ -152,9 +160,17 @@ class Yardstick:
                 forms.append(fitted)
                 gains.append(among.gains(columns))
         everything = forms.index(dict.fromkeys(names, ""))
+        if among.whole is not None:
+            everything = next(
+                (i for i, release in enumerate(releases) if release.beyond), len(forms)
+            )
+            if everything == len(forms):
+                forms.append(None)
+                gains.append(among.whole)
         within = _within(forms)
+        within[everything] = True
         for i, release in enumerate(releases):  # who has all columns can cut or coarsen them
-            within[everything, i] |= release.unaltered is None and not release.is_drawn
+            within[everything, i] = release.unaltered is None and not release.is_drawn
         secret = [of_secret for _, of_secret in gains if of_secret is not None]
         people = among.people
         return KeptTold(
@@ -168,6 +184,8 @@ class Yardstick:
         )
 
     def _gains(self, release: Release, among: SubsetBits) -> Gains:
+        if release.beyond and among.whole is not None:
+            return among.whole
         key = _key(self.forms(release))
         if among is self.choosing and key in self.noted:
             return self.noted[key]

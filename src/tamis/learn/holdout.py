@@ -20,6 +20,8 @@ from tamis.learn.readable import answers, readable
 from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]
+LEARNT = 50_000
+"""The most rows that a model learns from: with more, figures hardly change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +125,21 @@ class HoldOut:
     def held(self) -> RowNumbers:
         """The rows that no search sees, ascending."""
         return np.sort(np.concatenate([self.choosing, self.reporting]))
+
+    def learnt(self, y: NDArray[Any], most: int = LEARNT) -> RowNumbers:
+        """The seen rows that models learn from: evenly drawn of each label where they are many.
+
+        >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
+        >>> labels = np.array(["a", "b"] * 8)
+        >>> sorted(labels[split.learnt(labels, most=4)].tolist())
+        ['a', 'a', 'b', 'b']
+        """
+        if len(self.seen) <= most:
+            return self.seen
+        draw = np.random.default_rng(0).random(len(self.seen))
+        order = np.lexsort((draw, np.unique(y[self.seen], return_inverse=True)[1]))
+        places = np.arange(most) * len(order) // most
+        return np.sort(self.seen[order[places]])
 
     @property
     def rows(self) -> int:

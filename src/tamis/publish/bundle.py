@@ -3,7 +3,7 @@
 ::
 
     DIR/
-    ├── release.csv       the rows (or release.parquet)
+    ├── release.csv       the rows (or release.parquet, release.long.csv, release.svm)
     ├── manifest.json     what is promised about them, and what is not
     ├── report.html       the same for people to read
     └── private/          never shared, mode 0700
@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
@@ -44,10 +46,11 @@ from tamis.publish.people import arranged_people, promises_in_people, write_peop
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
 from tamis.publish.report import render
+from tamis.publish.sparse_file import classes_of, format_for, write_release
+from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts
 from tamis.publish.verify import verify
-from tamis.table_file import read_written, write_table
 
 RECIPE_VERSION = 1
 
@@ -141,16 +144,18 @@ def publish(
 
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
     chosen, settings = outcome.decision.chosen, outcome.settings
-    file = draft / RELEASE[settings.format]
+    format = format_for(settings.format, chosen.release.table)
+    file = draft / RELEASE[format]
     frame = arranged(chosen.release.table, settings.seed)
-    write_table(frame, file, settings.format)
+    write_release(frame, file, format)
+    written = read_release(file, format, frame.columns, classes_of(frame))
     alone, look = exposure_facts(outcome), close_look_facts(outcome)
     content = manifest(
         chosen,
         frame,
         file,
-        settings.format,
-        measured=_measured(outcome, file),
+        format,
+        measured=_measured(outcome, written),
         exposure=alone,
         close_look=look,
         unit=outcome.table.unit,
@@ -165,7 +170,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     people = arranged_people(chosen.release, settings.seed)
     content["promises"] = promises_in_people(
         content["promises"],
-        read_written(file, settings.format),
+        written,
         people,
         chosen.release.unit,
     )
@@ -191,7 +196,8 @@ def held_back(outcome: Outcome) -> int:
     from tamis.publish.column_fates import sources
 
     whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
-    return len(whole) - len(sources(outcome)) - 1
+    beyond = outcome.decision.scorecard.baseline.release.beyond
+    return len(whole) + beyond - len(sources(outcome)) - 1
 
 
 def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
@@ -213,9 +219,8 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
     )
 
 
-def _measured(outcome: Outcome, file: Path) -> list[int]:
+def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
     """What the written file reaches for each promise; an error where one does not hold."""
-    read = read_written(file, outcome.settings.format)
     values = []
     for promise in outcome.decision.chosen.release.promises:
         value = measure(promise, read)

@@ -7,6 +7,7 @@ stored: two cells are equal where their bits are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -118,25 +119,43 @@ def containment_by_bitmaps(cells: pl.DataFrame, people: People | None = None) ->
     >>> containment_by_bitmaps(pl.DataFrame({"a": ["1", "1", "1"], "b": ["1", "0", "1"]}))
     2
     """
-    ones = zeros_and_ones(cells)
-    bitmaps = np.packbits(ones, axis=0).T.copy()
-    bits = np.bitwise_count(bitmaps)
-    rows = np.unique(np.packbits(ones, axis=1), axis=0)
-    least = len(ones) if people is None else len(np.unique(people))
-    for packed in rows:
-        held = np.flatnonzero(np.unpackbits(packed, count=ones.shape[1]))
-        if len(held) == 0:
-            continue
-        rarest_first = held[np.argsort(bits[held].sum(axis=1), kind="stable")]
-        who = np.bitwise_and.reduce(bitmaps[rarest_first], axis=0)
-        least = min(least, _members(who, people))
+    kinds, of_row = row_kinds(zeros_and_ones(cells))
+    counts = np.bincount(of_row, minlength=len(kinds))
+    order = np.argsort(of_row, kind="stable")
+    whose = None if people is None else np.split(people[order], np.cumsum(counts)[:-1])
+    least = len(of_row) if people is None else len(np.unique(people))
+    for holders in holders_of(kinds):
+        if whose is None:
+            least = min(least, int(counts[holders].sum()))
+        else:
+            least = min(least, len(np.unique(np.concatenate([whose[i] for i in holders]))))
     return least
 
 
-def _members(bitmap: NDArray[np.uint8], people: People | None) -> int:
-    if people is None:
-        return int(np.bitwise_count(bitmap).sum())
-    return len(np.unique(people[np.unpackbits(bitmap, count=len(people)).astype(np.bool_)]))
+def row_kinds(ones: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The distinct rows, and which of them each row is."""
+    packed, of_row = np.unique(np.packbits(ones, axis=1), axis=0, return_inverse=True)
+    kinds = np.unpackbits(packed, axis=1, count=ones.shape[1]).astype(np.bool_)
+    return kinds, of_row.reshape(-1).astype(np.int64)
+
+
+def holders_of(kinds: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
+    """For each kind of row the kinds that have all its ones: one AND per column, rarest first.
+
+    >>> [found.tolist() for found in holders_of(np.array([[False, False], [True, True]]))]
+    [[0, 1], [1]]
+    """
+    bitmaps = np.packbits(kinds, axis=0).T.copy()
+    everybody = np.packbits(np.ones(len(kinds), dtype=np.bool_))
+    support = kinds.sum(axis=0)
+    for kind in kinds:
+        held = np.flatnonzero(kind)
+        rarest_first = bitmaps[held[np.argsort(support[held], kind="stable")]]
+        together = np.bitwise_and.reduce([everybody, *rarest_first], axis=0)
+        # Few bytes are left of many: only these are unpacked.
+        some = np.flatnonzero(together)
+        inside = np.flatnonzero(np.unpackbits(together[some]))
+        yield 8 * some[inside >> 3] + (inside & 7)
 
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:

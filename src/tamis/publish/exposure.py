@@ -66,6 +66,8 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
     table = outcome.table
     if not contained:
         return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
+    if outcome.records is not None:
+        return entity_anonymity(outcome.records.matrix, people=table.people)
     wide = outcome.binary is None and is_binary(table)
     records = from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
     return entity_anonymity(records.matrix, people=table.people)

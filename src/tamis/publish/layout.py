@@ -20,7 +20,12 @@ from tamis.errors import CannotMeet
 
 NAME = "manifest.json"
 REPORT = "report.html"
-RELEASE = {"csv": "release.csv", "parquet": "release.parquet"}
+RELEASE = {
+    "csv": "release.csv",
+    "parquet": "release.parquet",
+    "long": "release.long.csv",
+    "svm": "release.svm",
+}
 """The file of rows, by its format."""
 PRIVATE = "private"
 RECIPE = "recipe.json"

@@ -23,9 +23,11 @@ from tamis.publish.figures import in_whole_percent
 from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
+from tamis.publish.sparse_file import classes_of
+from tamis.publish.sparse_reader import WRITTEN
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.table import Table, kind_of
-from tamis.table_file import HOW, Format, safe_names
+from tamis.table_file import safe_names
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 _TOLD = ("kept", "useful", "performance", "auc", "f_measure")
@@ -35,7 +37,7 @@ def manifest(
     row: Row,
     frame: pl.DataFrame,
     file: Path,
-    format: Format,
+    format: str,
     *,
     measured: list[int],
     exposure: ExposureFacts | None,
@@ -66,7 +68,8 @@ def manifest(
             "format": format,
             "sha256": digest(file),
             "rows": frame.height,
-            **HOW[format],
+            **WRITTEN[format],
+            **({"classes": classes_of(frame)} if format == "svm" else {}),
         },
         "columns": _columns(release.table, frame, format, coarser),
         **({} if release.is_drawn else {"held_back": held_back}),
@@ -100,7 +103,7 @@ def versions() -> dict[str, str]:
 def _columns(
     table: Table,
     frame: pl.DataFrame,
-    format: Format,
+    format: str,
     coarser: Mapping[str, dict[str, Any]] | None,
 ) -> list[dict[str, Any]]:
     stated = {table.target, *table.roles.plain, *(table.roles.quasi or ())}

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
-from tamis.publish.checks import People, as_stored, zeros_and_ones
+from tamis.publish.checks import People, as_stored, holders_of, row_kinds, zeros_and_ones
 
 
 def wrong_exposure(
@@ -139,19 +139,20 @@ def _of_equals(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.D
 def _of_holders(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
     """The same where a crowd is all who have what a row has: one AND per column of each kind."""
     ones = zeros_and_ones(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]))
-    bitmaps = np.packbits(ones, axis=0).T.copy()
-    everybody = np.packbits(np.ones(len(ones), dtype=np.bool_))
-    rows = np.arange(len(ones))
     labels = label.cast(pl.String).rank("dense").fill_null(0).to_numpy()
     people = who.to_numpy()
-    kinds, of_row = np.unique(np.packbits(ones, axis=1), axis=0, return_inverse=True)
+    kinds, of_row = row_kinds(ones)
+    rows = _places(of_row, len(kinds))
+    low, high = (np.array([end(labels[r]) for r in rows]) for end in (np.min, np.max))
+    sizes = np.array([len(r) for r in rows]) if who.n_unique() == len(who) else None
     found = []
-    for of_kind in _places(of_row.reshape(-1), len(kinds)):
-        held = bitmaps[np.flatnonzero(ones[of_kind[0]])]
-        together = np.bitwise_and.reduce([everybody, *held], axis=0)
-        crowd = rows[np.unpackbits(together, count=len(rows)).view(np.bool_)]
-        same = bool((labels[crowd] == labels[crowd[0]]).all())
-        found.append((people[of_kind].tolist(), len(np.unique(people[crowd])), same))
+    for number, holders in enumerate(holders_of(kinds)):
+        if sizes is None:
+            crowd = len(np.unique(people[np.concatenate([rows[i] for i in holders])]))
+        else:  # each row is a person
+            crowd = int(sizes[holders].sum())
+        same = bool(low[holders].min() == high[holders].max())
+        found.append((people[rows[number]].tolist(), crowd, same))
     return pl.DataFrame(found, schema=["members", "crowd", "same"], orient="row")
 
 

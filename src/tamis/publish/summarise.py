@@ -188,7 +188,7 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
         "worth": (row.value_for_choice("kept") or 0.0, row.value_for_choice("told") or 0.0),
         "pbi": increase,
         "pbi_interval": None if is_baseline else interval_of(pbi),
-        "size": len(row.release.features),
+        "size": row.release.size,
         "region": None if is_baseline else region(gain, increase),
         "values": {},
         "ranks": {},
@@ -375,7 +375,7 @@ def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -
         "rows_released": release.table.rows,
         "people": table.rows if people is None else len(np.unique(people)),
         "people_released": alone["total"] if alone else release.table.rows,
-        "features": len(table.features),
+        "features": outcome.decision.scorecard.baseline.release.size,
         "target": table.target,
         "sensitive": outcome.evaluator.sensitive,
     }
@@ -452,6 +452,13 @@ def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool
 def _measured_on(outcome: Outcome) -> Iterator[Note]:
     split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
     seen, choosing = len(split.seen), len(split.choosing)
+    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+        yield _note(
+            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
+            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
+            "and the others are held back; kept and told are shares of what all of them give. "
+            "Accuracies, attackers and rules of everything are those of the compared columns."
+        )
     measured = (
         f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
     )

@@ -31,9 +31,10 @@ from tamis.publish.layout import (
 from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
+from tamis.publish.sparse_reader import WRITTEN, read_cells
 from tamis.release import Promise
 from tamis.table import bare, kind_of
-from tamis.table_file import HOW, read_raw, runs, safe_names, undone
+from tamis.table_file import runs, safe_names, undone
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
@@ -113,7 +114,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
         return
     path, format = folder / content["file"]["name"], content["file"]["format"]
     try:
-        raw = read_raw(path, format)
+        raw = read_cells(path, content)
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
@@ -169,7 +170,8 @@ def _wrong_shape(content: Any) -> str:
         return f"{NAME} does not name {REPORT}"
     if not _is_count(file.get("rows")):
         return f"{NAME} does not say how many rows there are"
-    if {key: file.get(key) for key in HOW[file["format"]]} != HOW[file["format"]]:
+    how = WRITTEN[file["format"]]
+    if {key: file.get(key) for key in how} != how:
         return f"{NAME} does not describe missing cells and texts as they are written"
     return _wrong_entries(content["columns"], "columns", _COLUMN) or _wrong_entries(
         content["promises"], "promises", _PROMISE
@@ -250,7 +252,7 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
             return f"column {column['name']!r} is declared a date but holds something else"
         if format == "csv" and _unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
-    if format == "csv":
+    if format != "parquet":
         return ""
     return unlike_a_table(raw) or hidden_in_parquet(path)
 

@@ -161,13 +161,15 @@ def long_table(
     """A long table, one line for each feature an entity has, with a table of labels.
 
     Entities of the label table that have no line have no features. Without a label table the
-    target, if any, is a column of the long table with one value per entity.
+    target, if any, is a column of the long table with one value per entity; a line without
+    feature then says that there is such an entity.
     """
     _need(pairs, [entity, feature], "the long table")
-    if pairs[entity].null_count() or pairs[feature].null_count():
-        raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
     if labels is None and target is not None:
         labels = _labels_within(pairs, entity, target)
+        pairs = pairs.filter(pairs[feature].is_not_null())
+    if pairs[entity].null_count() or pairs[feature].null_count():
+        raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
     entities, classes = _entities(pairs, entity, labels, target)
     names = pairs[feature].cast(pl.String).unique().sort()
     row = (

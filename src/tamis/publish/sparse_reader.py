@@ -1,0 +1,137 @@
+"""Released rows read again, sparse files too, by code that shares none with other readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet
+from tamis.publish.layout import open_plain_file
+from tamis.table_file import HOW, RULE, read_raw, read_written, runs, undone
+
+ROW, FEATURE = "row", "feature"
+"""The first two columns of a long file."""
+MOST_CELLS = 1 << 31
+"""The most cells that a sparse file may stand for, to be read again."""
+WRITTEN: dict[str, dict[str, str]] = HOW | {
+    "long": {
+        "missing": "no cell is missing; a row of zeros has one line with an empty feature",
+        "texts": RULE,
+    },
+    "svm": {
+        "missing": "no cell is missing; an index that a line lacks is 0",
+        "texts": "a line begins with the place of its class in classes, from 0; an index is the "
+        "place of a column, from 1",
+    },
+}
+"""How each format represents missing cells and text, in words."""
+
+
+def read_release(path: Path, format: str, names: list[str], classes: list[str]) -> pl.DataFrame:
+    """What a recipient reads: a table of the named columns, the target last.
+
+    This parses the text by itself: it shares no code with the readers of sparse tables.
+    """
+    if format == "long":
+        return _read_long(path, names)
+    if format == "svm":
+        return _read_svm(path, names, classes)
+    return read_written(path, "parquet" if format == "parquet" else "csv")
+
+
+def read_cells(path: Path, content: dict[str, Any]) -> pl.DataFrame:
+    """The cells of the file of a manifest as they are: in csv all are text, with apostrophes."""
+    format = content["file"]["format"]
+    if format in ("csv", "parquet"):
+        return read_raw(path, format)
+    columns = content["columns"]
+    if [c["role"] for c in columns[-1:]] != ["target"]:
+        raise CannotMeet("the manifest of a sparse file must name the target last")
+    classes = content["file"].get("classes", [])
+    if not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
+        raise CannotMeet("the manifest does not name the classes that the numbers of a file mean")
+    return read_release(path, format, [c["name"] for c in columns], classes)
+
+
+def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
+    raw = read_raw(path, "csv")
+    for cells in raw.get_columns()[1:]:
+        if (runs(cells) & ~cells.str.starts_with("'")).any():
+            raise CannotMeet(f"{path.name} holds a text that a spreadsheet would run")
+    frame = undone(raw)
+    if frame.columns != [ROW, FEATURE, names[-1]]:
+        raise CannotMeet(f"{path.name} does not have the columns {ROW}, {FEATURE} and the target")
+    row, feature, label = frame.get_columns()
+    place = row.cast(pl.Int64, strict=False)
+    if place.null_count() or label.null_count() or not _counts_up(place.to_numpy()):
+        raise CannotMeet(f"{path.name} does not number its rows from 1, each with a label")
+    numbers = place.to_numpy() - 1
+    column = feature.replace_strict(
+        names[:-1], list(range(len(names) - 1)), default=-1, return_dtype=pl.Int64
+    )
+    has = feature.is_not_null().to_numpy()
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    labels = label[first]
+    if not (labels[numbers] == label).all():
+        raise CannotMeet(f"{path.name} gives some row two labels")
+    lone = np.bincount(numbers)[numbers[~has]] != 1
+    if lone.any():
+        raise CannotMeet(f"{path.name} has a line without feature for a row that has others")
+    return _dense(path, len(labels), numbers[has], column.to_numpy()[has], names, labels)
+
+
+def _counts_up(numbers: NDArray[np.int64]) -> bool:
+    return bool(len(numbers) and np.isin(np.diff(numbers, prepend=0), (0, 1)).all() and numbers[0])
+
+
+def _read_svm(path: Path, names: list[str], classes: list[str]) -> pl.DataFrame:
+    with open_plain_file(path) as file:
+        text = file.read().decode("ascii", "replace")
+    rows, columns, labels = [], [], []
+    try:
+        for number, line in enumerate(text.removesuffix("\n").split("\n")):
+            label, *words = line.split(" ")
+            labels.append(classes[_whole(label)])
+            for word in words:
+                index, colon, one = word.partition(":")
+                if not (colon and one == "1"):
+                    raise ValueError
+                rows.append(number)
+                columns.append(_whole(index) - 1)
+    except (ValueError, IndexError):
+        raise CannotMeet(
+            f"{path.name} is not a class by number and index:1 words on every line"
+        ) from None
+    row, column = (np.array(part, dtype=np.int64) for part in (rows, columns))
+    return _dense(path, len(labels), row, column, names, pl.Series(labels, dtype=pl.String))
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise ValueError
+    return int(text)
+
+
+def _dense(
+    path: Path,
+    height: int,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    names: list[str],
+    labels: pl.Series,
+) -> pl.DataFrame:
+    width = len(names) - 1
+    if height * width > MOST_CELLS:
+        raise CannotMeet(f"{path.name} stands for more than {MOST_CELLS:,} cells")
+    if len(columns) and not (columns.min() >= 0 and columns.max() < width):
+        raise CannotMeet(f"{path.name} has a feature that the manifest does not name")
+    if len(np.unique(rows * max(width, 1) + columns)) < len(rows):
+        raise CannotMeet(f"{path.name} says twice of some row that it has a feature")
+    cells = np.zeros((width, height), np.uint8)
+    cells[columns, rows] = 1
+    series = [pl.Series(name, cells[i]) for i, name in enumerate(names[:-1])]
+    return pl.DataFrame([*series, labels.alias(names[-1])])

@@ -1,0 +1,142 @@
+"""`tamis release` on sparse records: wider than what is compared, written dense and sparse."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from shutil import rmtree
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.propose import screen
+
+ROWS, WIDE = 500, 60
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr(screen, "MOST_COLUMNS", 20)
+
+
+@pytest.fixture(scope="module")
+def baskets(tmp_path_factory):
+    """Items 0 to 59: the first teach the label item "spam", the tenth one is the secret's twin."""
+    rng = np.random.default_rng(0)
+    ones = rng.random((ROWS, WIDE)) < 0.06
+    spam = rng.random(ROWS) < 0.4
+    ones[:, :3] = rng.random((ROWS, 3)) < np.where(spam, 0.7, 0.1)[:, None]
+    ones[:, 10] = ones[:, 11]
+    items = [
+        [*(f"i{c}" for c in np.flatnonzero(row)), *(["spam"] if s else [])]
+        for row, s in zip(ones, spam)
+    ]
+    path = tmp_path_factory.mktemp("baskets") / "t.basket"
+    path.write_text("\n".join(" ".join(row) for row in items) + "\n")
+    return path
+
+
+FAST = ("--methods", "containment,front", "--attackers", "nb", "--label-item", "spam", "--quiet")
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("write", "file"), [((), "release.csv"), (("--write", "long"), "release.long.csv")]
+)
+def test_wide_records_become_a_verified_release(run, baskets, tmp_path, write, file):
+    out = tmp_path / "out"
+    code, _, err = run("release", baskets, *FAST, "--sensitive", "i10", "--out", out, *write)
+    assert code == 0, err
+    content = manifest_of(out)
+    assert content["file"]["name"] == file
+    released = [c["name"] for c in content["columns"] if c["role"] == "feature"]
+    assert "i10" not in released
+    # All columns of the records, the sensitive one included, less those that are released.
+    assert content["held_back"] == WIDE - len(released)
+    assert "i10" not in (out / file).read_text().split(",")
+    summary = json.loads((out / "private" / "summary.json").read_text())
+    assert summary["table"]["features"] == WIDE - 1
+    whole = next(c for c in summary["candidates"] if c["baseline"])
+    assert whole["size"] == WIDE - 1
+    assert whole["fails"]
+    assert run("verify", out).code == 0
+    assert run("release", "--again", out, "--quiet").code == 0
+
+
+def test_a_libsvm_release_keeps_its_names_and_its_promise(run, baskets, tmp_path):
+    out = tmp_path / "out"
+    assert run("release", baskets, *FAST, "--write", "svm", "--out", out).code == 0
+    content = manifest_of(out)
+    assert content["file"]["classes"] == ["not spam", "spam"]
+    lines = (out / "release.svm").read_text().splitlines()
+    assert len(lines) == ROWS
+    names = [c["name"] for c in content["columns"][:-1]]
+    has = [{names[int(w.split(":")[0]) - 1] for w in line.split()[1:]} for line in lines]
+    holders = min(sum(row <= other for other in has) for row in has)
+    (promise,) = content["promises"]
+    assert holders == promise["measured"] >= 5
+    # One row has more than it had: the promise is counted again, even where the hash fits.
+    everything = " ".join(["0", *(f"{i}:1" for i in range(1, len(names) + 1))])
+    (out / "release.svm").write_text("\n".join([everything, *lines[1:]]) + "\n")
+    assert "SHA-256" in run("verify", out).err
+    content["file"]["sha256"] = sha256((out / "release.svm").read_bytes()).hexdigest()
+    (out / "manifest.json").write_text(json.dumps(content))
+    rmtree(out / "private")
+    code, _, err = run("verify", out)
+    assert code == 1
+    assert f"but the manifest says {promise['measured']}" in err
+
+
+def test_several_classes(run, tmp_path):
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 400)
+    ones = rng.random((400, 40)) < 0.05
+    ones[:, :3] = rng.random((400, 3)) < np.where(np.eye(3)[label], 0.8, 0.1)
+    lines = [
+        " ".join([f"c{y}", *(f"{c + 1}:1" for c in np.flatnonzero(row))])
+        for y, row in zip(label, ones)
+    ]
+    (tmp_path / "t.svm").write_text("\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    code, said, err = run(
+        "release", tmp_path / "t.svm", "--methods", "front", "--attackers", "nb", "--json",
+        "--out", out,
+    )  # fmt: skip
+    assert code == 0, err
+    assert len({"1", "2", "3"} & set(json.loads(said)["features"])) >= 2
+    assert manifest_of(out)["held_back"] >= 20
+
+
+def test_roles_that_sparse_records_lack_are_refused(run, baskets, tmp_path):
+    for flag in ("--quasi", "--identifier", "--feature"):
+        code, _, err = run("release", baskets, *FAST, flag, "i1", "--out", tmp_path / "out")
+        assert code == 2
+        assert f"{flag} is for tables" in err
+    code, _, err = run("release", baskets, *FAST, "--sensitive", "eggs", "--out", tmp_path / "out")
+    assert code == 2
+    assert "no feature 'eggs'" in err
+
+
+def test_a_feature_named_like_the_label_is_not_lost(run, tmp_path):
+    path = tmp_path / "t.basket"
+    path.write_text("label a\na spam\n" * 60)
+    code, _, err = run("release", path, "--label-item", "spam", "--out", tmp_path / "out")
+    assert code == 2
+    assert "name of the label" in err
+
+
+def test_numbers_are_not_written_as_zeros_and_ones(run, tmp_path):
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 4, 300)
+    pl.DataFrame({"age": age, "ill": (age > 1).astype(int)}).write_csv(tmp_path / "t.csv")
+    code, _, err = run(
+        "release", tmp_path / "t.csv", "--target", "ill", "--methods", "front",
+        "--write", "svm", "--out", tmp_path / "out", "--quiet",
+    )  # fmt: skip
+    assert code == 2
+    assert "0 and 1" in err
+    assert not (tmp_path / "out").exists()

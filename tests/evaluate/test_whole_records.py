@@ -1,0 +1,95 @@
+"""What whole sparse records teach and tell, beside a table of some of their columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from tamis.binary.records import from_matrix
+from tamis.evaluate.subset_bits import SubsetBits
+from tamis.evaluate.whole_records import linear_probabilities, whole_gains
+from tamis.evaluate.yardstick import Yardstick
+from tamis.learn.holdout import HoldOut
+from tamis.release import Recipe, released
+
+ROWS = 1200
+
+
+@pytest.fixture(scope="module")
+def ones():
+    """Sixty columns; the first two teach the label, the third one tells the secret."""
+    return np.random.default_rng(3).integers(0, 2, (ROWS, 60))
+
+
+@pytest.fixture(scope="module")
+def labels(ones):
+    noisy = np.random.default_rng(4).random(ROWS) < 0.1
+    return np.where(noisy, 1 - ones[:, 0], ones[:, 0] + ones[:, 1] > 0).astype(np.int64)
+
+
+@pytest.fixture(scope="module")
+def yardstick(ones, labels):
+    """A table of the columns 0 and 5 to 9; the records have all."""
+    records = from_matrix(ones, labels=labels)
+    table = records.table([0, 5, 6, 7, 8, 9])
+    texts = labels.astype(str)
+    split = HoldOut.drawn(texts)
+    secrets = ones[:, 2].astype(str)
+    return Yardstick.of(table, split, texts, secrets, records=records.matrix)
+
+
+def test_kept_is_a_share_of_what_all_columns_teach(yardstick):
+    table = yardstick.original
+    some = released(table, ["x0"], "some", Recipe("by hand"))
+    whole = replace(released(table, table.features, "all", Recipe("all")), beyond=54)
+    measured = yardstick.compared([whole, some]).reporting
+    assert measured.everything == 0
+    assert measured.kept[0] == 1
+    assert 0.3 < measured.kept[1] < 0.8
+
+
+def test_all_compared_columns_are_not_taken_for_all_columns(yardstick):
+    table = yardstick.original
+    every = released(table, table.features, "every", Recipe("by hand"))
+    alone = yardstick.compared([every]).reporting
+    assert alone.kept[0] < 0.8
+    assert alone.told[0] < 0.2
+    assert alone.telling[alone.everything].value > 0.9
+    searched = yardstick.choosing.measured([yardstick.choosing.everything])
+    assert searched.kept[0] < 0.8
+
+
+def test_who_has_everything_can_ignore_part_of_it(yardstick):
+    table = yardstick.original
+    whole = replace(released(table, table.features, "all", Recipe("all")), beyond=54)
+    yardstick.choosing.gains((0,))
+    measured = yardstick.compared([whole]).choosing
+    assert measured.kept[0] >= measured.kept.max()
+
+
+def test_a_secret_is_told_beyond_the_target(ones):
+    target = ones[:, 0].astype(np.int64)
+    bits = SubsetBits.of(pl.DataFrame({"x": ones[:, 5]}), target, secret=target)
+    _, secret = whole_gains(sparse.csr_array(ones), bits)
+    assert secret is not None
+    assert abs(secret.mean()) < 0.01
+
+
+def test_several_classes_and_one_that_was_not_learnt():
+    label = np.tile([0, 1, 2], 60)
+    rows = sparse.csr_array(np.eye(3)[label])
+    said = linear_probabilities(rows, label, rows, classes=4)
+    assert (said.argmax(axis=1) == label).all()
+    assert said.sum(axis=1) == pytest.approx(1)
+    assert (said[:, 3] > 0).all()
+
+
+def test_a_single_class_is_answered_by_its_share():
+    said = linear_probabilities(sparse.csr_array(np.ones((5, 1))), np.zeros(5, int),
+                                sparse.csr_array(np.ones((2, 1))), classes=2)  # fmt: skip
+    assert said.shape == (2, 2)
+    assert (said[:, 0] > said[:, 1]).all()
