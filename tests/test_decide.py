@@ -27,6 +27,7 @@ class Fake(Row):
     kept: float = 1.0
     told: float = 0.0
     promises: tuple[Promise, ...] = ()
+    beyond: int = 0
 
     @property
     def release(self) -> Any:
@@ -37,6 +38,7 @@ class Fake(Row):
             promises=self.promises,
             unit="people",
             table=SimpleNamespace(target="income"),
+            beyond=self.beyond,
         )
 
 
