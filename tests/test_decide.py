@@ -1,6 +1,6 @@
 """Limits first, then what is kept and told, or E(S); what cannot be met is said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -255,3 +255,12 @@ def test_limits_on_kept_and_told_bind():
     assert decide(both, (tell,), by="value", caution=0.0).chosen is shy
     with pytest.raises(CannotMeet, match="share kept of what can be learnt"):
         decide(both, (keep, tell), by="value")
+
+
+@pytest.mark.parametrize("by", ["value", "ranks"])
+def test_what_stands_for_more_columns_than_it_has_is_never_chosen(by):
+    every = row("everything", 0.9, 0.0, 10, kept=1.0)
+    other = row("other", 0.6, 0.0, 20, kept=0.3)
+    assert decide(card(every, other), by=by).chosen is every
+    many: Any = every
+    assert decide(card(replace(many, beyond=5), other), by=by).chosen is other
