@@ -1,6 +1,6 @@
 """Limits first, then what is kept and told, or E(S); what cannot be met is said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +28,7 @@ class Fake(Row):
     kept: float = 1.0
     told: float = 0.0
     promises: tuple[Promise, ...] = ()
+    beyond: int = 0
 
     @property
     def release(self) -> Any:
@@ -37,7 +38,7 @@ class Fake(Row):
             features=features,
             promises=self.promises,
             unit="people",
-            beyond=0,
+            beyond=self.beyond,
             table=SimpleNamespace(target="income", features=(), frame={}),
         )
 
@@ -312,3 +313,12 @@ def test_of_equals_of_one_size_the_coarser_is_chosen():
     fine, rough = coarse("fine", [1, 2, 3]), coarse("rough", [1, 1, 2])
     assert decide(card(every, fine, rough), by="value").chosen is rough
     assert decide(card(every, rough, fine), by="value").chosen is rough
+
+
+@pytest.mark.parametrize("by", ["value", "ranks"])
+def test_what_stands_for_more_columns_than_it_has_is_never_chosen(by):
+    every = row("everything", 0.9, 0.0, 10, kept=1.0)
+    other = row("other", 0.6, 0.0, 20, kept=0.3)
+    assert decide(card(every, other), by=by).chosen is every
+    many: Any = every
+    assert decide(card(replace(many, beyond=5), other), by=by).chosen is other
