@@ -69,6 +69,7 @@ def for_recipient(summary: Summary) -> Summary:
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
+        "kept_private": [],
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }

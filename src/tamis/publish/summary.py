@@ -17,6 +17,7 @@
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what happened to the rules of the original, worst first
     ├── promises    [PromiseFacts]   with the value measured on the written file
+    ├── kept_private [PromiseFacts]  the same of a sensitive column that is not released
     ├── not_promised [str]
     ├── recipe      RecipeFacts      public, and what only the holder keeps
     ├── budget      BudgetFacts      where rows were drawn with differential privacy
@@ -405,6 +406,8 @@ class Summary(TypedDict):
     classes: ClassSizes | None
     rules: Rules | None
     promises: list[PromiseFacts]
+    kept_private: NotRequired[list[PromiseFacts]]
+    """What holds of a sensitive column that is not released; empty on the recipient's page."""
     not_promised: list[str]
     """For recipients too."""
     recipe: RecipeFacts

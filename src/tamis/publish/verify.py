@@ -31,6 +31,7 @@ from tamis.publish.layout import (
 from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
+from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.release import Promise
 from tamis.table import bare, kind_of
 from tamis.table_file import HOW, read_raw, runs, safe_names, undone
@@ -126,6 +127,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("ladders", lambda: _wrong_ladders(frame, content))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
+    yield _checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
     yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
@@ -147,6 +149,8 @@ def _claims(content: dict[str, Any]) -> Iterator[str]:
     for entry in content["promises"]:
         measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
         yield f"{_words(entry)}{measured}"
+    for entry in content.get("diversity", []):
+        yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 
