@@ -27,7 +27,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
 from tamis.publish.checks import People, measure
-from tamis.publish.coarse_columns import stated
+from tamis.publish.coarse_columns import stated, with_bounds
 from tamis.publish.exposure import exposure_facts
 from tamis.publish.folder import written_release
 from tamis.publish.kept_told import close_look_facts
@@ -167,7 +167,10 @@ def publish(
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
     chosen, settings = outcome.decision.chosen, outcome.settings
     file = draft / RELEASE[settings.format]
-    frame = arranged(chosen.release.table, settings.seed)
+    parquet = settings.format == "parquet"
+    frame, bounds = with_bounds(
+        arranged(chosen.release.table, settings.seed), chosen.release.forms if parquet else {}
+    )
     write_table(frame, file, settings.format)
     alone, look = exposure_facts(outcome), close_look_facts(outcome)
     content = manifest(
@@ -186,6 +189,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
             name: stated(form, outcome.table.frame[name], settings.k, outcome.table.people)
             for name, form in chosen.release.forms.items()
         },
+        bounds=bounds,
     )
     people = arranged_people(chosen.release, settings.seed)
     written = read_written(file, settings.format)

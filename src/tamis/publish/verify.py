@@ -14,7 +14,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
 from tamis.publish.exposure_words import exposure_words
-from tamis.publish.labels import wrong_labels
+from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
     PRIVATE,
@@ -39,6 +39,8 @@ from tamis.table_file import HOW, read_raw, runs, safe_names, undone
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
+BOUNDS = ("lower bound", "upper bound")
+"""Columns that hold the ends of the intervals of another one."""
 RANGED = ("number", "feature")
 """Columns whose public bounds are a range; of others, every possible value is listed."""
 
@@ -210,7 +212,7 @@ _COLUMN: dict[str, Callable[[Any], bool]] = {
     "name": _is_text,
     "header": _is_text,
     "kind": lambda value: value in ("number", "nominal", "date"),
-    "role": lambda value: value in ("target", "feature"),
+    "role": lambda value: value in ("target", "feature", *BOUNDS),
 }
 _PROMISE: dict[str, Callable[[Any], bool]] = {
     "key": _is_text,
@@ -263,6 +265,15 @@ def _wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
             return f"column {column['name']!r} has a value that is no rung of its stated ladder"
+    ladders = {c["name"]: c["coarser"] for c in content["columns"] if "coarser" in c}
+    for column in content["columns"]:
+        if column["role"] not in BOUNDS:
+            continue
+        if column.get("of") not in ladders:
+            return f"column {column['name']!r} holds bounds of a column that has no intervals"
+        of, end = column["of"], column["role"].removesuffix(" bound")
+        if wrong_bounds(frame[of], frame[column["name"]], end, ladders[of]):
+            return f"column {column['name']!r} does not hold the bounds that {of!r} has"
     return ""
 
 
