@@ -63,6 +63,10 @@ def print_outcome(
                 "report": str(out / "private" / "report.html"),
                 "release": outcome.decision.chosen.release.name,
                 "features": list(outcome.decision.chosen.release.features),
+                "forms": {
+                    name: {"level": form.level, "ladder": dict(form.ladder)}
+                    for name, form in outcome.decision.chosen.release.forms.items()
+                },
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],

@@ -89,6 +89,10 @@ def recipe(
         "method": release.recipe.method,
         "public": dict(release.recipe.public),
         "private": {"seed": outcome.settings.seed, **release.recipe.private},
+        "forms": {
+            name: {"level": form.level, "ladder": dict(form.ladder)}
+            for name, form in release.forms.items()
+        },
         "identifiers": list(roles.identifiers),
         "sensitive": outcome.table.sensitive,
         "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
 from tamis.release import Coarsening
 from tamis.table import bare
@@ -58,10 +58,31 @@ def stated(
     described = ladder.to_dict()
     word = next((w for w in ("cuts", "width", "keep", "dates") if w in described), "groups")
     if word == "groups":
-        rule = {"groups": _groups(ladder, form.level, column, k, people)}
+        rest = _of_others(ladder, form.level)
+        rule = {"groups": _groups(ladder, form.level, column, k, people)} | rest
     else:
         rule = {**described, word: described[word][form.level - 1]}
     return {"level": form.level, **rule, "read": READ[word]}
+
+
+def stated_form(said: Mapping[str, Any]) -> Coarsening:
+    """The form that a manifest states, as a ladder of one level.
+
+    Of a group, values that the manifest does not name are not known; they may have a label of
+    their own, `unlisted`.
+
+    >>> stated_form({"level": 2, "width": 10, "top": 90, "read": "..."})
+    Coarsening(ladder={'width': [10], 'top': 90}, level=1)
+    """
+    rule = {word: part for word, part in said.items() if word not in ("level", "read")}
+    word = next(word for word in READ if word in rule)
+    return Coarsening({**rule, word: [rule[word]]}, 1)
+
+
+def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
+    """The label of all values that a ladder does not name, if they have one."""
+    (label,) = ladder.apply(pl.Series(["\0"]), level)
+    return {} if label == NOTHING else {"unlisted": label}
 
 
 def _groups(
