@@ -17,6 +17,7 @@ from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import attackers, seeded
@@ -194,6 +195,13 @@ class Outcome:
         decision = self.decision
         compared, release = decision.scorecard.compared, decision.chosen.release
         return column_bits(self.evaluator.yardstick, compared, release)
+
+    @cached_property
+    def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
+        """What a rung up or down would cost and gain, for each column in a coarser form."""
+        decision = self.decision
+        compared, release = decision.scorecard.compared, decision.chosen.release
+        return neighbour_rungs(self.evaluator, compared, release, self.settings.k)
 
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""

@@ -19,8 +19,8 @@ LADDERS: dict[str, dict[str, Any]] = {
 }
 
 
-def stays(rows: int = 700) -> Table:
-    rng = np.random.default_rng(11)
+def stays(rows: int = 700, seed: int = 11) -> Table:
+    rng = np.random.default_rng(seed)
     age = rng.integers(18, 95, rows)
     job = rng.choice(["cook", "builder", "judge", "clerk"], rows, p=[0.3, 0.2, 0.49, 0.01])
     on = [date(2020, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 700, rows)]

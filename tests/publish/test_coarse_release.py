@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from tamis import verify
+from tamis import Table, verify
 from tamis.errors import CannotMeet
 from tamis.flow import Outcome
 from tamis.publish.bundle import publish
 from tamis.publish.layout import digest, write_json
 from tamis.publish.read_back import published_folder, read_published, value_labels
-from tests.publish.coarse_release import LADDERS, coarse_outcome
+from tests.publish.coarse_release import LADDERS, coarse_outcome, stays
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,50 @@ def test_rules_of_a_release_are_asked_through_its_ladders(folder, outcome, tmp_p
     options = ["--target", "y", "--rules", str(tmp_path / "rules.txt"), "--json"]
     args = ["retain", str(tmp_path / "stays.csv"), str(folder / "release.parquet"), *options]
     test = ["--test", str(tmp_path / "other.csv")]
-    outcome.table.frame.sample(200, seed=1).with_columns(pl.col("age") + 0).write_csv(test[1])
+    stays(200, seed=12).frame.write_csv(test[1])
     done = CliRunner().invoke(cli, [*args, *test])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["lost"] == found["emptied"] == 0
     assert found["rules"][0]["support_after"] == found["rules"][0]["support_before"]
     assert found["prediction"]["released"]["accuracy"] > 0.8
+
+
+def test_a_rung_up_or_down_is_told_to_the_holder_alone(folder, outcome):
+    finer, coarser = outcome.neighbour_rungs["on"]
+    assert (finer.level, coarser.level, coarser.words) == (1, 3, "nothing")
+    assert (finer.allowed, coarser.allowed) == (False, True)
+    assert coarser.kept < -0.1
+    summary = json.loads((folder / "private" / "summary.json").read_text())
+    columns = {c["name"]: c for c in summary["columns"]}
+    assert columns["on"]["fate"] == "coarsened"
+    assert "too few" in columns["on"]["why"]
+    assert columns["job"]["ladder"]["labels"] == [
+        {"label": "desk", "values": ["judge"]},
+        {"label": "manual", "values": ["builder", "cook"]},
+    ]
+    labels = [each["label"] for each in columns["age"]["ladder"]["labels"]]
+    assert labels == ["[0, 20)", "[20, 40)", "[40, 60)", "[60, 80)", ">= 80"]
+    mine, theirs = ((folder / path).read_text() for path in ("private/report.html", "report.html"))
+    assert "one finer" in mine
+    assert "too few would be alike" in mine
+    assert "one finer" not in theirs
+    assert "too few" not in theirs
+    assert "clerk" not in theirs
+    assert "the year of the date" in theirs
+
+
+def test_neighbours_are_what_the_yardstick_says_of_them(outcome):
+    decision, yardstick = outcome.decision, outcome.evaluator.yardstick
+    release, measured = decision.chosen.release, decision.scorecard.compared.reporting
+    smaller = replace(
+        release,
+        table=Table(release.table.frame.drop("on"), release.table.roles),
+        forms={name: form for name, form in release.forms.items() if name != "on"},
+    )
+    with_it, without = (
+        bits.score(columns)[0]
+        for bits, columns in (yardstick.bits(r, yardstick.reporting) for r in (release, smaller))
+    )
+    _, left_out = outcome.neighbour_rungs["on"]
+    assert left_out.kept == pytest.approx((without - with_it) / measured.target_scale)

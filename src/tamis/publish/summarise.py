@@ -354,7 +354,9 @@ def summarise(
         "table": _table(outcome, manifest, origin),
         "bits": bits_facts(outcome),
         "close_look": look,
-        "columns": column_stories(outcome),
+        "columns": column_stories(
+            outcome, {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
+        ),
         "methods": _methods(outcome),
         "factors": factor_facts(outcome.decision.ranks),
         "candidates": candidate_facts(outcome),

@@ -41,12 +41,18 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, ColumnShares, Interval
+from tamis.publish.bits_facts import (
+    BitsFacts,
+    CloseLookFacts,
+    ColumnShares,
+    Interval,
+    LadderFacts,
+)
 
 SCHEMA_VERSION = 2
 """Increased whenever a field changes its meaning or is removed."""
 
-Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
+Fate = Literal["released", "coarsened", "altered", "target", "held back", "identifier", "dropped"]
 Region = Literal["I", "II", "III", "IV"]
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
@@ -78,12 +84,15 @@ class ColumnFate(TypedDict):
 
     name: str
     fate: Fate
-    """`altered`: released with changed values. `target`: released as what is to be predicted."""
+    """`coarsened`: released in a coarser form. `altered`: released with changed values. `target`:
+    released as what is to be predicted."""
     why: str
     """One sentence in plain words, ending with a full stop, that columns can share; empty on the
     recipient's page, as it may name a column that was held back."""
     shares: NotRequired[ColumnShares | None]
     """`None`, or not there, for columns that are no features, and on the recipient's page."""
+    ladder: NotRequired[LadderFacts]
+    """Of a coarsened column."""
 
 
 class MethodFacts(TypedDict):
