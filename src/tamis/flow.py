@@ -134,6 +134,11 @@ class Settings:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
+            if self.anonymity.of_secrets:
+                raise InputError(
+                    "l and t are about people alike, and synthetic rows describe nobody; give "
+                    "either l and t or epsilon"
+                )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
         _check_weights(self.weights)
@@ -253,6 +258,7 @@ def consider(
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unsaid(table)
+    _check_distance(table, settings)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     model = seeded(settings.classifier, settings.seed)
@@ -319,6 +325,16 @@ def _refuse_beside(release: Release, handed: HandedOn, k: int) -> None:
             f"no release keeps k = {k} together with what was handed on before: the best one "
             f"leaves a group of {handed.anonymity_beside(release)}; ask for a smaller k, or "
             "release fewer columns"
+        )
+
+
+def _check_distance(table: Table, settings: Settings) -> None:
+    secret = table.sensitive or table.target
+    ordered = settings.t is not None and settings.t_distance == "ordered"
+    if ordered and not table.frame.schema[secret].is_numeric():
+        raise InputError(
+            f"the ordered distance needs numbers, but column {secret!r} holds none; ask for the "
+            "equal one"
         )
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table, verify
-from tamis.errors import CannotMeet
+from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.layout import write_json
@@ -158,3 +158,23 @@ def test_what_is_stated_wrongly_is_found(stated, tmp_path, change, words):
     write_json(folder / "manifest.json", manifest)
     with pytest.raises(CannotMeet, match=words):
         verify(folder)
+
+
+def test_what_cannot_be_counted_is_refused():
+    with pytest.raises(InputError, match="synthetic rows describe nobody"):
+        Settings(l=2, epsilon=1.0)
+    with pytest.raises(InputError, match="ordered distance needs numbers"):
+        consider(stays(), settings(t=0.5, t_distance="ordered"))
+
+
+def test_the_terminal_says_what_was_reached():
+    from tamis.cli.release import words
+
+    said = words(consider(stays(), settings(l=3, t=0.5)))
+    assert any(
+        line.endswith(
+            "ill has at least 3 different values. Measured: the least diverse group has 3."
+        )
+        for line in said
+    )
+    assert any("t-closeness, equal distance). Measured: the farthest" in line for line in said)

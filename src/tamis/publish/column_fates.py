@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import polars as pl
+
 from tamis.flow import Outcome
 from tamis.publish.bits_facts import ColumnShares
 from tamis.publish.ladder_facts import ladder_facts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
-from tamis.risk.classes import k_anonymity
+from tamis.risk.grouping import grouped
 from tamis.table import Table
 
 NOTICEABLE = 0.01
@@ -207,6 +209,9 @@ class _Reasons:
 def breaks_k(outcome: Outcome, name: str) -> bool:
     """Whether the release with this column as it is would not keep k equals."""
     release, table = outcome.decision.chosen.release, outcome.table
-    as_they_are = [c for c in release.features if c in table.features]
-    known = [c for c in (*as_they_are, name) if c in table.quasi]
-    return name in table.quasi and k_anonymity(table, known) < outcome.settings.k
+    kept = [c for c in release.features if c in table.features and c != name]
+    known = [c for c in (*kept, name) if c in table.quasi]
+    if name not in table.quasi:
+        return False
+    coarse = [release.table.frame[c] if c in release.forms else table.frame[c] for c in known]
+    return grouped(pl.DataFrame(coarse), known, table.people).k_anonymity < outcome.settings.k

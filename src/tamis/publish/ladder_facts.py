@@ -38,7 +38,7 @@ def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> Ladder
 def _rung(found: NeighbourRung, level: int, told: bool) -> RungFacts:
     return {
         "finer": found.level < level,
-        "words": found.words,
+        "words": found.words.partition(",")[0],  # the rung taken says the rest
         "kept": found.kept,
         "told": found.told if told else None,
         "allowed": found.allowed,
