@@ -91,12 +91,16 @@ def test_k_is_counted_on_rows_that_the_sample_lacks(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("methods", "words"),
-    [({"noise": {}}, "alters cells"), ({"containment": {}}, "--engine memory")],
+    ("asked", "words"),
+    [
+        (Settings(methods={"noise": {}}), "alters cells"),
+        (Settings(methods={"containment": {}}), "--engine memory"),
+        (Settings(l=2), "l and t are counted in memory only"),
+    ],
 )
-def test_what_is_done_in_memory_only_is_refused(tmp_path, methods, words):
+def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):
     with pytest.raises(InputError, match=words):
-        released(visits(300), tmp_path / "a", Polars, Settings(methods=methods))
+        released(visits(300), tmp_path / "a", Polars, asked)
 
 
 def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):

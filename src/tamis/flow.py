@@ -17,6 +17,7 @@ from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import attackers, seeded
@@ -145,6 +146,11 @@ class Settings:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
+            if self.anonymity.of_secrets:
+                raise InputError(
+                    "l and t are about people alike, and synthetic rows describe nobody; give "
+                    "either l and t or epsilon"
+                )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
         _check_weights(self.weights)
@@ -209,6 +215,13 @@ class Outcome:
         compared, release = decision.scorecard.compared, decision.chosen.release
         return column_bits(self.evaluator.yardstick, compared, release)
 
+    @cached_property
+    def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
+        """What a rung up or down would cost and gain, for each column in a coarser form."""
+        decision = self.decision
+        compared, release = decision.scorecard.compared, decision.chosen.release
+        return neighbour_rungs(self.evaluator, compared, release, self.settings.k)
+
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""
         settings = replace(self.settings, take=name)
@@ -263,6 +276,7 @@ def consider(
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unsaid(table)
+    _check_distance(table, settings)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
@@ -351,6 +365,16 @@ def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTa
     columns = screened(records, split, settings.k, settings.seed)
     table = records.table(columns)
     return table, None if len(columns) == len(records.features) else records
+
+
+def _check_distance(table: Table, settings: Settings) -> None:
+    secret = table.sensitive or table.target
+    ordered = settings.t is not None and settings.t_distance == "ordered"
+    if ordered and not table.frame.schema[secret].is_numeric():
+        raise InputError(
+            f"the ordered distance needs numbers, but column {secret!r} holds none; ask for the "
+            "equal one"
+        )
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

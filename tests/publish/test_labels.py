@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Ladder
-from tamis.publish.coarse_columns import stated
-from tamis.publish.labels import wrong_labels
+from tamis.publish.coarse_columns import Bound, stated, with_bounds
+from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.release import Coarsening
 
 NUMBERS = st.lists(st.one_of(st.none(), st.floats(-200, 200)), min_size=1, max_size=30)
@@ -82,3 +82,43 @@ def test_labels_that_nobody_has_are_not_stated():
     jobs = pl.Series("job", ["cook"] * 5)
     form = Coarsening({"groups": [{"court": ["judge"], "kitchen": ["cook"]}]}, 1)
     assert list(stated(form, jobs, k=5)["groups"]) == ["kitchen"]
+
+
+FORMS = [
+    ("x", {"width": [5, 10], "bottom": -50, "top": 90}, 2),
+    ("x", {"cuts": [[-3.5, 0, 17.25]]}, 1),
+    ("on", {"dates": ["day", "month", "quarter", "year", "decade"]}, 1),
+    ("on", {"dates": ["day", "month", "quarter", "year", "decade"]}, 2),
+    ("on", {"dates": ["day", "month", "quarter", "year", "decade"]}, 3),
+    ("on", {"dates": ["day", "month", "quarter", "year", "decade"]}, 4),
+    ("on", {"dates": ["day", "month", "quarter", "year", "decade"]}, 5),
+    ("on", {"cuts": [["2000-01-01", "2010-06-01"]]}, 1),
+]
+
+
+@pytest.mark.parametrize(("name", "description", "level"), FORMS)
+def test_bounds_are_those_of_the_labels_and_nothing_else(name, description, level):
+    columns = {
+        "x": pl.Series("x", [-60.5, -3.5, 0, 17, 93, None]),
+        "on": pl.Series("on", [date(1, 1, 1), date(1999, 12, 31), date(9999, 12, 31), None]),
+    }
+    form = Coarsening(description, level)
+    labels = Ladder.from_dict(name, description).apply(columns[name], level)
+    frame, bounds = with_bounds(labels.to_frame(), {name: form})
+    said = stated(form, columns[name], k=1)
+    assert list(bounds) == [f"{name}_lower", f"{name}_upper"]
+    for ends, bound in bounds.items():
+        assert not wrong_bounds(labels, frame[ends], bound.end, said)
+        assert wrong_bounds(labels, frame[ends].reverse(), bound.end, said)
+        assert wrong_bounds(labels, frame[ends].fill_null(strategy="forward"), bound.end, said)
+
+
+def test_names_of_bounds_are_free_and_groups_have_none():
+    rows = pl.DataFrame({"age": ["< 5"], "age_lower": [1], "job": ["manual"]})
+    forms = {
+        "age": Coarsening({"cuts": [[5]]}, 1),
+        "job": Coarsening({"groups": {"manual": ["cook"]}}, 1),
+    }
+    frame, bounds = with_bounds(rows, forms)
+    assert frame.columns == ["age", "age_lower_", "age_upper", "age_lower", "job"]
+    assert bounds["age_lower_"] == Bound("age", "lower")

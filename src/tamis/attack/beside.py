@@ -61,7 +61,10 @@ class HandedOn:
         """
         drawn = [each for each in manifests if each.get("budget") is not None]
         real = [each for each in manifests if each.get("budget") is None]
-        names = _names(column["name"] for each in real for column in each["columns"])
+        # The bounds of intervals are made of their labels, and tell nothing more.
+        names = _names(
+            column["name"] for each in real for column in each["columns"] if "of" not in column
+        )
         promises = [promise for each in real for promise in each["promises"]]
         wide = _found(table, names, promises, encoding)
         known = _names(column for promise in promises for column in promise["columns"])

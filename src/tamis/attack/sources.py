@@ -25,6 +25,8 @@ def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
         file, columns = manifest["file"], manifest["columns"]
         frame = read_written(folder / Path(file["name"]).name, file["format"])
         kinds = {column["name"]: column["kind"] for column in columns}
+        # The bounds of intervals are made of their labels, and tell nothing more.
+        frame = frame.drop([column["name"] for column in columns if "of" in column])
         target = next((c["name"] for c in columns if c["role"] == "target"), None)
     except (KeyError, TypeError) as error:
         raise CannotMeet(

@@ -64,6 +64,10 @@ def print_outcome(
                 "report": str(out / "private" / "report.html"),
                 "release": outcome.decision.chosen.release.name,
                 "features": list(outcome.decision.chosen.release.features),
+                "forms": {
+                    name: {"level": form.level, "ladder": dict(form.ladder)}
+                    for name, form in outcome.decision.chosen.release.forms.items()
+                },
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
@@ -100,6 +104,7 @@ def words(outcome: Outcome) -> list[str]:
         f"{_drawn_words(outcome)}.",
         *kept_told_words(outcome),
         *_alone(outcome),
+        *_diverse(outcome),
         f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
@@ -151,6 +156,23 @@ def _alone(outcome: Outcome) -> list[str]:
     if secret is not None:
         lines.append(alike_words(secret, str(outcome.table.sensitive), found))
     return [line for line in lines if line]
+
+
+def _diverse(outcome: Outcome) -> list[str]:
+    """What was reached of the l and t asked for; for the holder, as it may be of a secret."""
+    from tamis.publish.secret_groups import asked_entries, entry_claim, reached_words
+
+    chosen, table = outcome.decision.chosen, outcome.table
+    reached = chosen.assessment.diversity_reached
+    if reached is None:
+        return []
+    column = table.frame.get_column(outcome.evaluator.sensitive)
+    known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
+    return [
+        f"{entry_claim(entry)} Measured: "
+        f"{reached_words({**entry, 'measured': reached[entry['key'][0]]})}."
+        for entry in asked_entries(outcome.settings, column.name, numeric, known, table.unit)
+    ]
 
 
 def _attack(outcome: Outcome) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tamis.evaluate.prediction import Prediction
     from tamis.evaluate.retention import Retention
+    from tamis.release import Coarsening
     from tamis.rules.ruleset import RuleSet
     from tamis.table import Table
 
@@ -53,12 +55,19 @@ if TYPE_CHECKING:
 def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Do the rules of TABLE, the original, still hold in RELEASED?
 
-    A rule that uses a column which was not released is reported as lost.
+    RELEASED is a file, or a published folder: rules are then asked of coarser columns as their
+    manifest says. A rule that uses a column which was not released is reported as lost.
     """
     from tamis.evaluate.retention import retention
+    from tamis.publish.read_back import published_folder, read_published, value_labels
 
     original = source.read()
-    release = read_like(original, source, released)
+    folder = published_folder(released)
+    forms: dict[str, Coarsening] = {}
+    if folder is None:
+        release = read_like(original, source, released)
+    else:
+        release, forms = read_published(folder, original)
     rules = _rules(original, options)
     kept = retention(
         rules,
@@ -67,8 +76,9 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         reading=options["reading"],
         default=options["default"],
         weights=options["weigh"],
+        coarser=value_labels(original, forms),
     )
-    learnt = _learnt(original, release, source, options)
+    learnt = _learnt(original, release, source, options, forms)
     if options["plot"] is not None:
         _plot(kept, options["plot"])
     if as_json:
@@ -137,10 +147,15 @@ def _load(path: str, target: str) -> RuleSet:
 
 
 def _learnt(
-    original: Table, release: Table, source: TableSource, options: dict[str, Any]
+    original: Table,
+    release: Table,
+    source: TableSource,
+    options: dict[str, Any],
+    forms: Mapping[str, Coarsening],
 ) -> Prediction | None:
     from tamis.errors import InputError
     from tamis.evaluate.prediction import prediction
+    from tamis.publish.read_back import coarsened_like
 
     if options["test"] is None:
         if options["positive"] is not None:
@@ -153,6 +168,7 @@ def _learnt(
         test,
         positive=options["positive"],
         random_state=options["seed"],
+        test_as_released=coarsened_like(test, forms) if forms else None,
     )
 
 

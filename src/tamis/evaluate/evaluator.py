@@ -310,6 +310,15 @@ class Assessment:
         people = None if self.release.people is None else people_of(self.release.people)
         return asked.short_of(self.groups, original.frame[self.evaluator.sensitive], people)
 
+    @property
+    def diversity_reached(self) -> dict[str, float] | None:
+        """The l and t of people alike, where any was asked for."""
+        asked, original = self.evaluator.anonymity, self.evaluator.original
+        if asked is None or self.release.is_drawn:
+            return None
+        people = None if self.release.people is None else people_of(self.release.people)
+        return asked.reached(self.groups, original.frame[self.evaluator.sensitive], people)
+
     @cached_property
     def containment(self) -> int | None:
         """The containment anonymity of a 0/1 release."""

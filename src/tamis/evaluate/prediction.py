@@ -60,6 +60,7 @@ def prediction(
     model: Any = None,
     positive: str | None = None,
     random_state: int = 0,
+    test_as_released: Any = None,
 ) -> Prediction:
     """Train on the original and on the release, and test both on held-out original rows.
 
@@ -79,6 +80,8 @@ def prediction(
         The label that the F-measure is computed for.
     random_state : int
         For the default model.
+    test_as_released : Table or frame, optional
+        The test rows with columns in the coarser forms that the release has, if it has any.
 
     Examples
     --------
@@ -92,19 +95,21 @@ def prediction(
     target = _target(original, target)
     frames = {"original": polars_frame_of(original), "release": polars_frame_of(released)}
     held_out = polars_frame_of(test)
+    coarse = None if test_as_released is None else polars_frame_of(test_as_released)
     for name, frame in (*frames.items(), ("test table", held_out)):
         _check(name, frame, target)
-    for name, frame in frames.items():
-        _refuse_same_rows(name, frame, held_out)
+    _refuse_same_rows("original", frames["original"], held_out)
     columns = tuple(held_out.columns)
-    refuse_other_types(columns, frames["original"], frames["release"])
+    if coarse is None:  # people who are not in a coarser release may well look like some who are
+        _refuse_same_rows("release", frames["release"], held_out)
+        refuse_other_types(columns, frames["original"], frames["release"])
     refuse_other_types(columns, frames["original"], held_out, "the test table")
     truth = texts(held_out[target]).to_numpy()
     if positive is not None and positive not in set(texts(frames["original"][target])):
         raise InputError(f"column {target!r} does not contain the positive label")
     scores = [
-        _scores(_predicted(frame, held_out, target, original, model, random_state), positive)
-        for frame in frames.values()
+        _scores(_predicted(frame, asked, target, original, model, random_state), positive)
+        for frame, asked in zip(frames.values(), (held_out, held_out if coarse is None else coarse))
     ]
     majority = bare(texts(frames["original"][target])).drop_nulls().mode().sort()[0]
     share = float((truth == majority).mean())

@@ -137,6 +137,7 @@ def retention(
     least_support: int = LEAST_SUPPORT,
     measures: Mapping[str, OwnMeasure] | None = None,
     memory: int = MEMORY,
+    coarser: Mapping[str, ValueLabels] | None = None,
 ) -> Retention:
     """Measure how well the rules of the original hold in a release.
 
@@ -161,6 +162,8 @@ def retention(
         Custom measures, each a function of the two matrices of counts, rules x labels.
     memory : int
         The most bytes to use while counting.
+    coarser : mapping of column to ValueLabels, optional
+        For columns released in a coarser form, the label of each value; see `coarse_rules`.
 
     Returns
     -------
@@ -190,7 +193,7 @@ def retention(
         first_match=reading != "pairs",
         memory=memory,
     )
-    return measured(base, released, reading, default, least_support, measures)
+    return measured(base, released, reading, default, least_support, measures, coarser)
 
 
 def measured(

@@ -1,4 +1,4 @@
-"""What a release keeps and tells, as a part of the summary; see `tamis.publish.summary`."""
+"""What a release and its columns keep and tell, as parts of the summary; see its module."""
 
 from __future__ import annotations
 
@@ -126,3 +126,39 @@ class ColumnShares(TypedDict):
     tells: float | None
     """`None` where no column but the target is sensitive."""
     tells_beyond: float | None
+
+
+class LabelFacts(TypedDict):
+    """One label of a column, and the values of at least k people that it stands for."""
+
+    label: str
+    values: list[str]
+    """Empty for intervals, dates and codes, whose labels say it themselves."""
+
+
+class RungFacts(TypedDict):
+    """What the release would be with the column one rung finer or coarser."""
+
+    finer: bool
+    words: str
+    kept: float
+    """What more, or less, would be kept of the target, as a share of what all columns teach."""
+    told: float | None
+    """The same of the sensitive column; `None` where no column but the target is sensitive."""
+    allowed: bool
+    """Whether people alike would be as many and as diverse as was asked for."""
+
+
+class LadderFacts(TypedDict):
+    """The ladder of a column, with the rung taken."""
+
+    level: int
+    levels: int
+    """The number of the last level, which leaves the column out; 0 on the recipient's page."""
+    words: str
+    """How to read the labels."""
+    labels: list[LabelFacts]
+    more: int
+    """How many labels are not listed."""
+    rungs: list[RungFacts]
+    """The neighbours of the rung taken; empty on the recipient's page."""

@@ -11,12 +11,13 @@
         ├── scorecard.json
         ├── summary.json  what both reports are made of
         ├── recipe.json   what is needed to reproduce the same bytes
-        └── people.csv    the person of each released row, where people have several
+        ├── people.csv    the person of each released row, where people have several
+        └── secrets.csv   a number for each row's sensitive value, where l or t was asked for
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
-from tamis.publish.checks import measure
-from tamis.publish.coarse_columns import stated
+from tamis.publish.checks import People, measure
+from tamis.publish.coarse_columns import stated, with_bounds
 from tamis.publish.exposure import exposure_facts
 from tamis.publish.folder import written_release
 from tamis.publish.kept_told import close_look_facts
@@ -37,25 +38,46 @@ from tamis.publish.layout import (
     RECIPE,
     RELEASE,
     REPORT,
+    SECRETS,
     digest,
     read_json,
     write_json,
 )
 from tamis.publish.manifest import manifest, versions
-from tamis.publish.people import arranged_people, promises_in_people, write_people
+from tamis.publish.people import (
+    arranged_beside,
+    arranged_people,
+    promises_in_people,
+    write_numbers,
+    write_people,
+)
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
 from tamis.publish.report import render
+from tamis.publish.secret_groups import (
+    HEADER,
+    Recount,
+    Secrets,
+    asked_entries,
+    numbered_secrets,
+    with_measures,
+)
 from tamis.publish.sparse_file import classes_of, format_for, write_release
 from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
-from tamis.publish.summary import ExposureFacts
+from tamis.publish.summary import ExposureFacts, Summary
 from tamis.publish.verify import verify
 
 RECIPE_VERSION = 1
 
 
-def recipe(outcome: Outcome, draft: Path, origin: dict[str, Any], date: str) -> dict[str, Any]:
+def recipe(
+    outcome: Outcome,
+    draft: Path,
+    origin: dict[str, Any],
+    date: str,
+    diverse: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
     """What was asked for, for which table, and what came out."""
     release, roles = outcome.decision.chosen.release, outcome.table.roles
     public = sorted(path for path in draft.iterdir() if path.is_file())
@@ -68,8 +90,13 @@ def recipe(outcome: Outcome, draft: Path, origin: dict[str, Any], date: str) -> 
         "method": release.recipe.method,
         "public": dict(release.recipe.public),
         "private": {"seed": outcome.settings.seed, **release.recipe.private},
+        "forms": {
+            name: {"level": form.level, "ladder": dict(form.ladder)}
+            for name, form in release.forms.items()
+        },
         "identifiers": list(roles.identifiers),
         "sensitive": outcome.table.sensitive,
+        "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
         "target": outcome.table.target,
         "sha256": {path.name: digest(path) for path in public},
         "versions": versions(),
@@ -146,7 +173,10 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     chosen, settings = outcome.decision.chosen, outcome.settings
     format = format_for(settings.format, chosen.release.table)
     file = draft / RELEASE[format]
-    frame = arranged(chosen.release.table, settings.seed)
+    frame, bounds = with_bounds(
+        arranged(chosen.release.table, settings.seed),
+        chosen.release.forms if format == "parquet" else {},
+    )
     write_release(frame, file, format)
     written = read_release(file, format, frame.columns, classes_of(frame))
     alone, look = exposure_facts(outcome), close_look_facts(outcome)
@@ -166,29 +196,52 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
             name: stated(form, outcome.table.frame[name], settings.k, outcome.table.people)
             for name, form in chosen.release.forms.items()
         },
+        bounds=bounds,
     )
     people = arranged_people(chosen.release, settings.seed)
     content["promises"] = promises_in_people(
-        content["promises"],
-        written,
-        people,
-        chosen.release.unit,
+        content["promises"], written, people, chosen.release.unit
     )
-    summary = summarise(outcome, content, origin, look)
+    secrets, diverse = _diverse(outcome, written, people)
+    if diverse and secrets is None:
+        content["diversity"] = diverse
+    summary = summarise(outcome, content, origin, look, [] if secrets is None else diverse)
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
     write_json(draft / NAME, content)
+    _write_private(outcome, draft, summary, recipe(outcome, draft, origin, date, diverse))
+    if people is not None:
+        write_people(draft / PRIVATE / PEOPLE, people)
+    if secrets is not None:
+        write_numbers(draft / PRIVATE / SECRETS, HEADER, secrets)
+    for path in (draft / PRIVATE).iterdir():
+        path.chmod(0o600)
+
+
+def _write_private(outcome: Outcome, draft: Path, summary: Summary, how: dict[str, Any]) -> None:
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary)
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
-    write_json(private / RECIPE, recipe(outcome, draft, origin, date))
-    if people is not None:
-        write_people(private / PEOPLE, people)
-    for path in private.iterdir():
-        path.chmod(0o600)
+    write_json(private / RECIPE, how)
+
+
+def _diverse(
+    outcome: Outcome, written: pl.DataFrame, people: People | None
+) -> tuple[Secrets | None, list[dict[str, Any]]]:
+    """What l and t the written file reaches; with the secrets, where these are not in it."""
+    release, settings, table = outcome.decision.chosen.release, outcome.settings, outcome.table
+    if release.is_drawn or not settings.anonymity.of_secrets:
+        return None, []
+    column = table.frame.get_column(outcome.evaluator.sensitive)
+    secrets = arranged_beside(numbered_secrets(column), release, settings.seed)
+    numeric, known = column.dtype.is_numeric(), release.table.quasi
+    entries = asked_entries(settings, column.name, numeric, known, table.unit)
+    public = column.name == table.target
+    recount: Recount = "file" if public and people is None else "private"
+    return None if public else secrets, with_measures(entries, written, secrets, people, recount)
 
 
 def held_back(outcome: Outcome) -> int:

@@ -5,13 +5,14 @@ It names no value of fewer than k people.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
 from tamis.release import Coarsening
 from tamis.table import bare
@@ -57,10 +58,31 @@ def stated(
     described = ladder.to_dict()
     word = next((w for w in ("cuts", "width", "keep", "dates") if w in described), "groups")
     if word == "groups":
-        rule = {"groups": _groups(ladder, form.level, column, k, people)}
+        rest = _of_others(ladder, form.level)
+        rule = {"groups": _groups(ladder, form.level, column, k, people)} | rest
     else:
         rule = {**described, word: described[word][form.level - 1]}
     return {"level": form.level, **rule, "read": READ[word]}
+
+
+def stated_form(said: Mapping[str, Any]) -> Coarsening:
+    """The form that a manifest states, as a ladder of one level.
+
+    Of a group, values that the manifest does not name are not known; they may have a label of
+    their own, `unlisted`.
+
+    >>> stated_form({"level": 2, "width": 10, "top": 90, "read": "..."})
+    Coarsening(ladder={'width': [10], 'top': 90}, level=1)
+    """
+    rule = {word: part for word, part in said.items() if word not in ("level", "read")}
+    word = next(word for word in READ if word in rule)
+    return Coarsening({**rule, word: [rule[word]]}, 1)
+
+
+def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
+    """The label of all values that a ladder does not name, if they have one."""
+    (label,) = ladder.apply(pl.Series(["\0"]), level)
+    return {} if label == NOTHING else {"unlisted": label}
 
 
 def _groups(
@@ -80,4 +102,54 @@ def _groups(
     return {
         label: values.filter(pl.col("who"))["value"].to_list()
         for (label,), values in each.group_by("label", maintain_order=True)
+    }
+
+
+class Bound(NamedTuple):
+    """A column of a file that has one end of the intervals of another."""
+
+    of: str
+    end: Literal["lower", "upper"]
+
+
+def with_bounds(
+    frame: pl.DataFrame, forms: Mapping[str, Coarsening]
+) -> tuple[pl.DataFrame, dict[str, Bound]]:
+    """The released rows with the ends of intervals beside their labels, and what columns these are.
+
+    They are functions of the labels, so that they tell nothing more; a model can use them as
+    numbers or dates. An open end is missing. Labels that are no intervals have none.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"age": ["[40, 50)", ">= 90"], "ill": ["no", "yes"]})
+    >>> both, bounds = with_bounds(rows, {"age": Coarsening({"width": [10], "top": 90}, 1)})
+    >>> both.rows()
+    [('[40, 50)', 40.0, 50.0, 'no'), ('>= 90', 90.0, None, 'yes')]
+    >>> bounds["age_upper"]
+    Bound(of='age', end='upper')
+    """
+    columns: list[pl.Series] = []
+    bounds: dict[str, Bound] = {}
+    for series in frame.get_columns():
+        columns.append(series)
+        for bound, ends in _ends(series, forms.get(series.name)).items():
+            name = f"{bound.of}_{bound.end}"
+            while name in frame.columns or name in bounds:
+                name += "_"
+            columns.append(ends.alias(name))
+            bounds[name] = bound
+    return pl.DataFrame(columns), bounds
+
+
+def _ends(labels: pl.Series, form: Coarsening | None) -> dict[Bound, pl.Series]:
+    """The ends of the intervals of a column; none where no label has any."""
+    if form is None:
+        return {}
+    ends = Ladder.from_dict(labels.name, form.ladder).bounds(labels, form.level)
+    if all(series.null_count() == series.len() for series in ends):
+        return {}
+    return {
+        Bound(labels.name, "lower"): ends["lower"],
+        Bound(labels.name, "upper"): ends["upper"],
     }

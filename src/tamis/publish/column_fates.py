@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import polars as pl
 
 from tamis.flow import Outcome
 from tamis.publish.bits_facts import ColumnShares
+from tamis.publish.ladder_facts import ladder_facts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
-from tamis.risk.classes import k_anonymity
+from tamis.risk.grouping import grouped
 from tamis.table import Table
 
 NOTICEABLE = 0.01
@@ -38,8 +43,13 @@ def sources(outcome: Outcome) -> dict[str, list[str]]:
     return found
 
 
-def column_stories(outcome: Outcome) -> list[ColumnFate]:
-    """Every column of the original with its fate and the reason."""
+def column_stories(
+    outcome: Outcome, stated: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[ColumnFate]:
+    """Every column of the original with its fate and the reason.
+
+    `stated` is what the manifest says of columns in coarser forms, whose ladders are then shown.
+    """
     table = outcome.table
     reasons = _Reasons(outcome)
     found: list[ColumnFate] = []
@@ -53,7 +63,10 @@ def column_stories(outcome: Outcome) -> list[ColumnFate]:
             why = "Must stay hard to guess."
             found.append({"name": name, "fate": "held back", "why": why})
         else:
-            found.append(reasons.story(name))
+            story = reasons.story(name)
+            if stated and name in stated:
+                story["ladder"] = ladder_facts(outcome, name, stated[name])
+            found.append(story)
     for name in table.roles.dropped:
         found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
     return found
@@ -110,6 +123,8 @@ class _Reasons:
             if release.is_drawn:
                 why = "The values are synthetic, drawn with noise within public bounds."
             return "altered", why
+        if name in release.forms:
+            return "coarsened", self._coarsened(name)
         if became == [name]:
             return "released", self._released(name)
         return "altered", f"Released as columns of 0 and 1 that enough {self.unit} share."
@@ -141,6 +156,23 @@ class _Reasons:
             "whole was the best."
         )
 
+    def _coarsened(self, name: str) -> str:
+        """Why not a rung finer."""
+        table, decision = self.outcome.table, self.outcome.decision
+        finer = next(iter(self.outcome.neighbour_rungs.get(name, ())), None)
+        if finer is None:
+            return "In a coarser form."
+        if not finer.allowed:
+            return f"In a coarser form: one rung finer, too few {self.unit} would be alike."
+        if finer.told > NOTICEABLE and finer.kept < decision.caution * finer.told:
+            return (
+                f"In a coarser form: one rung finer, what would be learnt about {table.target} is "
+                f"not worth what would be told about {self.secret}."
+            )
+        if finer.kept <= NOTICEABLE:
+            return f"In a coarser form: one rung finer teaches hardly more about {table.target}."
+        return "In a coarser form: one rung finer was not clearly worth more."
+
     def _held_back(self, name: str) -> str:
         release, target = self.outcome.decision.chosen.release, self.outcome.table.target
         if release.is_drawn:
@@ -157,6 +189,8 @@ class _Reasons:
                 f"Known to attackers: with it, some {self.unit} would share their values with "
                 f"{few}."
             )
+        if release.forms:
+            return "Other columns, some in a coarser form, were worth more without it."
         if not self.as_they_are:
             return "Other columns were chosen in an altered form."
         teaches, tells = self._beyond(name)
@@ -175,6 +209,9 @@ class _Reasons:
 def breaks_k(outcome: Outcome, name: str) -> bool:
     """Whether the release with this column as it is would not keep k equals."""
     release, table = outcome.decision.chosen.release, outcome.table
-    as_they_are = [c for c in release.features if c in table.features]
-    known = [c for c in (*as_they_are, name) if c in table.quasi]
-    return name in table.quasi and k_anonymity(table, known) < outcome.settings.k
+    kept = [c for c in release.features if c in table.features and c != name]
+    known = [c for c in (*kept, name) if c in table.quasi]
+    if name not in table.quasi:
+        return False
+    coarse = [release.table.frame[c] if c in release.forms else table.frame[c] for c in known]
+    return grouped(pl.DataFrame(coarse), known, table.people).k_anonymity < outcome.settings.k

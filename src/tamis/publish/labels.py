@@ -30,6 +30,53 @@ def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
     return not all(fits(text) for text in bare(cells).drop_nulls().unique().to_list())
 
 
+def wrong_bounds(labels: pl.Series, ends: pl.Series, end: str, said: dict[str, Any]) -> bool:
+    """Whether a column does not hold the lower, or the upper, end of each label beside it.
+
+    >>> labels = pl.Series(["[40, 50)", ">= 90"])
+    >>> wrong_bounds(labels, pl.Series([40.0, 90.0]), "lower", {"width": 10, "top": 90})
+    False
+    >>> wrong_bounds(labels, pl.Series([50.0, 90.0]), "upper", {"width": 10, "top": 90})
+    True
+    """
+    pairs = pl.DataFrame({"label": bare(labels), "end": bare(ends)}).unique()
+    side = ("lower", "upper").index(end)
+    return any(_place(cell) != _known_end(label, side, said) for label, cell in pairs.iter_rows())
+
+
+def _known_end(label: str | None, side: int, said: dict[str, Any]) -> float | None:
+    """An end of a label as a number; none where it is open, or the label is missing."""
+    if label is None:
+        return None
+    both = _calendar_ends(label) if "dates" in said else _ends(label)
+    return None if both is None or both[side] in (inf, -inf) else both[side]
+
+
+def _place(cell: Any) -> float | None:
+    return float(cell.toordinal() - 1) if isinstance(cell, date) else cell
+
+
+def _calendar_ends(label: str) -> tuple[float, float] | None:
+    """The first day of a part of the calendar, and the first day after it."""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", label):
+        day = _point(label)
+        return day, (day + 1 if day + 1 < date.max.toordinal() else inf)
+    found = re.fullmatch(r"(\d{4})(?:-(Q?)(\d+)|(s))?", label)
+    if found is None:
+        return None
+    months = 120 if found[4] else 3 if found[2] else 1 if found[3] else 12
+    first = 12 * int(found[1]) + (int(found[3] or 1) - 1) * months
+    return _month(first), _month(first + months)
+
+
+def _month(months: int) -> float:
+    """The first day of a month, counted from the year 0; none beyond the calendar."""
+    year, month = divmod(months, 12)
+    if not 1 <= year <= date.max.year:
+        return inf
+    return float(date(year, month + 1, 1).toordinal() - 1)
+
+
 def _in_groups(said: dict[str, Any]) -> Callable[[str], bool]:
     labels = set(said["groups"])
     return lambda text: text in labels

@@ -30,7 +30,8 @@ RELEASE = {
 PRIVATE = "private"
 RECIPE = "recipe.json"
 PEOPLE = "people.csv"
-PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE)
+SECRETS = "secrets.csv"
+PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE, SECRETS)
 """What `private/` may contain; nothing else counts as part of a release."""
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 1

@@ -19,6 +19,7 @@ from tamis import __version__
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.publish.bits_facts import CloseLookFacts
+from tamis.publish.coarse_columns import Bound
 from tamis.publish.figures import in_whole_percent
 from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
@@ -47,11 +48,13 @@ def manifest(
     not_promised: list[str],
     date: str,
     coarser: Mapping[str, dict[str, Any]] | None = None,
+    bounds: Mapping[str, Bound] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
 
     `exposure` says who is unique in it, `close_look` how well its target is guessed, `unit` what is
-    counted, people or rows, and `coarser` how columns in a coarser form are read.
+    counted, people or rows, `coarser` how columns in a coarser form are read, and `bounds` which
+    columns hold the ends of their intervals.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
@@ -71,7 +74,7 @@ def manifest(
             **WRITTEN[format],
             **({"classes": classes_of(frame)} if format == "svm" else {}),
         },
-        "columns": _columns(release.table, frame, format, coarser),
+        "columns": _columns(release.table, frame, format, coarser or {}, bounds or {}),
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
@@ -104,18 +107,23 @@ def _columns(
     table: Table,
     frame: pl.DataFrame,
     format: str,
-    coarser: Mapping[str, dict[str, Any]] | None,
+    coarser: Mapping[str, dict[str, Any]],
+    bounds: Mapping[str, Bound],
 ) -> list[dict[str, Any]]:
-    stated = {table.target, *table.roles.plain, *(table.roles.quasi or ())}
+    stated = {table.target, *table.roles.plain, *(table.roles.quasi or ()), *bounds}
+    roles = {name: f"{bound.end} bound" for name, bound in bounds.items()} | {
+        table.target: "target"
+    }
     headers = safe_names(frame.columns) if format == "csv" else frame.columns
     return [
         {
             "name": name,
             "header": header,
             "kind": kind_of(frame.schema[name]),
-            "role": "target" if name == table.target else "feature",
+            "role": roles.get(name, "feature"),
             "stated": name in stated,
-            **({"coarser": coarser[name]} if coarser and name in coarser else {}),
+            **({"of": bounds[name].of} if name in bounds else {}),
+            **({"coarser": coarser[name]} if name in coarser else {}),
         }
         for name, header in zip(frame.columns, headers)
     ]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet
 from tamis.publish.checks import People, measure
@@ -26,28 +27,52 @@ DIGITS = 20
 
 def arranged_people(release: Release, random_state: int) -> People | None:
     """The person of each row of the file that `arranged` gives; `None` if each row is one."""
+    people = _drawn_numbers(release, random_state)
+    return None if people is None else people[order_of(release.table, random_state, people)]
+
+
+def arranged_beside(
+    numbers: NDArray[np.int64], release: Release, random_state: int
+) -> NDArray[np.int64]:
+    """A number of each row of the release in the order of its file and of its people."""
+    people = _drawn_numbers(release, random_state)
+    ties = (numbers,) if people is None else (people, numbers)
+    return numbers[order_of(release.table, random_state, *ties)]
+
+
+def _drawn_numbers(release: Release, random_state: int) -> People | None:
     if release.people is None:
         return None
     drawn = np.random.default_rng([random_state, 1]).permutation(release.everybody)
     people: People = drawn[release.people]
-    return people[order_of(release.table, random_state, people)]
+    return people
 
 
-def write_people(path: Path, people: People) -> None:
+def write_numbers(path: Path, header: str, numbers: NDArray[np.int64]) -> None:
     """Write one number a line, under a header."""
-    path.write_text("\n".join([HEADER, *map(str, people.tolist())]) + "\n", encoding="ascii")
+    path.write_text("\n".join([header, *map(str, numbers.tolist())]) + "\n", encoding="ascii")
 
 
-def read_people(path: Path, rows: int) -> People:
-    """The numbers in a file of people; an error where it does not fit so many rows."""
+def read_numbers(path: Path, header: str, rows: int) -> NDArray[np.int64]:
+    """The numbers in a file of the private part; an error where it does not fit so many rows."""
     with open_plain_file(path) as file:
         data = file.read(DIGITS * (rows + 1) + 1)
     if len(data) > DIGITS * (rows + 1):
-        raise CannotMeet(f"{PRIVATE}/{PEOPLE} is longer than {rows} rows need")
-    header, *lines = data.decode("ascii", "replace").splitlines() or [""]
-    if header != HEADER or len(lines) != rows or not all(map(_is_number, lines)):
-        raise CannotMeet(f"{PRIVATE}/{PEOPLE} does not hold a person for each of {rows} rows")
+        raise CannotMeet(f"{PRIVATE}/{path.name} is longer than {rows} rows need")
+    first, *lines = data.decode("ascii", "replace").splitlines() or [""]
+    if first != header or len(lines) != rows or not all(map(_is_number, lines)):
+        raise CannotMeet(f"{PRIVATE}/{path.name} does not hold a {header} for each of {rows} rows")
     return np.array([int(line) for line in lines], dtype=np.int64)
+
+
+def write_people(path: Path, people: People) -> None:
+    """Write the person of each row."""
+    write_numbers(path, HEADER, people)
+
+
+def read_people(path: Path, rows: int) -> People:
+    """The person of each row."""
+    return read_numbers(path, HEADER, rows)
 
 
 def _is_number(line: str) -> bool:

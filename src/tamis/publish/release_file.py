@@ -26,14 +26,10 @@ def arranged(table: Table, random_state: int) -> pl.DataFrame:
     return one_form(table.only(columns), texts=True)[order_of(table, random_state)]
 
 
-def order_of(
-    table: Table, random_state: int, people: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """The row numbers of `arranged`; identical rows are in the order of their people."""
+def order_of(table: Table, random_state: int, *ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row numbers of `arranged`; identical rows are in the order of `ties`, such as people."""
     rows = one_form(table.only([*sorted(table.features), table.target]), texts=True)
-    keys = [s.alias(str(i)) for i, s in enumerate(rows.get_columns())]
-    if people is not None:
-        keys.append(pl.Series("people", people))
+    keys = [s.alias(str(i)) for i, s in enumerate((*rows.get_columns(), *map(pl.Series, ties)))]
     numbers = pl.Series("row", np.arange(rows.height))
     placed = pl.DataFrame([*keys, numbers]).sort([key.name for key in keys], nulls_last=True)
     drawn = np.random.default_rng(random_state).permutation(rows.height)

@@ -26,7 +26,7 @@ from tamis.publish.summary import (
     Unit,
 )
 
-KEPT_FATES = ("released", "altered", "target")
+KEPT_FATES = ("released", "coarsened", "altered", "target")
 
 
 def for_recipient(summary: Summary) -> Summary:
@@ -69,6 +69,7 @@ def for_recipient(summary: Summary) -> Summary:
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
+        "kept_private": [],
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }
@@ -88,7 +89,7 @@ def _without_people(summary: Summary) -> Summary:
             **summary["table"],
             "rows": rows,
             "people": rows,
-            "features": sum(c["fate"] in ("released", "altered") for c in summary["columns"]),
+            "features": sum(c["fate"] in KEPT_FATES[:-1] for c in summary["columns"]),
         },
         "bits": None,
         "close_look": None,
@@ -110,6 +111,9 @@ def _columns(summary: Summary) -> list[ColumnFate]:
     leaving: list[ColumnFate] = [
         {**c, "why": "", "shares": None} for c in summary["columns"] if c["fate"] in KEPT_FATES
     ]
+    for column in leaving:
+        if "ladder" in column:  # how to read it, and nothing about what else could have been
+            column["ladder"] = {**column["ladder"], "levels": 0, "rungs": []}
     return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from tamis.publish.kept_told import (
 )
 from tamis.publish.manifest import versions
 from tamis.publish.promises import budget_claim, budget_words, measured_words
+from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.publish.summary import (
     SCHEMA_VERSION,
     Attacker,
@@ -320,7 +321,11 @@ def attacker_facts(outcome: Outcome) -> list[Attacker]:
 
 
 def summarise(
-    outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any], look: CloseLookFacts
+    outcome: Outcome,
+    manifest: dict[str, Any],
+    origin: dict[str, Any],
+    look: CloseLookFacts,
+    diverse: Sequence[dict[str, Any]] = (),
 ) -> Summary:
     """Everything that the reports show.
 
@@ -333,6 +338,8 @@ def summarise(
         How the table was read.
     look : CloseLookFacts
         How well slow learners guess target and sensitive column.
+    diverse : sequence of dict
+        What was reached of l and t, where only the holder may know.
 
     Returns
     -------
@@ -347,7 +354,9 @@ def summarise(
         "table": _table(outcome, manifest, origin),
         "bits": bits_facts(outcome),
         "close_look": look,
-        "columns": column_stories(outcome),
+        "columns": column_stories(
+            outcome, {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
+        ),
         "methods": _methods(outcome),
         "factors": factor_facts(outcome.decision.ranks),
         "candidates": candidate_facts(outcome),
@@ -358,7 +367,11 @@ def summarise(
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),
         "rules": rule_facts(outcome),
-        "promises": _promises(outcome, manifest),
+        "promises": [
+            *_promises(outcome, manifest),
+            *map(_diverse, manifest.get("diversity", ())),
+        ],
+        "kept_private": [_diverse(entry) for entry in diverse],
         "not_promised": list(manifest["not_promised"]),
         "recipe": _recipe(outcome, manifest, origin),
         "budget": _budget(manifest.get("budget")),
@@ -400,6 +413,17 @@ def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
         }
         for promise, entry in zip(kept, manifest["promises"])
     ]
+
+
+def _diverse(entry: dict[str, Any]) -> PromiseFacts:
+    asked = entry.get("c") or entry.get("at_least", entry.get("at_most"))
+    return {
+        "key": entry["key"],
+        "claim": entry_claim(entry),
+        "measured": reached_words(entry),
+        "value": float(entry["measured"]),
+        "limit": float(asked or 0.0),
+    }
 
 
 def _budget(spent: dict[str, Any] | None) -> BudgetFacts | None:

@@ -17,6 +17,7 @@
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what happened to the rules of the original, worst first
     ├── promises    [PromiseFacts]   with the value measured on the written file
+    ├── kept_private [PromiseFacts]  the same of a sensitive column that is not released
     ├── not_promised [str]
     ├── recipe      RecipeFacts      public, and what only the holder keeps
     ├── budget      BudgetFacts      where rows were drawn with differential privacy
@@ -40,12 +41,18 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, ColumnShares, Interval
+from tamis.publish.bits_facts import (
+    BitsFacts,
+    CloseLookFacts,
+    ColumnShares,
+    Interval,
+    LadderFacts,
+)
 
 SCHEMA_VERSION = 2
 """Increased whenever a field changes its meaning or is removed."""
 
-Fate = Literal["released", "altered", "target", "held back", "identifier", "dropped"]
+Fate = Literal["released", "coarsened", "altered", "target", "held back", "identifier", "dropped"]
 Region = Literal["I", "II", "III", "IV"]
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
@@ -77,12 +84,15 @@ class ColumnFate(TypedDict):
 
     name: str
     fate: Fate
-    """`altered`: released with changed values. `target`: released as what is to be predicted."""
+    """`coarsened`: released in a coarser form. `altered`: released with changed values. `target`:
+    released as what is to be predicted."""
     why: str
     """One sentence in plain words, ending with a full stop, that columns can share; empty on the
     recipient's page, as it may name a column that was held back."""
     shares: NotRequired[ColumnShares | None]
     """`None`, or not there, for columns that are no features, and on the recipient's page."""
+    ladder: NotRequired[LadderFacts]
+    """Of a coarsened column."""
 
 
 class MethodFacts(TypedDict):
@@ -405,6 +415,8 @@ class Summary(TypedDict):
     classes: ClassSizes | None
     rules: Rules | None
     promises: list[PromiseFacts]
+    kept_private: NotRequired[list[PromiseFacts]]
+    """What holds of a sensitive column that is not released; empty on the recipient's page."""
     not_promised: list[str]
     """For recipients too."""
     recipe: RecipeFacts

@@ -14,7 +14,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
 from tamis.publish.exposure_words import exposure_words
-from tamis.publish.labels import wrong_labels
+from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
     PRIVATE,
@@ -31,6 +31,7 @@ from tamis.publish.layout import (
 from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
+from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells
 from tamis.release import Promise
 from tamis.table import bare, kind_of
@@ -39,6 +40,8 @@ from tamis.table_file import runs, safe_names, undone
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
+BOUNDS = ("lower bound", "upper bound")
+"""Columns that hold the ends of the intervals of another one."""
 RANGED = ("number", "feature")
 """Columns whose public bounds are a range; of others, every possible value is listed."""
 
@@ -127,6 +130,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("ladders", lambda: _wrong_ladders(frame, content))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
+    yield _checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
     yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
     yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
@@ -148,6 +152,8 @@ def _claims(content: dict[str, Any]) -> Iterator[str]:
     for entry in content["promises"]:
         measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
         yield f"{_words(entry)}{measured}"
+    for entry in content.get("diversity", []):
+        yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 
@@ -208,7 +214,7 @@ _COLUMN: dict[str, Callable[[Any], bool]] = {
     "name": _is_text,
     "header": _is_text,
     "kind": lambda value: value in ("number", "nominal", "date"),
-    "role": lambda value: value in ("target", "feature"),
+    "role": lambda value: value in ("target", "feature", *BOUNDS),
 }
 _PROMISE: dict[str, Callable[[Any], bool]] = {
     "key": _is_text,
@@ -261,6 +267,15 @@ def _wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
             return f"column {column['name']!r} has a value that is no rung of its stated ladder"
+    ladders = {c["name"]: c["coarser"] for c in content["columns"] if "coarser" in c}
+    for column in content["columns"]:
+        if column["role"] not in BOUNDS:
+            continue
+        if column.get("of") not in ladders:
+            return f"column {column['name']!r} holds bounds of a column that has no intervals"
+        of, end = column["of"], column["role"].removesuffix(" bound")
+        if wrong_bounds(frame[of], frame[column["name"]], end, ladders[of]):
+            return f"column {column['name']!r} does not hold the bounds that {of!r} has"
     return ""
 
 

@@ -1,0 +1,277 @@
+"""How the sensitive values of people alike differ in a written release: l-diversity, t-closeness.
+
+Counted by the definitions, group by group, by code that knows nothing of the one that searched.
+Where the sensitive column is the target, the manifest states what holds, and anybody can count it.
+Any other sensitive column is not in the file, and nothing is said about it in public: the holder
+keeps ``private/secrets.csv``, which has a number for the value of each row, in the order of the
+file (0 is missing, and larger values have larger numbers), and the recipe says what was reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, inf, log
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet
+from tamis.publish.checks import People, as_stored
+from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
+from tamis.publish.people import kept_people, read_numbers
+from tamis.table import bare, only
+
+Secrets = NDArray[np.int64]
+"""The sensitive value of each row, by number: 0 is missing, larger values have larger numbers."""
+Recount = Literal["file", "private"]
+"""What can be counted again: from the file alone, or with the holder's private part."""
+HEADER = "secret"
+ROUNDING = 1e-9
+
+
+def numbered_secrets(column: pl.Series) -> Secrets:
+    """A number for each cell, equal for equal ones, in the order of numbers or of texts.
+
+    >>> numbered_secrets(pl.Series([30, None, 7, 30])).tolist()
+    [2, 0, 1, 2]
+    """
+    cells = bare(column)
+    ordered = cells if cells.dtype.is_numeric() else cells.cast(pl.String)
+    return ordered.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+
+
+class SecretGroup(NamedTuple):
+    """A group of people alike: the number of people, and how many have each value."""
+
+    people: int
+    counts: dict[int, int]
+
+
+def secret_groups(
+    cells: pl.DataFrame, secrets: Secrets, people: People | None = None
+) -> list[SecretGroup]:
+    """The groups of rows that are alike in all cells; one group where there are no cells.
+
+    A person counts once in a group for each value that the person has there.
+
+    >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
+    >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
+    [SecretGroup(people=1, counts={2: 1}), SecretGroup(people=2, counts={1: 1, 2: 1})]
+    """
+    whose = np.arange(len(secrets)) if people is None else people
+    rows = as_stored(cells) if cells.width else pl.DataFrame({"0": np.zeros(len(secrets))})
+    keys = rows.columns
+    rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose))
+    values = rows.group_by([*keys, "value"]).agg(count=pl.col("whose").n_unique()).sort("value")
+    crowds = rows.group_by(keys).agg(people=pl.col("whose").n_unique())
+    each = values.group_by(keys).agg("value", "count")
+    both = crowds.join(each, on=keys, nulls_equal=True).select("people", "value", "count")
+    return [SecretGroup(n, dict(zip(v, c))) for n, v, c in both.iter_rows()]
+
+
+def least_diversity(groups: Sequence[SecretGroup], kind: str, least: int) -> float:
+    """The diversity of the least diverse group: its distinct or its effective number of values.
+
+    For `recursive`, the largest ratio of the most frequent value to those ranked `least` and
+    below. No group is more diverse than its number of people.
+    """
+    if kind == "distinct":
+        return min(min(len(group.counts), group.people) for group in groups)
+    if kind == "entropy":
+        return min(min(exp(_entropy(group)), group.people) for group in groups)
+    return max(_ratio(group, least) for group in groups)
+
+
+def _entropy(group: SecretGroup) -> float:
+    total = sum(group.counts.values())
+    return -sum(n / total * log(n / total) for n in group.counts.values())
+
+
+def _ratio(group: SecretGroup, least: int) -> float:
+    falling = sorted(group.counts.values(), reverse=True)
+    rare = sum(falling[least - 1 :])
+    return inf if group.people < least or rare == 0 else falling[0] / rare
+
+
+def farthest_group(
+    groups: Sequence[SecretGroup], distance: str, secrets: Secrets, people: People | None = None
+) -> float:
+    """The largest earth mover's distance of a group's values from those of all rows."""
+    usual = secret_groups(pl.DataFrame(), secrets, people)[0].counts
+    order = sorted(usual)
+    if distance == "equal":
+        return max(sum(abs(d) for d in _apart(group, usual, order)) / 2 for group in groups)
+    if len(order) == 1:
+        return 0.0
+    # What is missing has no place among numbers: below and above all of them, the worse counts.
+    orders = [order, order[1:] + order[:1]] if order[0] == 0 else [order]
+    return max(_moved(group, usual, each) for group in groups for each in orders)
+
+
+def _apart(group: SecretGroup, usual: dict[int, int], order: Sequence[int]) -> Iterator[float]:
+    mine, total = sum(group.counts.values()), sum(usual.values())
+    return (group.counts.get(value, 0) / mine - usual[value] / total for value in order)
+
+
+def _moved(group: SecretGroup, usual: dict[int, int], order: Sequence[int]) -> float:
+    running = np.cumsum(list(_apart(group, usual, order)))
+    return float(np.abs(running).sum()) / (len(order) - 1)
+
+
+def measured_entry(
+    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None = None
+) -> float:
+    """What a written table reaches of what an entry asks for."""
+    if missing := [c for c in entry["columns"] if c not in frame.columns]:
+        raise CannotMeet(f"{entry['key']} is about {len(missing)} columns that the file lacks")
+    groups = secret_groups(only(frame, entry["columns"]), secrets, people)
+    if entry["key"] == "t_closeness":
+        return farthest_group(groups, entry["distance"], secrets, people)
+    return least_diversity(groups, entry["kind"], entry["at_least"])
+
+
+def asked_entries(
+    asked: Any, column: str, numeric: bool, columns: Sequence[str], unit: str
+) -> list[dict[str, Any]]:
+    """What is asked of the sensitive values of people alike, as a manifest or recipe has it.
+
+    Parameters
+    ----------
+    asked : Settings
+        With `l`, `l_kind`, `c`, `t` and `t_distance`.
+    column : str
+        The sensitive column.
+    numeric : bool
+        Whether it holds numbers, which have an order.
+    columns : sequence of str
+        What attackers may know of the release.
+    unit : {"people", "rows"}
+    """
+    about = {"column": column, "columns": sorted(columns), "unit": unit}
+    found: list[dict[str, Any]] = []
+    if asked.l is not None:
+        c = {"c": float(asked.c)} if asked.l_kind == "recursive" else {}
+        found.append({"key": "l_diversity", **about, "kind": asked.l_kind, "at_least": asked.l} | c)
+    if asked.t is not None:
+        distance = "ordered" if numeric and asked.t_distance != "equal" else "equal"
+        found.append(
+            {"key": "t_closeness", **about, "distance": distance, "at_most": float(asked.t)}
+        )
+    return [{**entry, "claim": entry_claim(entry)} for entry in found]
+
+
+def entry_claim(entry: dict[str, Any]) -> str:
+    """What is asked for, as a sentence.
+
+    >>> entry_claim({"key": "l_diversity", "unit": "people", "column": "ill", "kind": "distinct",
+    ...              "at_least": 3})
+    'Among people alike in what an attacker may know, ill has at least 3 different values.'
+    """
+    unit, column = entry["unit"], entry["column"]
+    alike = f"Among {unit} alike in what an attacker may know, "
+    if entry["key"] == "t_closeness":
+        return (
+            f"{alike}the values of {column} are at most {entry['at_most']:g} away from those of "
+            f"all {unit} (t-closeness, {entry['distance']} distance)."
+        )
+    least = entry["at_least"]
+    return (
+        alike
+        + {
+            "distinct": f"{column} has at least {least} different values.",
+            "entropy": f"{column} is as uncertain as {least} equally frequent values or more.",
+            "recursive": f"the most frequent value of {column} is less than "
+            f"{entry.get('c', 0):g} times as frequent as all from the {_nth(least)} on together.",
+        }[entry["kind"]]
+    )
+
+
+def _nth(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
+    return f"{number}{ending}"
+
+
+def reached_words(entry: dict[str, Any]) -> str:
+    """What was measured, in a few words.
+
+    >>> reached_words({"key": "t_closeness", "measured": 0.125})
+    'the farthest group is 0.125 away'
+    """
+    value = entry["measured"]
+    if entry["key"] == "t_closeness":
+        return f"the farthest group is {value:.3g} away"
+    if entry["kind"] == "recursive":
+        return f"{value:.3g} times as frequent in the worst group"
+    return f"the least diverse group has {value:.4g}"
+
+
+def short_of_asked(entry: dict[str, Any], value: float) -> bool:
+    """Whether a measured value does not keep what an entry asks for."""
+    if entry["key"] == "t_closeness":
+        return bool(value > entry["at_most"] + ROUNDING)
+    if entry["kind"] == "recursive":
+        return not value < entry["c"]
+    return bool(value < entry["at_least"] - ROUNDING)
+
+
+def with_measures(
+    entries: list[dict[str, Any]],
+    frame: pl.DataFrame,
+    secrets: Secrets,
+    people: People | None,
+    recount: Recount,
+) -> list[dict[str, Any]]:
+    """The entries with what a written file reaches; `CannotMeet` where that is too little."""
+    found = []
+    for entry in entries:
+        value = measured_entry(entry, frame, secrets, people)
+        if short_of_asked(entry, value):
+            raise CannotMeet(
+                f"the written file has {entry['key']} {value:.4g}, which is not what was asked "
+                "for; nothing was published"
+            )
+        found.append({**entry, "measured": value, "recount": recount})
+    return found
+
+
+def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What does not hold of l and t, as the manifest and the holder's recipe state them."""
+    people = kept_people(folder, frame, content)
+    public = content.get("diversity", [])
+    target = next(c for c in content["columns"] if c["role"] == "target")
+    for entry in public:
+        if entry["column"] != target["name"]:
+            return f"{entry['key']} is stated of a column that is not the target"
+        if entry["recount"] == "file" or people is not None:
+            cells = frame.get_column(target["name"])
+            read = cells.cast(pl.Float64) if target["kind"] == "number" else cells
+            if wrong := _wrong_entry(entry, frame, numbered_secrets(read), people):
+                return wrong
+    return _wrong_private_entries(folder, frame, people) if is_folder(folder / PRIVATE) else ""
+
+
+def _wrong_private_entries(folder: Path, frame: pl.DataFrame, people: People | None) -> str:
+    entries = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
+    path = folder / PRIVATE / SECRETS
+    if not entries:
+        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for" if path.exists() else ""
+    secrets = read_numbers(path, HEADER, frame.height)
+    return next(filter(None, (_wrong_entry(e, frame, secrets, people) for e in entries)), "")
+
+
+def _wrong_entry(
+    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None
+) -> str:
+    if entry["key"] not in ("l_diversity", "t_closeness"):
+        return f"{entry['key']!r} is not one that can be checked"
+    value, said = measured_entry(entry, frame, secrets, people), entry["measured"]
+    if short_of_asked(entry, value):
+        return f"{entry['key']} is {value:.4g}, which is not what was promised"
+    if not abs(value - said) <= ROUNDING:
+        return f"{entry['key']} is {value:.4g}, but {said:.4g} is stated"
+    if entry["claim"] != entry_claim(entry):
+        return f"the wording of {entry['key']} does not match its figures"
+    return ""

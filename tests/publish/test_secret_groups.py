@@ -1,0 +1,180 @@
+"""l and t of a written release: counted by the definitions, stated only where nothing is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis import Roles, Table, verify
+from tamis.errors import CannotMeet, InputError
+from tamis.flow import Settings, consider
+from tamis.publish.bundle import publish
+from tamis.publish.layout import write_json
+from tamis.publish.secret_groups import (
+    farthest_group,
+    least_diversity,
+    numbered_secrets,
+    secret_groups,
+)
+from tamis.risk.diversity import l_diversity, t_closeness
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", None]),
+            st.sampled_from([1.0, 2.0, 5.0, None]),
+            st.integers(0, 6),
+        ),
+        min_size=1,
+        max_size=25,
+    ),
+    st.booleans(),
+    st.integers(2, 3),
+)
+def test_two_ways_of_counting_agree(rows, several, least):
+    frame = pl.DataFrame(rows, schema=["job", "pay", "who"], orient="row").cast(
+        {"job": pl.String, "pay": pl.Float64}
+    )
+    people = frame["who"].to_numpy() if several else None
+    secrets = numbered_secrets(frame["pay"])
+    groups = secret_groups(frame.select("job"), secrets, people)
+    told: dict[str, Any] = {"sensitive": "pay", "quasi": ["job"], "people": people}
+    found = l_diversity(frame, recursive_l=least, **told)
+    assert least_diversity(groups, "distinct", least) == found.distinct
+    assert least_diversity(groups, "entropy", least) == pytest.approx(found.entropy)
+    assert least_diversity(groups, "recursive", least) == pytest.approx(found.recursive_c)
+    for distance in ("equal", "ordered"):
+        t = t_closeness(frame, distance=distance, **told)
+        assert farthest_group(groups, distance, secrets, people) == pytest.approx(t, abs=1e-12)
+
+
+def test_a_file_without_known_columns_is_one_group():
+    (group,) = secret_groups(pl.DataFrame(), np.array([1, 1, 0]))
+    assert (group.people, group.counts) == (3, {0: 1, 1: 2})
+
+
+def stays(each: int = 1) -> Table:
+    """Rows of people whose illness differs among those alike; `each` rows a person."""
+    rng = np.random.default_rng(4)
+    people = 240
+    who = np.repeat(np.arange(people), each)
+    sex, job = rng.integers(0, 2, people)[who], rng.integers(0, 3, people)[who]
+    lab = rng.normal(size=len(who)).round(1)
+    y = np.where(lab + sex + rng.normal(0, 0.4, len(who)) > 0.5, "yes", "no")
+    ill = rng.choice(["flu", "cold", "hiv"], len(who))
+    frame = pl.DataFrame({"who": who, "sex": sex, "job": job, "lab": lab, "y": y, "ill": ill})
+    columns = frame.with_columns(pl.col("sex", "job").cast(pl.String))
+    return Table(columns, Roles("y", "ill", quasi=("sex", "job"), identifiers=("who",)))
+
+
+def settings(**asked: Any) -> Settings:
+    return Settings(methods={"front": {}}, attackers=("nb",), k=4, **asked)
+
+
+def published(table: Table, folder: Path, **asked: Any) -> tuple[Path, dict[str, Any]]:
+    made = publish(consider(table, settings(**asked)), folder / "out", date="2026-11-16")
+    return made, json.loads((made / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_a_secret_that_is_not_released_is_counted_by_the_holder_alone(tmp_path, each):
+    folder, manifest = published(stays(each), tmp_path, l=3, t=0.5)
+    for name in ("manifest.json", "report.html", "release.csv"):
+        text = (folder / name).read_text()
+        assert "t-closeness" not in text, name
+        assert "hiv" not in text, name
+    assert "diversity" not in manifest
+    kept = json.loads((folder / "private" / "recipe.json").read_text())["diversity"]
+    assert [entry["key"] for entry in kept] == ["l_diversity", "t_closeness"]
+    assert kept[0]["measured"] == 3
+    assert kept[1]["measured"] <= 0.5
+    assert kept[1]["claim"] in (folder / "private" / "report.html").read_text()
+    assert (folder / "private" / "secrets.csv").stat().st_mode & 0o077 == 0
+    assert "diversity" in [check.name for check in verify(folder).checks]
+
+
+def test_secrets_that_are_not_those_of_the_rows_are_found(tmp_path):
+    folder, _ = published(stays(), tmp_path, l=3, t=0.5)
+    path = folder / "private" / "secrets.csv"
+    header, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([header, *sorted(lines)]) + "\n")
+    with pytest.raises(CannotMeet, match=r"t_closeness is|l_diversity is"):
+        verify(folder)
+    path.write_text("\n".join([header, *lines[1:]]) + "\n")
+    with pytest.raises(CannotMeet, match="does not hold a secret for each of 240 rows"):
+        verify(folder)
+    path.unlink()
+    with pytest.raises(CannotMeet, match=r"no secrets\.csv"):
+        verify(folder)
+    shutil.rmtree(folder / "private")
+    verify(folder)
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_where_the_target_is_the_secret_anybody_can_count(tmp_path, each):
+    roles = Roles("y", quasi=("sex", "job"), identifiers=("who",))
+    table = Table(stays(each).frame.drop("ill"), roles)
+    folder, manifest = published(table, tmp_path, l=2, l_kind="recursive", c=9.0, t=0.9)
+    diverse, close = manifest["diversity"]
+    assert (diverse["column"], diverse["kind"], close["distance"]) == ("y", "recursive", "equal")
+    assert diverse["recount"] == ("file" if each == 1 else "private")
+    assert not (folder / "private" / "secrets.csv").exists()
+    assert any("t-closeness" in claim for claim in verify(folder).claims)
+    assert close["claim"] in (folder / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release whose manifest states t, not to be changed."""
+    table = Table(stays().frame.drop("ill"), Roles("y", quasi=("sex", "job"), identifiers=("who",)))
+    return published(table, tmp_path_factory.mktemp("stated"), t=0.9, allow_useless=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"measured": 0.0}, "is stated"),
+        ({"at_most": 0.0}, "not what was promised"),
+        ({"claim": "All are safe."}, "wording"),
+        ({"column": "sex"}, "not the target"),
+        ({"key": "x_closeness"}, "can be checked"),
+        ({"columns": ["nobody"]}, "file lacks"),
+    ],
+)
+def test_what_is_stated_wrongly_is_found(stated, tmp_path, change, words):
+    folder = tmp_path / "copy"
+    shutil.copytree(stated, folder, ignore=lambda *_: ["private"])
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["diversity"][0] |= change
+    write_json(folder / "manifest.json", manifest)
+    with pytest.raises(CannotMeet, match=words):
+        verify(folder)
+
+
+def test_what_cannot_be_counted_is_refused():
+    with pytest.raises(InputError, match="synthetic rows describe nobody"):
+        Settings(l=2, epsilon=1.0)
+    with pytest.raises(InputError, match="ordered distance needs numbers"):
+        consider(stays(), settings(t=0.5, t_distance="ordered"))
+
+
+def test_the_terminal_says_what_was_reached():
+    from tamis.cli.release import words
+
+    said = words(consider(stays(), settings(l=3, t=0.5)))
+    assert any(
+        line.endswith(
+            "ill has at least 3 different values. Measured: the least diverse group has 3."
+        )
+        for line in said
+    )
+    assert any("t-closeness, equal distance). Measured: the farthest" in line for line in said)
