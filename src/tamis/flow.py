@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
+from tamis.attack.quick import QuickAttack, quick_attack
 from tamis.binary.records import Cut
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Choice, Decision, Limit, decide, taken
@@ -194,6 +195,19 @@ class Outcome:
         decision = self.decision
         compared, release = decision.scorecard.compared, decision.chosen.release
         return column_bits(self.evaluator.yardstick, compared, release)
+
+    @cached_property
+    def attacked(self) -> tuple[QuickAttack, QuickAttack] | None:
+        """What a few attackers reach with the chosen release, and with everything.
+
+        `None` where that is not tried: for synthetic rows and for tables of many cells.
+        """
+        decision, seed = self.decision, self.settings.seed
+        everything = quick_attack(
+            self.table, decision.scorecard.baseline.release, random_state=seed
+        )
+        chosen = quick_attack(self.table, decision.chosen.release, random_state=seed)
+        return None if chosen is None or everything is None else (chosen, everything)
 
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""

@@ -40,6 +40,7 @@ from tamis.publish.layout import (
     write_json,
 )
 from tamis.publish.manifest import manifest, versions
+from tamis.publish.of_hundred import of_hundred_facts
 from tamis.publish.people import arranged_people, promises_in_people, write_people
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
@@ -169,7 +170,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         people,
         chosen.release.unit,
     )
-    summary = summarise(outcome, content, origin, look)
+    summary = summarise(outcome, content, origin, look, of_hundred_facts(outcome))
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}

@@ -35,6 +35,7 @@ from tamis.publish.summary import (
     MeasureFacts,
     MethodFacts,
     Note,
+    OfHundred,
     PromiseFacts,
     RecipeFacts,
     RuleDamage,
@@ -320,7 +321,11 @@ def attacker_facts(outcome: Outcome) -> list[Attacker]:
 
 
 def summarise(
-    outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any], look: CloseLookFacts
+    outcome: Outcome,
+    manifest: dict[str, Any],
+    origin: dict[str, Any],
+    look: CloseLookFacts,
+    attacked: list[OfHundred],
 ) -> Summary:
     """Everything that the reports show.
 
@@ -333,6 +338,8 @@ def summarise(
         How the table was read.
     look : CloseLookFacts
         How well slow learners guess target and sensitive column.
+    attacked : list of OfHundred
+        What a few attackers reach.
 
     Returns
     -------
@@ -354,6 +361,7 @@ def summarise(
         "limits": limit_facts(outcome),
         "measures": measure_facts(outcome),
         "attackers": attacker_facts(outcome),
+        "of_hundred": attacked,
         "exposure": manifest.get("exposure"),
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),
