@@ -186,6 +186,7 @@ def decide(
     by: Choice = "ranks",
     caution: float = 1.0,
     allow_useless: bool = False,
+    also: Mapping[str, tuple[Failure, ...]] | None = None,
 ) -> Decision:
     """Choose the best of the releases that meet every limit.
 
@@ -203,6 +204,8 @@ def decide(
         What told weighs against kept.
     allow_useless : bool
         Whether a release may be chosen that predicts the target no better than guessing.
+    also : mapping of release name to failures, optional
+        What else releases do not meet, such as limits together with earlier releases.
 
     Returns
     -------
@@ -216,6 +219,7 @@ def decide(
         row.release.name: (
             *failures(row, limits),
             *(() if allow_useless else _useless(scorecard, row)),
+            *(also or {}).get(row.release.name, ()),
         )
         for row in scorecard.rows
     }

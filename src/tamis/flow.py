@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
+from tamis.attack.quick import QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Choice, Decision, Limit, decide, taken
+from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import CannotMeet, InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
@@ -222,6 +223,19 @@ class Outcome:
         compared, release = decision.scorecard.compared, decision.chosen.release
         return neighbour_rungs(self.evaluator, compared, release, self.settings.k)
 
+    @cached_property
+    def attacked(self) -> tuple[QuickAttack, QuickAttack] | None:
+        """What a few attackers reach with the chosen release, and with everything.
+
+        `None` where that is not tried: for synthetic rows and for tables of many cells.
+        """
+        decision, seed = self.decision, self.settings.seed
+        everything = quick_attack(
+            self.table, decision.scorecard.baseline.release, random_state=seed
+        )
+        chosen = quick_attack(self.table, decision.chosen.release, random_state=seed)
+        return None if chosen is None or everything is None else (chosen, everything)
+
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""
         settings = replace(self.settings, take=name)
@@ -255,7 +269,8 @@ def consider(
     tell : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
     handed : HandedOn, optional
-        What earlier releases of the same people told: k must hold for all of them together.
+        What earlier releases of the same people told: k and the limits on what is told must hold
+        for all of them together.
 
     Returns
     -------
@@ -307,9 +322,6 @@ def consider(
         None if handed is None else handed.classes,
     )
     found = propose(problem, methods(settings.proposing), tell)
-    if handed is not None:
-        fit = tuple(each for each in found.releases if _fits_beside(each, handed, settings.k))
-        found = replace(found, releases=fit)
     baseline = released(
         table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
     )
@@ -326,28 +338,45 @@ def consider(
         caution=settings.caution,
         # A refusal that depends on the rows would tell about them what no epsilon covers.
         allow_useless=settings.allow_useless or settings.epsilon is not None,
+        also=None if handed is None else _beside(card, handed, evaluator, settings),
     )
     _warn_useless(decision, settings)
     outcome = Outcome(table, settings, evaluator, found, decision, binary, records)
-    outcome = outcome if settings.take is None else outcome.taking(settings.take)
-    if handed is not None:
-        _refuse_beside(outcome.decision.chosen.release, handed, settings.k)
-    return outcome
+    return outcome if settings.take is None else outcome.taking(settings.take)
 
 
-def _fits_beside(release: Release, handed: HandedOn, k: int) -> bool:
+TOLD = ("told", "pbi")
+"""Measures whose limits hold for earlier releases and the new one together."""
+
+
+def _beside(
+    card: Scorecard, handed: HandedOn, evaluator: Evaluator, settings: Settings
+) -> dict[str, tuple[Failure, ...]]:
+    """What releases do not meet together with what was handed on before, by their names."""
+    real = [row.release for row in card.rows if not row.release.is_drawn]
+    found = {release.name: _crowds_beside(release, handed, settings.k) for release in real}
+    limits = tuple(limit for limit in settings.limits if limit.measure in TOLD)
+    if not (limits or evaluator.anonymity):
+        return found
+    measures = tuple(m for m in MEASURES if m.name in TOLD)
+    ends = card.baseline.release, card.floor.release
+    both = scorecard(evaluator, *ends, map(handed.together, real), measures=measures)
+    for row in both.candidates:
+        found[row.release.name] += tuple(map(_beside_words, failures(row, limits)))
+    return found
+
+
+def _crowds_beside(release: Release, handed: HandedOn, k: int) -> tuple[Failure, ...]:
     reached = handed.anonymity_beside(release)
-    return reached is None or reached >= k
+    if reached is None or reached >= k:
+        return ()
+    words = f"k = {k} requires groups of {k}, but the smallest has {reached}"
+    return (_beside_words(Failure(words, f"fewer than {k} {release.unit} alike", 1 - reached / k)),)
 
 
-def _refuse_beside(release: Release, handed: HandedOn, k: int) -> None:
-    """Raise where the chosen release breaks k together with what was handed on before."""
-    if not _fits_beside(release, handed, k):
-        raise CannotMeet(
-            f"no release keeps k = {k} together with what was handed on before: the best one "
-            f"leaves a group of {handed.anonymity_beside(release)}; ask for a smaller k, or "
-            "release fewer columns"
-        )
+def _beside_words(failure: Failure) -> Failure:
+    rest = " together with what was handed on before"
+    return replace(failure, words=failure.words + rest, short=failure.short + rest)
 
 
 def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTable | None]:

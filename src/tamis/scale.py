@@ -360,7 +360,7 @@ def _describe(
         _entry(found, *each) for each in zip(found.promises, found.measured, in_rows)
     ]
     content["engine"] = _said(found, other)
-    summary = _about_all_rows(found, summarise(outcome, content, origin, look))
+    summary = _about_all_rows(found, summarise(outcome, content, origin, look, []))
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}

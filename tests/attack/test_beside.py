@@ -1,6 +1,7 @@
 """What several releases of the same people tell together."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tamis.attack.beside import HandedOn
 from tamis.errors import InputError
-from tamis.release import Promise, Recipe, Release, released
+from tamis.release import Coarsening, Promise, Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Roles, Table
 
@@ -102,3 +103,23 @@ def test_synthetic_rows_add_up_as_epsilon():
 def test_a_column_that_the_table_lacks_is_refused_by_name():
     with pytest.raises(InputError, match="'zip'"):
         HandedOn.of(table_of([(0, 0, 0, 0)]), [manifest(["zip"])])
+
+
+def test_together_an_attacker_has_the_columns_of_all_releases():
+    table = table_of([(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, 0, 1), (1, 1, 0, 1)])
+    both = HandedOn.of(table, [manifest(["a", "b"])]).together(new(table, ["b", "c"]))
+    assert set(both.features) == {"a", "b", "c"}
+    assert both.table.only(["a", "b", "c"]).equals(table.only(["a", "b", "c"]))
+    assert both.table.quasi == ("b", "c", "a")
+
+
+def test_together_true_values_take_the_place_of_coarser_and_altered_ones():
+    table = table_of([(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, 0, 1), (1, 1, 0, 1)])
+    plain = new(table, ["b", "c"])
+    flat = Table(plain.table.frame.with_columns(b=pl.lit("*"), c=pl.lit("*")), plain.table.roles)
+    forms = {c: Coarsening({"groups": [{"*": ["0", "1"]}]}, 1) for c in ("b", "c")}
+    coarse = replace(plain, table=flat, forms=forms)
+    both = HandedOn.of(table, [manifest(["b"])]).together(coarse)
+    assert both.table.frame["b"].to_list() == table.frame["b"].to_list()
+    assert both.table.frame["c"].to_list() == ["*"] * 4
+    assert set(both.forms) == {"c"}

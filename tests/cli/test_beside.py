@@ -1,11 +1,14 @@
 """`tamis release --beside`: k holds for what was handed on before and the new release together."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tamis.attack.beside import HandedOn
+from tamis.dp.ledger import Entry, Ledger
+from tamis.errors import CannotMeet
 from tamis.publish.layout import NAME
 from tamis.read import read_table
 
@@ -51,3 +54,40 @@ def test_a_folder_that_is_no_release_is_refused(run, table, tmp_path):
     assert code in (1, 2)
     assert "Traceback" not in err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_release_beside_another_is_made_again(run, table, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    args = (*ROLES[:-1], "age", "--drop", "town", "--max-features", 1)
+    assert run("release", table, *args, *QUICK, "--out", first).code == 0
+    beside = (*QUICK, "--beside", first, "--out", second)
+    assert run("release", table, *ROLES, *beside).code == 0
+    code, said, err = run("release", "--again", second)
+    assert code == 0, err
+    assert "same bytes" in said
+    first.rename(tmp_path / "gone")
+    code, _, err = run("release", "--again", second)
+    assert code in (1, 2)
+    assert "Traceback" not in err
+
+
+def test_an_engine_does_not_forget_what_was_handed_on(run, table, tmp_path):
+    args = ("--engine", "duckdb", "--beside", tmp_path, "--out", tmp_path / "out")
+    code, _, err = run("release", table, *ROLES, "--quiet", *args)
+    assert code == 2
+    assert "--beside needs the table in memory" in err
+
+
+def test_the_ledger_recalls_what_earlier_releases_cost(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.json")
+    old = Entry("/data/a.csv", "ab", 1.5, into="/out/old")
+    ledger.recall([old])
+    ledger.recall([replace(old, id="twice")])
+    assert ledger.account("/data/a.csv", "ab").epsilon == 1.5
+    other = Entry("/data/b.csv", "cd", 1.5, into="/out/old")
+    ledger.recall([other])
+    assert ledger.account("/data/b.csv", "cd").epsilon == 1.5
+    new = Entry("/data/a.csv", "ab", 1.0, into="/out/new")
+    with pytest.raises(CannotMeet, match=r"at most 0\.5 is left"), ledger.spending(new, 2.0):
+        pass
+    assert ledger.account("/data/a.csv", "ab").epsilon == 1.5

@@ -154,6 +154,22 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
                 "floor": None,
             },
         ],
+        "of_hundred": [
+            {
+                "attack": "found",
+                "people": 460,
+                "released": None,
+                "everything": 0.81,
+                "guessing": 0.0,
+            },
+            {
+                "attack": "guessed",
+                "people": 230,
+                "released": 0.71,
+                "everything": 0.76,
+                "guessing": 0.65,
+            },
+        ],
         "attackers": [
             attacker("C4.5 tree", 0.738, 0.745, strongest=True),
             attacker("naive Bayes", 0.752, 0.741),

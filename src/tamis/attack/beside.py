@@ -8,7 +8,7 @@ they give away is added up as epsilon instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tamis.errors import InputError, listed, plural
 from tamis.release import Release
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, grouped
-from tamis.table import Table, bare, only
+from tamis.table import Roles, Table, bare, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +98,36 @@ class HandedOn:
             return containment_anonymity(cells, people=release.people)
         return grouped(frame, frame.columns, release.people).k_anonymity
 
+    def together(self, release: Release) -> Release:
+        """What an attacker has who holds a new release and all earlier ones, row by row.
+
+        Of a column in both, the earlier values count: they are the true ones. What the new release
+        altered stays altered in the rest.
+        """
+        target = release.table.target
+        earlier = [s for s in self.frame.get_columns() if s.name != target]
+        names = {series.name for series in earlier}
+        table = _widened(release.table, earlier, self.known)
+        unaltered = release.unaltered and _widened(release.unaltered, earlier, self.known)
+        forms = {c: form for c, form in release.forms.items() if c not in names}
+        return replace(release, table=table, unaltered=unaltered, forms=forms, promises=())
+
     def words(self, k: int) -> str:
         """What was counted, for the data holder."""
         many = plural(self.releases, "earlier release")
         return (
-            f"k = {k} holds for what {many} and this one tell together, if rows can be matched "
-            "and altered values are taken for true ones"
+            f"k = {k} and limits on what is told hold for what {many} and this one tell together, "
+            "if rows can be matched and altered values are taken for true ones"
             + (f"; synthetic rows cost epsilon = {self.epsilon:g} before" if self.epsilon else "")
         )
+
+
+def _widened(table: Table, more: Sequence[pl.Series], known: Sequence[str]) -> Table:
+    """The table with more features, in place of its own of the same name."""
+    columns = {s.name: s for s in table.frame.get_columns()} | {s.name: s for s in more}
+    quasi = [c for c in _names([*table.quasi, *known]) if c != table.roles.target]
+    frame = pl.DataFrame(list(columns.values()))
+    return Table(frame, Roles(target=table.roles.target, quasi=tuple(quasi)), table.library)
 
 
 def _names(names: Any) -> tuple[str, ...]:

@@ -252,6 +252,7 @@ class _Setting:
         area = auc(_predictions(p, truth), whose)
         found["auc"] = None if area is None else area.to_dict()
         found["surest"] = _surest(p, truth)
+        found["rarest"] = _rarest(p, baseline, truth)
         group = self._worst_group(each, people)
         found["worst_group"] = (
             None if group is None else {"people": group.people, "bits": group.gain.to_dict()}
@@ -291,12 +292,47 @@ def _predictions(p: Floats, truth: Codes) -> Predictions:
     return Predictions(classes, p.argmax(axis=1), truth, p)
 
 
-def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
-    """Precision and recall about the rarest class, which is what a secret mostly is."""
+def _rarest_of(truth: Codes) -> int | None:
+    """The class that the fewest have, which is what a secret mostly is; `None` of one class."""
     present, counts = np.unique(truth, return_counts=True)
-    if len(present) < 2:
+    return None if len(present) < 2 else int(present[np.argmin(counts)])
+
+
+def _rarest(p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any] | None:
+    """Of those who have the rarest class the share that is named, and by whoever guesses."""
+    rarest = _rarest_of(truth)
+    if rarest is None:
+        return None
+    has = truth == rarest
+    return {
+        "people": int(has.sum()),
+        "named": named(p[:, rarest], has),
+        "guess": named(baseline[:, rarest], has),
+    }
+
+
+def named(likely: Floats, has: NDArray[np.bool_]) -> float:
+    """The share of those who have something that an attacker names, naming as many as have it.
+
+    The likeliest are named; among equals, some at random.
+
+    >>> named(np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False]))
+    0.75
+    """
+    amount = int(has.sum())
+    if not amount:
+        return 0.0
+    least = np.sort(likely)[-amount]
+    above, equal = likely > least, likely == least
+    chance = (amount - above.sum()) / equal.sum()
+    return float((has[above].sum() + chance * has[equal].sum()) / amount)
+
+
+def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
+    """Precision and recall about the rarest class."""
+    rarest = _rarest_of(truth)
+    if rarest is None:
         return []
-    rarest = present[np.argmin(counts)]
     return [
         {
             "part": each.part,

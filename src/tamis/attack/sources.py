@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from tamis.attack.coarse_terms import as_stated, in_local_groups
 from tamis.attack.reconstruction import Alter
 from tamis.binary.records import binarise
 from tamis.cuts import K
@@ -45,12 +46,24 @@ def _typed(cells: pl.Series, kind: str) -> pl.Series:
     return numbers.alias(cells.name)
 
 
-def in_its_groups(original: Table, release: Table) -> Table:
+def stated_forms(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The coarser forms that a manifest states, by column.
+
+    >>> stated_forms({"columns": [{"name": "age", "coarser": {"width": 10}}, {"name": "job"}]})
+    {'age': {'width': 10}}
+    """
+    return {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
+
+
+def in_its_groups(
+    original: Table, release: Table, stated: Mapping[str, Mapping[str, Any]] | None = None
+) -> Table:
     """The original with the groups of values that a release has in place of them.
 
-    Intervals (``[20, 40)``, ``< 20``, ``>= 90``), codes that end in stars (``75***``), a star alone
-    and one group of all other texts are understood. A column stays as it is if a value fits two
-    groups, or none does.
+    Forms that a manifest states are made as it says. Without one, groups of local recoding are
+    understood, and intervals (``[20, 40)``, ``< 20``, ``>= 90``), codes that end in stars
+    (``75***``), a star alone and one group of all other texts. A column stays as it is if a value
+    fits two groups, or none does.
 
     Examples
     --------
@@ -59,6 +72,10 @@ def in_its_groups(original: Table, release: Table) -> Table:
     >>> in_its_groups(one, two).frame.rows()
     [('[20, 40)', '75***'), ('>= 40', '75***'), (None, '01***')]
     """
+    if stated:
+        return as_stated(original, release, stated)
+    if (local := in_local_groups(original, release)) is not None:
+        return local
     shared = [c for c in release.frame.columns if c in original.frame.columns]
     columns = {c: _grouped(original.frame[c], release.frame[c]) for c in shared}
     new = {name: series for name, series in columns.items() if series is not None}

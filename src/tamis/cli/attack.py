@@ -81,11 +81,11 @@ def attack(
     if not (quiet or as_json):
         print_understood(original)
     others = None if control is None else _control(original, source, control)
-    original, released, alter = _opened(original, source, release)
+    original, released, alter, stated = _opened(original, source, release)
     if others is not None:
         from tamis.attack.sources import in_its_groups
 
-        others = in_its_groups(others, released)
+        others = in_its_groups(others, released, stated)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
             original,
@@ -107,9 +107,15 @@ def attack(
 
 def _opened(
     original: Table, source: TableSource, release: str
-) -> tuple[Table, Table, Alter | None]:
-    """The original in the terms of the release, the release, and how it was altered if it was."""
-    from tamis.attack.sources import altered_by, in_its_groups, in_its_terms, published_table
+) -> tuple[Table, Table, Alter | None, dict[str, dict[str, Any]]]:
+    """The original in the terms of the release, the release, how it was altered, its ladders."""
+    from tamis.attack.sources import (
+        altered_by,
+        in_its_groups,
+        in_its_terms,
+        published_table,
+        stated_forms,
+    )
 
     if Path(release).is_dir():
         from tamis.publish.layout import NAME, read_json
@@ -117,13 +123,13 @@ def _opened(
         manifest = read_json(Path(release) / NAME)
         table = published_table(Path(release), manifest)
         alter = altered_by(manifest["method"])
-        ks = _ks(manifest["promises"])
+        ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
     else:
         from tamis.cli.retain import read_like
 
-        table, alter, ks = read_like(original, source, release), None, (5,)
+        table, alter, ks, stated = read_like(original, source, release), None, (5,), {}
     terms = in_its_terms(original, table, source.rules().binary, ks)
-    return in_its_groups(terms, table), table, alter
+    return in_its_groups(terms, table, stated), table, alter, stated
 
 
 def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:

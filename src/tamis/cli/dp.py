@@ -171,8 +171,12 @@ def spending(
     most: float | None,
     neighbours: str,
     guarantee: bool = True,
+    earlier: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[Spending]:
-    """Enter what a release of the table will cost, before anything is drawn."""
+    """Enter what a release of the table will cost, before anything is drawn.
+
+    What `earlier` releases cost, by their folders, is entered first if the ledger lacks it.
+    """
     from tamis.cli.release import absolute, digest_of
     from tamis.dp.ledger import Entry, Ledger
     from tamis.read.text import file_at
@@ -187,7 +191,19 @@ def spending(
         neighbours=neighbours,
         guarantee=guarantee,
     )
-    with Ledger(ledger_path(source, ledger)).spending(entry, most) as spent:
+    book = Ledger(ledger_path(source, ledger))
+    book.recall(
+        Entry(
+            table,
+            entry.sha256,
+            cost["epsilon"],
+            cost["delta"],
+            into=folder,
+            neighbours=cost["neighbours"],
+        )
+        for folder, cost in (earlier or {}).items()
+    )
+    with book.spending(entry, most) as spent:
         yield spent
 
 

@@ -216,7 +216,7 @@ def run_release(
 
     end_with_server()
     refuse_existing(out, force)
-    with _spending(source, settings, out, limits) as spent:
+    with _spending(source, settings, out, limits, beside) as spent:
         table = read(source, public if settings.epsilon is not None else None)
         if not (quiet or as_json):
             print_understood(table)
@@ -251,6 +251,7 @@ def run_front(
     as_json: bool,
     quiet: bool,
     ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...] = (),
 ) -> None:
     """Read, consider, and show what a holder could choose; nothing is published."""
     from tamis.flow import consider
@@ -259,8 +260,10 @@ def run_front(
     watched = not (quiet or as_json)
     if watched:
         print_understood(table)
+    binary = source.rules().binary
+    handed = _handed(table, beside, binary)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=source.rules().binary, ladders=ladders, tell=say)
+        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
     if as_json:
         chosen = outcome.decision.chosen
         front = [row.to_dict() for row in outcome.decision.front]
@@ -290,7 +293,11 @@ def print_front(outcome: Outcome) -> None:
 
 @contextmanager
 def _spending(
-    source: TableSource, settings: Settings, out: Path, limits: Limits
+    source: TableSource,
+    settings: Settings,
+    out: Path,
+    limits: Limits,
+    beside: tuple[str, ...],
 ) -> Iterator[Spending | None]:
     """The ledger entry that a release of synthetic rows needs; nothing for others."""
     if settings.epsilon is None:
@@ -305,8 +312,17 @@ def _spending(
         ledger=limits.ledger,
         most=limits.most,
         neighbours=Synthetic(**settings.proposing["dp"]).counted_for,
+        earlier=_budgets(beside),
     ) as spent:
         yield spent
+
+
+def _budgets(folders: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What earlier releases of synthetic rows cost, by their folders."""
+    from tamis.publish.verify import verify
+
+    manifests = {absolute(folder): verify(folder).manifest for folder in folders}
+    return {folder: said["budget"] for folder, said in manifests.items() if said.get("budget")}
 
 
 def read(source: TableSource, public: Public | None = None) -> Table | BinaryTable:
@@ -690,11 +706,13 @@ def release(
 
         if only_front or out is None:
             raise InputError("--choose front needs the table in memory; give --engine memory")
+        if beside:
+            raise InputError("--beside needs the table in memory; give --engine memory")
         release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
         return
     known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
-        run_front(source, settings, as_json, quiet, ladders)
+        run_front(source, settings, as_json, quiet, ladders, beside)
         return
     assert out is not None
     run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders, beside)

@@ -13,7 +13,7 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -124,6 +124,19 @@ class Ledger:
             return Account(())
         with self._locked() as entries:
             return _account(entries, table, sha256)
+
+    def recall(self, earlier: Iterable[Entry]) -> None:
+        """Enter what earlier releases cost, where no entry for the table names what they made.
+
+        It stays whatever comes next, since it was spent.
+        """
+        wanted = list(earlier)
+        if not wanted:
+            return
+        with self._locked() as entries:
+            new = [e for e in wanted if e.into not in _made(entries, e)]
+            if new:
+                self._write([*entries, *new])
 
     @contextmanager
     def spending(self, entry: Entry, most: float | None = None) -> Iterator[Spending]:
@@ -255,6 +268,11 @@ def _account(entries: list[Entry], table: str, sha256: str) -> Account:
         mine |= {e.id for e in more}
         paths |= {e.table for e in more}
         hashes |= {e.sha256 for e in more}
+
+
+def _made(entries: list[Entry], like: Entry) -> set[str]:
+    """What was made from the table of an entry so far."""
+    return {e.into for e in _account(entries, like.table, like.sha256).entries}
 
 
 def _check_most(before: Account, after: Account, most: float, path: Path) -> None:

@@ -44,6 +44,7 @@ from tamis.publish.layout import (
     write_json,
 )
 from tamis.publish.manifest import manifest, versions
+from tamis.publish.of_hundred import of_hundred_facts
 from tamis.publish.people import (
     arranged_beside,
     arranged_people,
@@ -205,7 +206,9 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     secrets, diverse = _diverse(outcome, written, people)
     if diverse and secrets is None:
         content["diversity"] = diverse
-    summary = summarise(outcome, content, origin, look, [] if secrets is None else diverse)
+    private_only = [] if secrets is None else diverse
+    attacked = of_hundred_facts(outcome)
+    summary = summarise(outcome, content, origin, look, attacked, private_only)
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}

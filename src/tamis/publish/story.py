@@ -66,6 +66,7 @@ def for_recipient(summary: Summary) -> Summary:
         "limits": _limits(summary["limits"]),
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
         "attackers": [_attacker(a) for a in summary["attackers"] if sensitive_released],
+        "of_hundred": [],
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
@@ -188,6 +189,11 @@ def unit_of_shares(summary: Summary) -> Unit:
     """What shares of held-out rows are about: people only where each row is one."""
     known = summary["unit"] == "people" and summary["table"]["people"] == summary["table"]["rows"]
     return "people" if known else "rows"
+
+
+def target_is_secret(summary: Summary) -> bool:
+    """Whether the sensitive column is the target, which every release has."""
+    return summary["table"]["sensitive"] == summary["table"]["target"]
 
 
 def class_bins(summary: Summary) -> list[ClassBin]:

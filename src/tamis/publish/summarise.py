@@ -36,6 +36,7 @@ from tamis.publish.summary import (
     MeasureFacts,
     MethodFacts,
     Note,
+    OfHundred,
     PromiseFacts,
     RecipeFacts,
     RuleDamage,
@@ -325,6 +326,7 @@ def summarise(
     manifest: dict[str, Any],
     origin: dict[str, Any],
     look: CloseLookFacts,
+    attacked: list[OfHundred],
     diverse: Sequence[dict[str, Any]] = (),
 ) -> Summary:
     """Everything that the reports show.
@@ -338,6 +340,8 @@ def summarise(
         How the table was read.
     look : CloseLookFacts
         How well slow learners guess target and sensitive column.
+    attacked : list of OfHundred
+        What a few attackers reach.
     diverse : sequence of dict
         What was reached of l and t, where only the holder may know.
 
@@ -363,6 +367,7 @@ def summarise(
         "limits": limit_facts(outcome),
         "measures": measure_facts(outcome),
         "attackers": attacker_facts(outcome),
+        "of_hundred": attacked,
         "exposure": manifest.get("exposure"),
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),

@@ -13,6 +13,7 @@
     ├── limits      LimitLines       hard limits, and what guessing alone would reach
     ├── measures    [MeasureFacts]   how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
+    ├── of_hundred  [OfHundred]      whom a few attackers find, and whose secret they guess
     ├── exposure    ExposureFacts    who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what happened to the rules of the original, worst first
@@ -58,6 +59,7 @@ RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
 Unit = Literal["people", "rows"]
 Kind = Literal["equal", "containment"]
+Reached = Literal["found", "joined", "guessed", "named"]
 
 
 class TableFacts(TypedDict):
@@ -222,6 +224,20 @@ class Attacker(TypedDict):
     """Right most often from the released features, on the rows used to choose."""
     strongest_before: NotRequired[bool]
     """The same from all features."""
+
+
+class OfHundred(TypedDict):
+    """The share of people about whom an attacker is right, in whole hundredths."""
+
+    attack: Reached
+    """`found`: by what attackers may know. `joined`: by two who hold half of the columns each.
+    `guessed`: the sensitive value. `named`: of those who have its rarest value."""
+    people: int
+    """How many the attacker was tried on."""
+    released: float | None
+    """With the release; `None`: it stands for 1 to k - 1 people."""
+    everything: float | None
+    guessing: float
 
 
 class Crowd(TypedDict):
@@ -407,6 +423,8 @@ class Summary(TypedDict):
     limits: LimitLines
     measures: list[MeasureFacts]
     attackers: list[Attacker]
+    of_hundred: list[OfHundred]
+    """Empty on the recipient's page, for synthetic rows and for tables of many cells."""
     exposure: ExposureFacts | None
     """`None` for synthetic rows."""
     same_sensitive: Alike | None

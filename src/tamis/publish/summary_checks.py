@@ -101,6 +101,8 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         yield f"a close look is at a group of fewer than k = {k} people"
     if any(0 < n < k for n in _counts_of_people(summary)):
         yield f"its exposure has a count below k = {k} people that the file does not reveal"
+    if any(0 < n < k - 0.5 for n in _attacked(summary)):
+        yield f"what attackers reach of 100 stands for fewer than k = {k} people"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
         supports = rule["support_before"], rule["support_after"]
@@ -114,6 +116,13 @@ def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
     if look is not None:
         yield look["target"]["group"]
         yield look["sensitive"] and look["sensitive"]["group"]
+
+
+def _attacked(summary: Summary) -> Iterator[float]:
+    """For how many people each share of an attacker stands; in hundredths it says no less."""
+    for each in summary["of_hundred"]:
+        for share in (each["released"], each["everything"]):
+            yield 0.0 if not share else (share + 0.005) * each["people"]
 
 
 def _counts_of_people(summary: Summary) -> Iterator[int]:
