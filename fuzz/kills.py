@@ -76,7 +76,10 @@ class Scene:
         methods = ["--methods", "containment", "--attackers", "nb", "--quiet"]
         return ["release", "log.svm", "--out", "out", *methods, *more]
 
-    def start(self, *words: str, code: str = "", **options: object) -> subprocess.Popen[bytes]:
+    def start(
+        self, *words: str, code: str = "", limit: Callable[[], None] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start the command, or a program that runs it, with what limits it."""
         program = ["-c", code] if code else ["-m", "tamis.cli"]
         return subprocess.Popen(
             [sys.executable, *program, *words],
@@ -84,7 +87,7 @@ class Scene:
             env=dict(os.environ, TMPDIR=str(self.scratch), OMP_NUM_THREADS="1"),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            **options,  # type: ignore[call-overload]
+            preexec_fn=limit,
         )
 
     def keep(self) -> None:
@@ -204,7 +207,7 @@ def disk_full(scene: Scene, rng: Random) -> Iterator[str]:
     """No file may be longer than some bytes."""
     most = int(10 ** rng.uniform(1, 4.3))
     environment = _limited(resource.RLIMIT_FSIZE, most)
-    ended = _ended(scene.start(*scene.command("--force"), preexec_fn=environment))
+    ended = _ended(scene.start(*scene.command("--force"), limit=environment))
     if ended.code == 1 and "no room to write" not in ended.err and "disk is full" not in ended.err:
         yield f"files of at most {most} bytes: the message does not say that there is no room"
     if ended.code not in (0, 1):
@@ -216,7 +219,7 @@ def out_of_memory(scene: Scene, rng: Random) -> Iterator[str]:
     """An address space between what Python alone needs and what the command needs."""
     most = int(rng.uniform(0.2, 3.0) * 2**30)
     environment = _limited(resource.RLIMIT_AS, most)
-    ended = _ended(scene.start(*scene.command("--force"), preexec_fn=environment))
+    ended = _ended(scene.start(*scene.command("--force"), limit=environment))
     # Libraries in C and Rust abort where an allocation fails; Python code must not.
     if ended.code > 2:
         yield f"{most >> 20} MB: ended with {ended.code}"
@@ -233,7 +236,7 @@ def read_only(scene: Scene, rng: Random) -> Iterator[str]:
     """A folder that the user may not write to, not even as root."""
     scene.folder.chmod(0o555)
     try:
-        ended = _ended(scene.start(*scene.command("--force"), preexec_fn=_bound_by_rights))
+        ended = _ended(scene.start(*scene.command("--force"), limit=_bound_by_rights))
     finally:
         scene.folder.chmod(0o755)
     if ended.code != 2 or "permission denied" not in ended.err.lower():

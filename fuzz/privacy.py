@@ -33,7 +33,7 @@ ROUND = 250
 Mechanism = Callable[[pl.DataFrame], Hashable]
 
 
-def least_epsilon(left: Counter[Hashable], right: Counter[Hashable]) -> float:
+def least_epsilon(left: Counter[Any], right: Counter[Any]) -> float:
     """An epsilon that a mechanism surely has at least, from outcomes on two neighbours.
 
     >>> least_epsilon(Counter(a=500, b=500), Counter(a=500, b=500))
@@ -131,7 +131,7 @@ def _records(frame: pl.DataFrame) -> Hashable:
     from tamis.dp.selector import private_records
 
     bits = frame.drop("y")
-    records = from_matrix(bits.to_numpy().astype(int), bits.columns, frame["y"].to_numpy())
+    records = from_matrix(bits.to_numpy().astype(int), bits.columns, frame["y"].to_list())
     found = private_records(records, 2, 1.0, labels=["no", "yes"]).frame
     label = found.columns[-1]
     return (*found.columns[:2], min(3, int((found[label] == "yes").sum())))
