@@ -301,17 +301,21 @@ def run(tally: Tally, most: int = 200, seed: int = 0) -> None:
         for number in tally.until(most):
             _prepare(scene, earlier=rng.random() < 0.7)
             if number % 4:
-                kind = "signal at an operation on files"
                 found = stopped_while_writing(scene, rng, operations)
-            elif number % 8:
-                kind = "signal at a time"
-                found = stopped_at_a_time(scene, rng, seconds)
+                _count(tally, scene, "signal at an operation on files", found)
             else:
-                kind = list(HAPPENINGS)[number // 8 % len(HAPPENINGS)]
-                found = HAPPENINGS[kind](scene, rng)
-            for words in found:
-                tally.check(False, words)
-            tally.tried[f"{kind}, {'with' if scene.old else 'without'} an earlier release"] += 1
+                found = stopped_at_a_time(scene, rng, seconds)
+                _count(tally, scene, "signal at a time", found)
+            if number % 2 == 0:
+                _prepare(scene, earlier=rng.random() < 0.7)
+                kind = list(HAPPENINGS)[number // 2 % len(HAPPENINGS)]
+                _count(tally, scene, kind, HAPPENINGS[kind](scene, rng))
+
+
+def _count(tally: Tally, scene: Scene, kind: str, found: Iterator[str]) -> None:
+    for words in found:
+        tally.check(False, words)
+    tally.tried[f"{kind}, {'with' if scene.old else 'without'} an earlier release"] += 1
 
 
 def _prepare(scene: Scene, earlier: bool) -> None:
