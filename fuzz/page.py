@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import fill
 
 from fuzz.tally import Tally
 
@@ -40,7 +41,7 @@ def written(tally: Tally, date: str | None = None) -> str:
     lines = [
         f"## {tally.part}",
         "",
-        ABOUT[tally.part],
+        fill(ABOUT[tally.part], 100),
         "",
         f"{day}, tamis {version('tamis')}: {tally.total:,} in {tally.seconds / 60:.0f} minutes.",
         "",

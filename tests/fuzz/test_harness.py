@@ -131,6 +131,9 @@ def test_what_a_stopped_command_leaves_is_noticed(tmp_path):
     assert "a traceback" in list(scene.wrong(kills.Ended(2, "Traceback (most recent")))
     scene.out.mkdir()
     assert any("does not verify" in words for words in scene.wrong(kills.Ended(0, "")))
+    (scene.out / "manifest.json").write_text("{}")
+    assert any("a new release although" in words for words in scene.wrong(kills.Ended(1, "")))
+    (scene.out / "manifest.json").unlink()
     scene.out.rmdir()
     scene.old = b"{}"
     assert list(scene.wrong(fine)) == ["the earlier release is gone"]
