@@ -326,6 +326,12 @@ def test_brackets_without_end_are_refused(tmp_path, read):
         read(str(file))
 
 
+def test_numbers_of_thousands_of_digits_are_refused(tmp_path):
+    (tmp_path / "t.toml").write_text("x = " + "9" * 5_000)
+    with pytest.raises(InputError, match="too many digits"):
+        load_toml(tmp_path / "t.toml", "--config")
+
+
 def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"no file .*none.toml for --config"):
         load_toml(tmp_path / "none.toml", "--config")

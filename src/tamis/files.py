@@ -306,6 +306,8 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
                 "contain only names and settings"
             )
         return tomllib.loads(path.read_text(encoding="utf-8"))
+    except InputError:
+        raise
     except OSError as error:
         why = "is a folder" if path.is_dir() else f"cannot be read: {error.strerror}"
         said = f"{path} for {what} {why}" if path.exists() else f"no file {path} for {what}"
@@ -314,3 +316,5 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
         raise InputError(f"{path} for {what} has too many nested brackets to be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not a TOML file: {error}") from None
+    except ValueError:  # Python converts no more than some thousand digits
+        raise InputError(f"{path} for {what} has a number of too many digits") from None

@@ -80,6 +80,17 @@ def test_wrong_usage_is_exit_code_2(run):
     assert run("audit", "x.csv", "--nonsense").code == 2
 
 
+def test_too_little_memory_is_said(run, monkeypatch):
+    def starve(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("tamis.cli.cli.main", starve)
+    code, _, err = run("verify", "x")
+    assert code == 1
+    assert "not enough memory" in err
+    assert "report it" not in err
+
+
 def test_an_unforeseen_error_shows_neither_a_traceback_nor_its_text(run, monkeypatch, tmp_path):
     def explode(*args, **kwargs):
         raise RuntimeError("S3CRET")

@@ -2,6 +2,10 @@
 
 import gzip
 import io
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -307,6 +311,31 @@ def test_a_damaged_typed_file_is_refused_quietly(file, kind, capfd):
             refused += 1
     assert refused > 20
     assert capfd.readouterr().err == ""
+
+
+COPYING = """
+import os, signal, sys
+from tamis.read import frames
+frames.plain = lambda frame: os.kill(os.getpid(), signal.SIGKILL)
+frames.duckdb_frame(sys.argv[1])
+"""
+
+
+def test_a_copy_that_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    """DuckDB hands its table over in a file, which would otherwise stay for anyone to find."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS x")
+    source = f"{tmp_path / 't.duckdb'}::t"
+    environment = dict(os.environ, TMPDIR=str(scratch))
+    command = [sys.executable, "-c", COPYING, source]
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in scratch.rglob("*.parquet")] == ["table.parquet"]
+    monkeypatch.setattr("tamis.files.gettempdir", lambda: str(scratch))
+    with pytest.warns(TamisWarning, match="left behind by a stopped run"):
+        read_table(source)
+    assert list(scratch.iterdir()) == []
 
 
 def test_nothing_in_a_duckdb_file_is_run(tmp_path):

@@ -22,6 +22,12 @@ def file(tmp_path):
     return write
 
 
+def test_items_of_thousands_of_digits_are_texts(file):
+    long = "9" * 5_000
+    table = read_binary(file(f"{long} 7\n10 {long}\n", "t.basket"))
+    assert table.features == ("10", "7", long)
+
+
 def test_svm(file):
     table = read_binary(file("+1 1:1 3:1\n-1 3:1.0 2:1 # note\n+1\n", "t.svm"))
     assert table.matrix.toarray().tolist() == [[1, 0, 1], [0, 1, 1], [0, 0, 0]]

@@ -161,6 +161,16 @@ def test_rules_without_an_id_are_named_by_position_and_never_as_another():
             '{"rules": [{"conditions": [{"column": "a", "below": 1, "at_most": 2}]}]}',
             "two bounds on one side",
         ),
+        (
+            '{"rules": [{"conditions": [{"column": "a", "below": 1' + "0" * 400 + "}]}]}",
+            "finite numbers",
+        ),
+        ('{"rules": [{"conditions": [], "distribution": [1]}]}', "each label a share"),
+        ('{"rules": [{"conditions": [], "distribution": {"a": "x"}}]}', "each label a share"),
+        ('{"rules": [{"conditions": [], "distribution": {"a": NaN}}]}', "each label a share"),
+        ('{"rules": [], "target": 3}', "target of rules in JSON must be a string"),
+        ('{"rules": ' + "9" * 5_000 + "}", "too many digits"),
+        ('{"rules": ' + "[" * 100_000, "too many nested brackets"),
     ],
 )
 def test_wrong_json_is_told(text, said):

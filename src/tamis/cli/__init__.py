@@ -113,6 +113,12 @@ def _run(args: list[str] | None) -> int:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _unforeseen(error)
         return _say("error: the disk is full or a quota is exceeded; free some space, run again", 1)
+    except MemoryError:
+        return _say(
+            "error: there is not enough memory; nothing was left half-written; close other "
+            "programs, use fewer rows or columns, or pass --engine duckdb where it is offered",
+            1,
+        )
     except (Exception, _panic()) as error:
         return _unforeseen(error)
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import file_digest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -38,6 +37,7 @@ from tamis.cli.options import (
 from tamis.cli.served import draft_others, end_with_server, is_served
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import CannotMeet, InputError, plural
+from tamis.files import scratch_folder
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -437,8 +437,8 @@ def again_from(
             f"the recipe in {folder} is damaged ({type(error).__name__}); run the release again "
             "with its own options"
         ) from None
-    with TemporaryDirectory() as aside:
-        target = Path(out) if out is not None else Path(aside) / "again"
+    with scratch_folder() as aside:
+        target = Path(out) if out is not None else aside / "again"
         make(
             original,
             settings,

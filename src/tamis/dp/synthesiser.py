@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from tamis.dp.domain import Bounds, Ints
 from tamis.dp.histogram import check_bins
 from tamis.dp.private_table import PrivateTable
 from tamis.errors import CannotMeet, InputError, MissingExtra
+from tamis.files import scratch_folder
 from tamis.table import Table
 
 SCRIPT = Path(__file__).with_name("synthesiser_script.py")
@@ -114,8 +114,8 @@ class DPSynthesiser(PrivateTable):
         self.codes_ = drawn.drop_nulls()
 
     def _synthesised(self, python: Path, codes: pl.DataFrame) -> pl.DataFrame:
-        with TemporaryDirectory() as folder:
-            source, result = Path(folder) / "codes.parquet", Path(folder) / "drawn.parquet"
+        with scratch_folder() as folder:
+            source, result = folder / "codes.parquet", folder / "drawn.parquet"
             codes.write_parquet(source)
             bins = ",".join(str(a.bins) for a in self.axes_)
             settings = [str(self.epsilon), self.algorithm, bins, str(self._moved)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed, listed_as
+from tamis.files import scratch_folder
 from tamis.read.text import check_width, file_at
 from tamis.table_file import panics_unheard
 
@@ -90,9 +90,9 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
 
 def duckdb_frame(source: str) -> pl.DataFrame:
     """A table of a DuckDB file, named `file.duckdb::table`."""
-    with TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         # DuckDB exports frames only through pyarrow, which tamis does not otherwise need.
-        return plain(pl.read_parquet(duckdb_parquet(source, Path(folder)).read_bytes()))
+        return plain(pl.read_parquet(duckdb_parquet(source, folder).read_bytes()))
 
 
 def duckdb_parquet(source: str, folder: Path) -> Path:

@@ -16,6 +16,8 @@ from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
+MOST_DIGITS = 100
+"""Items of more digits are not numbers to be put in order."""
 
 
 def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
@@ -121,7 +123,9 @@ def basket_table(
 
 def _in_order(items: dict[str, int]) -> list[str]:
     """Sorted as numbers if all are numbers, else as text: independent of the order of the rows."""
-    return sorted(items, key=int) if all(i.isdecimal() for i in items) else sorted(items)
+    # Python converts no more than some thousand digits.
+    numbers = all(i.isdecimal() and len(i) <= MOST_DIGITS for i in items)
+    return sorted(items, key=int) if numbers else sorted(items)
 
 
 def _labelled_by_item(

@@ -13,6 +13,7 @@ become a number or stay text, so that `zip = 01000` means text on a text column.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -223,7 +224,23 @@ def rule_of_record(record: Any) -> Rule:
     for what, value in (("label", label), ("id", name)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"the {what} of a rule in JSON must be a string")
-    return Rule(conditions, label=label, distribution=record.get("distribution"), id=name)
+    return Rule(conditions, label=label, distribution=_shares_of_record(record), id=name)
+
+
+def _shares_of_record(record: Mapping[str, Any]) -> dict[str, float] | None:
+    shares = record.get("distribution")
+    if shares is None:
+        return None
+    if not isinstance(shares, Mapping) or not all(map(_is_finite, shares.values())):
+        raise InputError("the distribution of a rule in JSON must give each label a share")
+    return {label: float(share) for label, share in shares.items()}
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number of JSON, where whole ones may be of any length, fits a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def _condition_record(condition: Condition) -> dict[str, Any]:
@@ -264,8 +281,8 @@ def _values_of_record(column: str, values: Any, negated: bool) -> OneOf:
 
 
 def _bounds_of_record(column: str, bounds: dict[str, Any]) -> Between:
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in bounds.values()):
-        raise InputError(f"the bounds on column {column!r} must be numbers")
+    if not all(map(_is_finite, bounds.values())):
+        raise InputError(f"the bounds on column {column!r} must be finite numbers")
     if {"above", "at_least"} <= bounds.keys() or {"below", "at_most"} <= bounds.keys():
         raise InputError(f"column {column!r} has two bounds on one side; give one")
     return Between(

@@ -165,9 +165,16 @@ class RuleSet:
             raise InputError(
                 f"the rules are not JSON: line {error.lineno}, character {error.colno}: {error.msg}"
             ) from None
+        except (ValueError, RecursionError):
+            raise InputError(
+                "the rules in JSON have a number of too many digits, or too many nested brackets"
+            ) from None
         if not isinstance(document, dict) or not isinstance(document.get("rules"), list):
             raise InputError("rules in JSON must be an object with a list 'rules' and a 'target'")
-        return cls([rule_of_record(r) for r in document["rules"]], document.get("target"))
+        target = document.get("target")
+        if target is not None and not isinstance(target, str):
+            raise InputError("the target of rules in JSON must be a string")
+        return cls([rule_of_record(r) for r in document["rules"]], target)
 
     def to_json(self) -> str:
         """The rules as one JSON document.

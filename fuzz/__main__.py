@@ -1,0 +1,51 @@
+"""`python -m fuzz [PART ...] [--minutes N]`: run the long form, and write what was withstood."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from fuzz import claims, damaged, kills, privacy
+from fuzz.page import kept, written
+from fuzz.tally import Tally
+
+PARTS = {
+    "kills": kills.run,
+    "input": damaged.run,
+    "claims": claims.run,
+    "privacy": privacy.run,
+}
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "withstood.md"
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} [all]")
+    parser.add_argument("--minutes", type=float, default=60, help="for each part [60]")
+    parser.add_argument("--seed", type=int, default=0, help="begin elsewhere [0]")
+    parser.add_argument("--most", type=int, help="stop a part after so many cases")
+    asked = parser.parse_args(words)
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    found = []
+    for name in asked.parts or PARTS:
+        tally = Tally(name, asked.minutes)
+        more = {} if asked.most is None else {"most": asked.most}
+        PARTS[name](tally, seed=asked.seed, **more)
+        _tell(tally)
+        kept(PAGE, written(tally), name)
+        found += tally.found
+    return 1 if found else 0
+
+
+def _tell(tally: Tally) -> None:
+    print(f"{tally.part}: {tally.total:,} tried in {tally.seconds / 60:.1f} minutes")
+    for kind, count in sorted(tally.tried.items()):
+        print(f"  {count:>9,}  {kind}")
+    for words in (*tally.notes, *(f"FOUND: {each}" for each in tally.found)):
+        print(f"  {words}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,263 @@
+"""Every way that bytes of others come into tamis, each with an intact file to begin from."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+MARK = "zqcell"
+"""Every cell of the intact tables holds it, so that a message that shows a cell is noticed."""
+ROWS = 24
+
+
+@dataclass(frozen=True)
+class Door:
+    """A reader: an intact file, the name it is read under, and what reads it."""
+
+    name: str
+    file: str
+    intact: Callable[[], bytes]
+    read: Callable[[Path], object]
+    header: bool = True
+    """Whether the first line names columns, which messages may show."""
+
+
+def frame() -> pl.DataFrame:
+    """A small table of every kind of column."""
+    return pl.DataFrame(
+        {
+            "who": [f"{MARK}{i}" for i in range(ROWS)],
+            "thing": [f"{MARK}-{i % 3}é" for i in range(ROWS)],
+            "x": [i / 7 - 1 for i in range(ROWS)],
+            "n": [None if i % 5 == 0 else i for i in range(ROWS)],
+            "day": [f"2024-0{1 + i % 9}-11" for i in range(ROWS)],
+            "y": [(f"{MARK} yes", f'{MARK} "no", maybe')[i % 2] for i in range(ROWS)],
+        }
+    ).with_columns(pl.col("day").str.to_date())
+
+
+def _csv(separator: str = ",") -> bytes:
+    return frame().write_csv(separator=separator).encode()
+
+
+def _parquet() -> bytes:
+    file = io.BytesIO()
+    frame().write_parquet(file)
+    return file.getvalue()
+
+
+def _arrow() -> bytes:
+    file = io.BytesIO()
+    frame().write_ipc(file)
+    return file.getvalue()
+
+
+@cache
+def _duckdb() -> bytes:
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.duckdb"
+        with duckdb.connect(str(path)) as database:
+            database.execute(
+                f"CREATE TABLE t AS SELECT i AS n, '{MARK}' || i AS thing, "
+                "CASE WHEN i % 2 = 0 THEN 'u' ELSE 'v' END AS y FROM range(24) AS r(i)"
+            )
+        return path.read_bytes()
+
+
+def _svm() -> bytes:
+    lines = (f"{'+1' if i % 3 else '-1'} {1 + i % 4}:1 {6 + i % 5}:1 # {MARK}" for i in range(ROWS))
+    return "\n".join(lines).encode()
+
+
+def _basket() -> bytes:
+    return "\n".join(f"{MARK}{i % 3} {MARK}{3 + i % 4} {7 + i % 2}" for i in range(ROWS)).encode()
+
+
+RULES = f"""# two rules
+r1: age >= 40 and job = '{MARK} a' -> ill = yes
+r2: 3 < `body mass` <= 7.5 & job in {{a, "b c"}} -> ill ~ {{yes: 0.25, no: 0.75}}
+{{sex=Male,job={MARK}}} => {{ill=yes}}
+"""
+SCHEMA = """missing = ["?"]
+[columns]
+x = "number"
+who = "text"
+[roles]
+target = "y"
+quasi = ["x", "thing"]
+identifier = ["who"]
+[binary]
+x = { cuts = [-0.5, 0.5] }
+n = { quantiles = 4 }
+thing = "values"
+[ladders]
+x = { width = [1, 2], top = 3 }
+day = { dates = ["month", "year"] }
+thing = { keep = [3, 2] }
+"""
+BOUNDS = """missing = ["n"]
+rows = 24
+[bounds]
+y = ["u", "v"]
+x = { type = "number", low = -1, high = 3, decimals = 1 }
+n = [0, 99]
+thing = { type = "category", values = ["a"], other = "else" }
+"""
+LADDER = "\n".join(f"{MARK}{i};group {i % 3};*" for i in range(9))
+
+
+def _read_table(path: Path) -> object:
+    from tamis import read_table
+
+    return read_table(path, target="y", identifier=["who"])
+
+
+def _read_duckdb(path: Path) -> object:
+    from tamis import read_table
+
+    return read_table(f"{path}::t", target="y")
+
+
+def _read_sparse(path: Path) -> object:
+    from tamis.read import read_binary
+
+    return read_binary(path).frame()
+
+
+def _read_labelled(path: Path) -> object:
+    from tamis.read import read_binary
+
+    return read_binary(path, label_items=["7"])
+
+
+def _read_long(path: Path) -> object:
+    from tamis.read import read_binary
+
+    return read_binary(path, long=("who", "thing"), target="y")
+
+
+def _read_rules(path: Path) -> object:
+    from tamis import RuleSet
+
+    rules = RuleSet.parse(path.read_bytes().decode("utf-8", "replace"))
+    if RuleSet.parse(rules.to_text(), target=rules.target) != rules:
+        raise AssertionError("rules written and read again differ")
+    return rules
+
+
+def _json_rules() -> bytes:
+    from tamis import RuleSet
+
+    return RuleSet.parse(RULES).to_json().encode()
+
+
+def _read_json_rules(path: Path) -> object:
+    from tamis import RuleSet
+
+    return RuleSet.from_json(path.read_bytes().decode("utf-8", "replace"))
+
+
+def _read_schema(path: Path) -> object:
+    from tamis.coarsen.ladder_file import ladder_from
+    from tamis.read.schema import load_schema
+
+    schema = load_schema(path)
+    return {name: ladder_from(name, each) for name, each in schema.ladders.items()}
+
+
+def _read_bounds(path: Path) -> object:
+    from tamis.cli.dp import public_bounds
+    from tamis.dp.domain import axis
+
+    public = public_bounds(str(path))
+    return [axis(name, declared) for name, declared in public.bounds.items()]
+
+
+def _read_ladder(path: Path) -> object:
+    from tamis.coarsen.ladder_file import read_ladder
+
+    ladder = read_ladder(path, "job", unlisted="other")
+    return [ladder.apply(pl.Series("job", [f"{MARK}1", None]), i) for i in range(ladder.top + 1)]
+
+
+RELEASE = "TAMIS_FUZZ_RELEASE"
+"""The environment variable by which a process tells its children where the release is."""
+
+
+@cache
+def published() -> Path:
+    """A release made once, whose folder is copied and damaged."""
+    if RELEASE in os.environ:
+        return Path(os.environ[RELEASE])
+    from tamis.datasets import patients
+    from tamis.flow import Settings, consider
+    from tamis.publish.bundle import publish
+
+    methods = {"containment": {"ks": [20], "utilities": ["difference"]}}
+    outcome = consider(patients(rows=400), Settings(methods=methods, attackers=("nb",)))
+    return publish(outcome, Path(tempfile.mkdtemp()) / "out")
+
+
+def part_of_release(name: str) -> Callable[[], bytes]:
+    return lambda: (published() / name).read_bytes()
+
+
+def verified(name: str) -> Callable[[Path], object]:
+    """Verify a copy of the release with one of its files replaced by the damaged one."""
+
+    def read(path: Path) -> object:
+        import shutil
+
+        from tamis import verify
+
+        copy = path.parent / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(published(), copy)
+        (copy / name).write_bytes(path.read_bytes())
+        return verify(copy).alone
+
+    return read
+
+
+def _plain_manifest() -> bytes:
+    """Without indentation: more of the damage hits figures and names."""
+    return json.dumps(json.loads((published() / "manifest.json").read_text())).encode()
+
+
+DOORS = {
+    door.name: door
+    for door in (
+        Door("csv", "t.csv", _csv, _read_table),
+        Door("tsv", "t.tsv", lambda: _csv("\t"), _read_table),
+        Door("gzipped csv", "t.csv.gz", lambda: gzip.compress(_csv()), _read_table),
+        Door("parquet", "t.parquet", _parquet, _read_table),
+        Door("arrow", "t.arrow", _arrow, _read_table),
+        Door("DuckDB", "t.duckdb", _duckdb, _read_duckdb),
+        Door("libsvm", "t.svm", _svm, _read_sparse, header=False),
+        Door("basket", "t.basket", _basket, _read_sparse, header=False),
+        Door("basket with a label", "t.basket", _basket, _read_labelled, header=False),
+        Door("long table", "t.csv", _csv, _read_long),
+        Door("rules", "t.rules", RULES.encode, _read_rules, header=False),
+        Door("rules in JSON", "t.json", _json_rules, _read_json_rules, header=False),
+        Door("schema", "t.toml", SCHEMA.encode, _read_schema, header=False),
+        Door("bounds", "b.toml", BOUNDS.encode, _read_bounds, header=False),
+        Door("ladder", "l.csv", LADDER.encode, _read_ladder, header=False),
+        Door("manifest", "m.json", _plain_manifest, verified("manifest.json"), header=False),
+        Door("released csv", "r.csv", part_of_release("release.csv"), verified("release.csv")),
+        Door(
+            "recipe", "p.json", part_of_release("private/recipe.json"),
+            verified("private/recipe.json"), header=False,
+        ),
+    )
+}  # fmt: skip

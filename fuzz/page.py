@@ -1,0 +1,65 @@
+"""The page of what was withstood: a section for each part, replaced when the part runs again."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from textwrap import fill
+
+from fuzz.tally import Tally
+
+TOP = """# What tamis withstood
+
+Written by `uv run --group fuzz python -m fuzz`, which attacks what tamis promises for as long as
+one likes; [SECURITY.md](../SECURITY.md) lists the promises. What is listed here was tried and
+counted. It shows no absence of faults: it says how hard somebody looked.
+"""
+ABOUT = {
+    "kills": "The command is stopped, starved and raced. Always: the whole verified release or the "
+    "old one, the right exit code and message, nothing left that the next run does not clean.",
+    "input": "Damaged files for every reader: no traceback, no hang, memory bounded, no cell in a "
+    "message.",
+    "claims": "Random tables are published, and what the manifest claims is counted again by a "
+    "reader that shares no code with tamis: pandas, with every cell as text.",
+    "privacy": "Each mechanism draws from two neighbouring tables, from the public function to its "
+    "result; intervals of Clopper and Pearson give an epsilon that it surely has at least. And a "
+    "row of odd cells must not change the form of what is published.",
+}
+
+
+def written(tally: Tally, date: str | None = None) -> str:
+    """The section of a part: what was tried, how often, and what was found.
+
+    >>> tally = Tally("input")
+    >>> tally.tried["csv"] += 1200
+    >>> [line for line in written(tally, "2026-11-16").splitlines() if "csv" in line]
+    ['| csv | 1,200 |']
+    """
+    day = date or datetime.now(UTC).date().isoformat()
+    lines = [
+        f"## {tally.part}",
+        "",
+        fill(ABOUT[tally.part], 100),
+        "",
+        f"{day}, tamis {version('tamis')}: {tally.total:,} in {tally.seconds / 60:.0f} minutes.",
+        "",
+        "| tried | times |",
+        "|---|---:|",
+        *(f"| {kind} | {count:,} |" for kind, count in sorted(tally.tried.items())),
+        "",
+        *(f"- {words}" for words in tally.notes),
+        *([""] if tally.notes else []),
+        *([f"- **found**: {words}" for words in tally.found] or ["Found: nothing."]),
+    ]
+    return "\n".join(lines)
+
+
+def kept(page: Path, section: str, part: str) -> None:
+    """Put a section into the page, in place of the last one of that part."""
+    text = page.read_text(encoding="utf-8") if page.exists() else TOP
+    sections = {s.split("\n", 1)[0][3:]: s for s in re.split(r"\n(?=## )", text)[1:]}
+    sections[part] = section
+    ordered = [sections[name].rstrip() + "\n" for name in ABOUT if name in sections]
+    page.write_text("\n".join([TOP, *ordered]), encoding="utf-8")
