@@ -12,6 +12,7 @@
     project     one table on its way: columns, settings, drafts, on disk
     workspace   the private folder that holds all this
     command     a project as options: of a command line, of a configuration file
+    ladders     coarser forms of columns, as they are typed and as they are shown
     fields      what can be asked for, each in a sentence
     work        processes: their progress, how they are stopped
     look        what the columns hold (in a process of its own)

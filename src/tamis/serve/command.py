@@ -7,12 +7,14 @@ file where a name or the number of names does not allow it.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Options = Mapping[str, Any]
-"""By the name of the flag, with underscores: texts, numbers, truths and lists of texts."""
+"""By the name of the flag, with underscores: texts, numbers, truths and lists of texts; or tables,
+which only a configuration file can hold."""
 REPEATED = ("missing",)
 """Flags that are given once for each value; other lists are joined by commas."""
 LONGEST = 1500
@@ -28,13 +30,38 @@ def toml(options: Options) -> str:
     row_is_person = true
     k = 5
     """
-    # A JSON string is also a TOML string; only DEL needs an escape that JSON does not give it.
-    lines = [f"{name} = {_json(value)}\n" for name, value in options.items()]
-    return "".join(lines).replace("\x7f", "\\u007f")
+    tables = {name: value for name, value in options.items() if isinstance(value, Mapping)}
+    plain = {name: value for name, value in options.items() if name not in tables}
+    return _lines(plain) + "".join(f"\n[{name}]\n{_lines(t)}" for name, t in tables.items())
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _lines(table: Mapping[str, Any]) -> str:
+    return "".join(f"{_key(name)} = {in_toml(value)}\n" for name, value in table.items())
+
+
+def in_toml(value: Any) -> str:
+    """A plain value as TOML on one line, with no sign in it that hides.
+
+    >>> in_toml({"width": [5, 10.5], "top": 90, "a b": "\\u202e"})
+    '{ width = [5, 10.5], top = 90, "a b" = "\\\\u202e" }'
+    """
+    if isinstance(value, Mapping):
+        entries = (f"{_key(name)} = {in_toml(entry)}" for name, entry in value.items())
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(in_toml, value))}]"
+    if isinstance(value, str):
+        # A JSON string is also a TOML string, but for signs that JSON need not escape.
+        return "".join(map(_sign, json.dumps(value, ensure_ascii=False)))
+    return json.dumps(value) if isinstance(value, bool) else repr(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else in_toml(name)
+
+
+def _sign(sign: str) -> str:
+    return sign if sign.isprintable() else f"\\U{ord(sign):08x}"
 
 
 def flags(options: Options) -> list[str] | None:
@@ -45,6 +72,8 @@ def flags(options: Options) -> list[str] | None:
     >>> flags({"quasi": ["age, in years"]}) is None
     True
     """
+    if any(isinstance(value, Mapping) for value in options.values()):
+        return None
     if not all(_plain(name, value) for name, value in options.items()):
         return None
     found = [part for name, value in options.items() for part in _flag(name, value)]

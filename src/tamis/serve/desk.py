@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from tamis.serve.body import file_name
 from tamis.serve.command import toml
 from tamis.serve.doors import Keys
 from tamis.serve.fields import Field
-from tamis.serve.project import Project
+from tamis.serve.ladders import typed_ladder
+from tamis.serve.project import RELEASED, Project
 from tamis.serve.work import Work, Worker
 from tamis.serve.workspace import Workspace
 
@@ -55,6 +56,8 @@ class Desk:
     workers: list[Worker] = field(default_factory=list)
     releasing: tuple[str, Worker] | None = None
     """The table that is being compared, or was last, and its process."""
+    counting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a ladder is counted: one at a time, since each reads its table."""
 
     def place(self, text: str) -> Path:
         """A path that the person typed, if it lies below a folder that they opened."""
@@ -136,6 +139,39 @@ class Desk:
         work = Work("Reading the table", then, "/", finished=finished)
         given = {"source": project.path, **project.reading, **more}
         await self.run(project.key, work, self.module("look"), given)
+
+    async def ladder(self, project: Project, column: str) -> dict[str, Any]:
+        """The ladder of a column with the people in each group; its own error if it has one."""
+        if project.roles[column] not in RELEASED:
+            raise InputError(
+                f"{column!r} will not be released; call it known or ordinary to give it coarser "
+                "forms"
+            )
+        found: dict[str, Any] = {}
+        here = project.address("columns")
+        work = Work("Counting coarser forms", here, here, finished=found.update)
+        config = project.folder / "ladder.toml"
+        asked = ["ladder", project.path, f"--config={config}", f"--column={column}", "--json"]
+        async with self.counting:
+            project.write(config.name, toml(project.ladder_options))
+            await self.run(f"{project.key}/ladder", work, [*self.tamis, *asked])
+            await work.ended()
+        if work.state != "done":
+            raise InputError(work.error or "this was stopped; load the page again")
+        return found
+
+    async def checked_ladders(
+        self, project: Project, typed: Mapping[str, str]
+    ) -> dict[str, dict[str, Any]]:
+        """What was typed for each column, if it fits; what was kept before is not asked again."""
+        roles, before = project.roles, project.ladders
+        kept = {c: how for c, how in before.items() if roles.get(c) not in RELEASED}
+        for column, text in typed.items():
+            if text.strip() and roles[column] in RELEASED:
+                kept[column] = typed_ladder(column, text, self.place)
+                if kept[column] != before.get(column):
+                    await self.ladder(replace(project, ladders={column: kept[column]}), column)
+        return kept
 
     async def audit(self, project: Project) -> None:
         """Measure how exposed the table is."""
@@ -244,6 +280,7 @@ class Desk:
         if self.releasing and self.releasing[0] == project.id:
             await self.releasing[1].stop()
             self.releasing = None
+        await self.stop(f"{project.key}/ladder")
         await self.stop(project.key)
         self.workspace.forget(project)
 

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from tamis.errors import plural
 from tamis.publish.figures import percent
 from tamis.publish.page import csp_hash, legible
+from tamis.serve.ladders import as_typed
 
 STEPS = (
     ("columns", "Columns"),
@@ -57,7 +58,7 @@ CHECK_WORDS = {
     "private": "The private part belongs to this release, where it is there.",
 }
 """What `tamis verify` checks, in words; others are shown by their name."""
-SCRIPTS = ("copy.js", "upload.js", "columns.js", "settings.js", "progress.js")
+SCRIPTS = ("copy.js", "upload.js", "columns.js", "ladders.js", "settings.js", "progress.js")
 
 
 def page(template: str, /, *, status: int = 200, **content: Any) -> Response:
@@ -101,7 +102,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    found.filters.update(share=percent, in_page_words=in_page_words)
+    found.filters.update(share=percent, in_page_words=in_page_words, as_typed=as_typed)
     found.globals.update(plural=plural, check_words=CHECK_WORDS)
     return found
 

@@ -34,6 +34,8 @@ ROLES = {
     "drop": "Leave out",
 }
 """What a column can be, in the words of a page."""
+RELEASED = ("quasi", "feature")
+"""What a column is that may be released, as it is or in a coarser form."""
 
 
 @dataclass
@@ -50,6 +52,10 @@ class Project:
     keys: list[str] = field(default_factory=list)
     """The columns that look as if they could identify people."""
     row_is_person: bool = False
+    ladders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The coarser forms of columns that the person wrote, as in a configuration file."""
+    whole: list[str] = field(default_factory=list)
+    """The columns that are never released in a coarser form."""
     settings: dict[str, Any] = field(default_factory=dict)
     audited: dict[str, Any] | None = None
     """The options that the audit was made with."""
@@ -117,7 +123,25 @@ class Project:
     def release_options(self) -> dict[str, Any]:
         """The same, with what is asked for."""
         asked = {name: value for name, value in self.settings.items() if value not in (None, [])}
-        return {**self.source_options, **asked}
+        return {**self.source_options, **asked, **self._coarsening}
+
+    @property
+    def _coarsening(self) -> dict[str, Any]:
+        """What the person said about coarser forms of the columns that may be released."""
+        may = {name for name, role in self.roles.items() if role in RELEASED}
+        ladders = {name: how for name, how in self.ladders.items() if name in may}
+        whole = [name for name in self.whole if name in may]
+        given = {"ladders": ladders, "coarsen": {"keep": whole} if whole else {}}
+        return {name: table for name, table in given.items() if table}
+
+    @property
+    def ladder_options(self) -> dict[str, Any]:
+        """What `tamis ladder` needs of it."""
+        asked = self.release_options
+        return {
+            **self.source_options,
+            **{name: asked[name] for name in ("k", "ladders") if name in asked},
+        }
 
     @property
     def configuration(self) -> str:

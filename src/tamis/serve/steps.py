@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -22,6 +23,7 @@ from tamis.serve import pictures
 from tamis.serve.body import PostedForm, file_name, read_form, receive_file
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, same
+from tamis.serve.ladders import as_typed, levels, typed_ladder
 from tamis.serve.pages import page
 from tamis.serve.project import ROLES, Project
 
@@ -161,19 +163,19 @@ async def columns(desk: Desk, project: Project, request: Request) -> Response:
     return _columns(desk, project)
 
 
-def _columns(desk: Desk, project: Project, error: str = "", **said: Any) -> Response:
+def _columns(
+    desk: Desk, project: Project, error: str = "", said: SaidColumns | None = None
+) -> Response:
     look = project.found("look.json")
     if look is None:
         return go("/" if project.key not in desk.works else project.address("work"))
-    roles = said.get("roles", project.roles)
     return show(
         desk,
         "columns",
         here="columns",
         project=project,
         look=look,
-        roles=roles,
-        row_is_person=said.get("row_is_person", project.row_is_person),
+        said=said or SaidColumns.kept(project),
         choices=ROLES,
         error=error,
         command=project.command("audit", project.source_options),
@@ -181,22 +183,69 @@ def _columns(desk: Desk, project: Project, error: str = "", **said: Any) -> Resp
     )
 
 
+class SaidColumns(NamedTuple):
+    """What the page of the columns says, which may be wrong."""
+
+    roles: dict[str, str]
+    row_is_person: bool
+    ladders: dict[str, str]
+    """As they are typed."""
+    whole: list[str]
+
+    @classmethod
+    def kept(cls, project: Project) -> Self:
+        """As the project has it."""
+        typed = {name: as_typed(project.ladders.get(name)) for name in project.roles}
+        return cls(project.roles, project.row_is_person, typed, project.whole)
+
+    @classmethod
+    def sent(cls, project: Project, form: PostedForm) -> Self:
+        """As it was sent."""
+        look = project.found("look.json") or {"columns": []}
+        names = [c["name"] for c in look["columns"]]
+        return cls(
+            {name: form.one(f"role-{at}") for at, name in enumerate(names)},
+            bool(form.one("row_is_person")),
+            {name: form.one(f"ladder-{at}") for at, name in enumerate(names)},
+            [name for at, name in enumerate(names) if form.one(f"whole-{at}")],
+        )
+
+
 @step
 async def set_columns(desk: Desk, project: Project, request: Request) -> Response:
-    form = await checked_form(desk, request)
-    look = project.found("look.json") or {"columns": []}
-    roles = {c["name"]: form.one(f"role-{i}") for i, c in enumerate(look["columns"])}
-    row_is_person = bool(form.one("row_is_person"))
+    said = SaidColumns.sent(project, await checked_form(desk, request))
+    tried = replace(project, row_is_person=said.row_is_person, whole=said.whole)
     try:
-        project.set_roles(roles)
+        tried.set_roles(said.roles)
+        project.ladders = await desk.checked_ladders(tried, said.ladders)
     except InputError as error:
-        return _columns(desk, project, str(error), roles=roles, row_is_person=row_is_person)
-    project.row_is_person = row_is_person
+        return _columns(desk, project, str(error), said)
+    project.roles, project.row_is_person = said.roles, said.row_is_person
+    project.whole = said.whole
     project.save()
     if project.is_audited:
         return go(project.address("exposure"))
     await desk.audit(project)
     return go(project.address("work"))
+
+
+@step
+async def set_ladder(desk: Desk, project: Project, request: Request) -> Response:
+    """Keep the ladder that was typed for a column, and show it; one that tamis makes for none."""
+    said = SaidColumns.sent(project, await checked_form(desk, request))
+    at = request.path_params["at"]
+    if at >= len(said.roles):
+        raise InputError("these are not the columns of this table; load the page again")
+    column, text = list(said.ladders.items())[at]
+    typed = {column: typed_ladder(column, text, desk.place)} if text.strip() else {}
+    tried = replace(project, roles=said.roles, row_is_person=said.row_is_person, ladders=typed)
+    found = await desk.ladder(tried, column)
+    others = {name: how for name, how in project.ladders.items() if name != column}
+    project.ladders = {**others, **typed}
+    project.save()
+    shown = tried.command("ladder", tried.ladder_options, f"--column={column}")
+    made = "" if typed or len(found["levels"]) < 3 else as_typed(found["ladder"])
+    return show(desk, "ladder", found=found, levels=levels(found), made=made, command=shown)
 
 
 @form_step

@@ -100,6 +100,11 @@ class Work:
             with suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), QUIET)
 
+    async def ended(self) -> None:
+        """Wait for the end."""
+        async for _ in self.news():
+            pass
+
 
 class Worker:
     """A process, and the work that it is doing now."""
