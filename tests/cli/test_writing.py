@@ -170,7 +170,8 @@ RELEASE = (
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with records from which a release is soon made."""
     rows = [
-        f"{'+1' if i % 3 else '-1'} " + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
+        f"{'+1' if i % 5 < 3 else '-1'} "
+        + " ".join(f"{j}:1" for j in range(1, 9) if (i * j) % 5 < 3)
         for i in range(120)
     ]
     folder = tmp_path / "here"
