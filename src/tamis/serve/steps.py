@@ -245,7 +245,8 @@ async def set_ladder(desk: Desk, project: Project, request: Request) -> Response
     project.save()
     shown = tried.command("ladder", tried.ladder_options, f"--column={column}")
     made = "" if typed or len(found["levels"]) < 3 else as_typed(found["ladder"])
-    return show(desk, "ladder", found=found, levels=shown_levels(found), made=made, command=shown)
+    parts = {"found": found, "levels": shown_levels(found), "made": made, "at": at}
+    return show(desk, "ladder", **parts, command=shown)
 
 
 @form_step
