@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.serve.command import arguments, in_toml, toml
-from tamis.serve.ladders import MOST_LABELS, as_typed, levels, typed_ladder
+from tamis.serve.ladders import MOST_LABELS, as_typed, shown_levels, typed_ladder
 from tamis.serve.steps import DEMO
 from tests.serve.running import Server, serving
 from tests.serve.test_serving import looked_at
@@ -63,7 +63,7 @@ def test_what_is_no_description_is_refused(text: str):
 def test_a_level_of_very_many_groups_is_shown_in_part():
     labels = [{"label": None, "people": 2}] + [{"label": str(i), "people": 1} for i in range(99)]
     each = {"words": "", "groups": 100, "smallest": 1, "labels": labels}
-    found = levels({"levels": [{**each, "level": number} for number in range(3)]})
+    found = shown_levels({"levels": [{**each, "level": number} for number in range(3)]})
     assert found[1].labels[0] == ("missing", 2)
     assert (len(found[1].labels), found[1].more) == (MOST_LABELS, 100 - MOST_LABELS)
     assert (found[2].labels, found[2].more) == ([], 0)  # all are one group
@@ -159,6 +159,8 @@ def test_by_keyboard_a_ladder_is_opened_begun_with_and_kept(
     page.keyboard.press("Enter")
     details.get_by_text("As you wrote it").wait_for(timeout=60_000)
     assert configuration(server)["ladders"]["zip"] == {"keep": [2]}
+    details.get_by_role("button", name="Copy").press("Enter")
+    details.get_by_text(re.compile("Copied|Press Ctrl-C")).wait_for()
     assert barriers(page, axe) == []
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

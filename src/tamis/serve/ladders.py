@@ -64,7 +64,7 @@ def as_typed(description: Mapping[str, Any] | None) -> str:
     return in_toml(description) if description else ""
 
 
-def levels(found: Mapping[str, Any]) -> list[Level]:
+def shown_levels(found: Mapping[str, Any]) -> list[Level]:
     """What `tamis ladder` says, with as many groups of each level as a page can show."""
     last = len(found["levels"]) - 1
     return [

@@ -8,6 +8,7 @@ is started again finds it too::
     ├── tamis.toml     the same as a configuration file
     ├── look.json      what the columns hold
     ├── audit.json     how exposed the table is
+    ├── ladder.toml    what a ladder was last counted with
     ├── drafts/0/ ...  releases as they would be published, with their private parts
     └── file/          the table, where it was dropped into a page
 """

@@ -23,7 +23,7 @@ from tamis.serve import pictures
 from tamis.serve.body import PostedForm, file_name, read_form, receive_file
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, same
-from tamis.serve.ladders import as_typed, levels, typed_ladder
+from tamis.serve.ladders import as_typed, shown_levels, typed_ladder
 from tamis.serve.pages import page
 from tamis.serve.project import ROLES, Project
 
@@ -245,7 +245,8 @@ async def set_ladder(desk: Desk, project: Project, request: Request) -> Response
     project.save()
     shown = tried.command("ladder", tried.ladder_options, f"--column={column}")
     made = "" if typed or len(found["levels"]) < 3 else as_typed(found["ladder"])
-    return show(desk, "ladder", found=found, levels=levels(found), made=made, command=shown)
+    parts = {"found": found, "levels": shown_levels(found), "made": made, "at": at}
+    return show(desk, "ladder", **parts, command=shown)
 
 
 @form_step
