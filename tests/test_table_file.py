@@ -135,7 +135,7 @@ def test_a_damaged_file_is_named_and_polars_says_nothing_of_it(tmp_path, capfd):
 
 
 def test_no_other_module_writes_rows():
-    """The synthesiser's files of codes never leave: they are read back and removed."""
+    """The files of the synthesiser, of engines and of the demo's table are private, and removed."""
     writer = re.compile(
         r"\b(?:write|sink|to)_(?:csv|parquet|ipc|excel|ndjson|avro|delta|feather)\b"
     )
@@ -145,5 +145,6 @@ def test_no_other_module_writes_rows():
         for path in folder.rglob("*.py")
         if writer.search(path.read_text(encoding="utf-8"))
     }
-    allowed = {"dp/synthesiser.py", "dp/synthesiser_script.py"}
+    allowed = {"dp/synthesiser.py", "dp/synthesiser_script.py", "engine/backend.py"}
+    allowed |= {"engine/sources.py", "scale.py", "serve/look.py"}
     assert found - allowed == {"table_file.py"}

@@ -84,8 +84,6 @@ def test_what_makes_no_sense_is_refused():
     table = table_of([(30, "cook", "no", i) for i in range(6)])
     with pytest.raises(InputError, match="unknown search"):
         coarsened(table, search="wide")
-    with pytest.raises(InputError, match="not here yet"):
-        coarsened(table, search="learning")
     lonely = table_of([(20 + i, "cook", "no", i) for i in range(6)])
     with pytest.raises(CannotMeet, match="suppresses every row"):
         coarsened(lonely, {"age": AGES}, metric="height", max_suppressed=1.0)

@@ -21,8 +21,8 @@ from tests.chromium import chromium
 Opener = Callable[..., "Page"]
 
 
-# Not for the whole session: while it lives, asyncio cannot be used in the same worker.
-@pytest.fixture(scope="package")
+# For one module: while it lives, asyncio cannot be used in the same worker.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The chromium of this machine; skips where there is none."""
     with chromium() as found:

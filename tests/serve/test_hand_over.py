@@ -12,9 +12,9 @@ import pytest
 from tamis.errors import CannotMeet, InputError
 from tamis.serve import hand_over as module
 from tamis.serve.hand_over import hand_over
-from tests.publish.conftest import copy, outcome, published
+from tests.publish.conftest import copy, outcome, published, quick_look
 
-__all__ = ["copy", "outcome", "published"]  # fixtures
+__all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
 
 
 def content(folder: Path) -> dict[str, bytes]:
