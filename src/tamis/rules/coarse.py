@@ -48,9 +48,15 @@ def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
     >>> print(coarse_rules(RuleSet.parse("age <= 43 -> ill=no"), {"age": ages}).to_text())
     r1: age = 30s -> ill=no
     """
+    if not groups:
+        return rules
+    of_column = {column: _Groups(*each) for column, each in groups.items()}
     found = [
         Rule(
-            (_on_groups(c, groups[c.column]) if c.column in groups else c for c in rule.conditions),
+            (
+                of_column[c.column].meeting(c) if c.column in of_column else c
+                for c in rule.conditions
+            ),
             rule.label,
             rule.distribution,
             name,
@@ -60,14 +66,27 @@ def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
     return RuleSet(found, target=rules.target)
 
 
-def _on_groups(condition: Condition, groups: ValueLabels) -> OneOf:
-    """The labels of the groups whose every value meets a condition."""
-    frame = pl.DataFrame(
-        {"label": bare(groups.labels), "met": _met(condition, groups.values)}
-    ).drop_nulls("label")
-    each = frame.group_by("label", maintain_order=True).agg(pl.col("met").all())
-    labels = each.filter("met")["label"].to_list()
-    return OneOf(condition.column, tuple(labels or [_no_label(each["label"].to_list())]))
+class _Groups:
+    """The groups of one column, and which of them meet conditions."""
+
+    def __init__(self, values: pl.Series, labels: pl.Series) -> None:
+        present = bare(labels).is_not_null()
+        self.values = bare(values).filter(present)
+        self.labels, self.group = np.unique(
+            bare(labels).filter(present).to_numpy().astype(np.str_), return_inverse=True
+        )
+        self.found: dict[Condition, OneOf] = {}
+
+    def meeting(self, condition: Condition) -> OneOf:
+        """The labels of the groups whose every value meets a condition."""
+        if condition not in self.found:
+            others = np.bincount(
+                self.group, weights=~_met(condition, self.values), minlength=len(self.labels)
+            )
+            labels = self.labels[others == 0].tolist()
+            every = labels or [_no_label(self.labels.tolist())]
+            self.found[condition] = OneOf(condition.column, tuple(every))
+        return self.found[condition]
 
 
 def _no_label(labels: list[str]) -> str:
