@@ -15,12 +15,12 @@ from tamis.errors import InputError
 from tamis.evaluate.choice import chosen
 from tamis.propose.breach import set_name
 from tamis.propose.coarser import FEWEST_ROWS, CoarserSets, search_coarser
-from tamis.propose.front import CAUTIONS, keeps_k, unknowable
+from tamis.propose.front import CAUTIONS, in_order, keeps_k, unknowable
 from tamis.propose.problem import Problem
 from tamis.propose.rungs import Rung
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.select.front import BUDGET, search_front, thinned
-from tamis.table import Table
+from tamis.table import Table, only
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ class Coarsen:
         assert problem.yardstick is not None
         table, features = problem.table, problem.yardstick.features
         coarse = found.released(number, table.only(features))
+        coarse = only(coarse, in_order(table, coarse.columns))
         forms = {}
         for rung in found.rungs(number):
             name = features[rung.column]

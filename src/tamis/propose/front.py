@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
@@ -19,6 +19,7 @@ from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
 from tamis.select.front import BUDGET, search_front, thinned
+from tamis.table import Table
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """What told may weigh against kept: the best set for each is proposed."""
@@ -80,7 +81,7 @@ class KeptToldFront:
         return [
             released(
                 problem.table,
-                names := [every[c] for c in columns],
+                names := in_order(problem.table, {every[c] for c in columns}),
                 set_name(names),
                 recipe,
                 problem.promises(names),
@@ -88,6 +89,11 @@ class KeptToldFront:
             for columns in dict.fromkeys(best)
             if columns and keeps(columns)
         ]
+
+
+def in_order(table: Table, names: Collection[str]) -> list[str]:
+    """Some features in the order of the table."""
+    return [name for name in table.features if name in names]
 
 
 def preferred(measured: KeptTold, sets: list[Columns]) -> list[Columns]:
