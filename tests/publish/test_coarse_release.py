@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from tamis import Table, verify
+from tamis import Settings, Table, consider, verify
 from tamis.errors import CannotMeet
 from tamis.flow import Outcome
 from tamis.publish.bundle import publish
@@ -154,3 +155,18 @@ def test_neighbours_are_what_the_yardstick_says_of_them(outcome):
     )
     _, left_out = outcome.neighbour_rungs["on"]
     assert left_out.kept == pytest.approx((without - with_it) / measured.target_scale)
+
+
+def test_names_that_are_patterns_stay_names(tmp_path: Path, quick_look: None):
+    draw = np.random.default_rng(0)
+    age, secret = draw.uniform(18, 90, 1500).round(1), draw.integers(0, 2, 1500)
+    target = np.where(draw.random(1500) < 0.85, age > 55, age <= 55).astype(int)
+    frame = pl.DataFrame({"^.*$": age, "*": secret + 2 * draw.integers(0, 4, 1500)}).with_columns(
+        pl.Series("y", target), pl.Series("s", secret)
+    )
+    table = Table(frame).with_roles(target="y", sensitive="s")
+    settings = Settings(methods={"front": {}, "coarsen": {}}, format="parquet")
+    found = consider(table, settings)
+    assert "^.*$" in found.decision.chosen.release.forms
+    publish(found, tmp_path / "out")
+    assert verify(tmp_path / "out").private

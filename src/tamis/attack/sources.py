@@ -16,7 +16,7 @@ from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.noise import GaussianNoise, UniformNoise
-from tamis.table import Roles, Table, bare
+from tamis.table import Roles, Table, bare, only
 from tamis.table_file import read_written
 
 
@@ -27,7 +27,8 @@ def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
         frame = read_written(folder / Path(file["name"]).name, file["format"])
         kinds = {column["name"]: column["kind"] for column in columns}
         # The bounds of intervals are made of their labels, and tell nothing more.
-        frame = frame.drop([column["name"] for column in columns if "of" in column])
+        bounds = {column["name"] for column in columns if "of" in column}
+        frame = only(frame, [name for name in frame.columns if name not in bounds])
         target = next((c["name"] for c in columns if c["role"] == "target"), None)
     except (KeyError, TypeError) as error:
         raise CannotMeet(

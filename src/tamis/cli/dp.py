@@ -87,6 +87,7 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
         return _sparse(source, public, from_data)
     from tamis.dp.domain import axis, brought
     from tamis.read import check_table
+    from tamis.table import only
 
     rules = source.rules()
     table = source.read(as_text=tuple(public.bounds))
@@ -102,7 +103,8 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
         return replace(table, frame=frame)
     # Undeclared columns that later steps cannot use are left out: nothing is drawn from them.
     useless = [c for c in table.features if c not in known and _useless(frame.get_column(c))]
-    return replace(table, frame=frame.drop(useless), roles=_without(table.roles, useless))
+    useful = [name for name in frame.columns if name not in set(useless)]
+    return replace(table, frame=only(frame, useful), roles=_without(table.roles, useless))
 
 
 def _without(roles: Any, gone: list[str]) -> Any:

@@ -8,7 +8,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.evaluator import Assessment, Evaluator
 from tamis.evaluate.yardstick import Compared
 from tamis.release import Coarsening, Release
-from tamis.table import Table
+from tamis.table import Table, only
 
 MOST = 8
 """So many columns are looked at, by their names: each takes two fits."""
@@ -90,7 +90,8 @@ def _moved(original: Table, release: Release, ladder: Ladder, level: int) -> Rel
     forms = {c: form for c, form in release.forms.items() if c != name}
     if level == ladder.top:
         roles = replace(table.roles, quasi=_without(table.roles.quasi, name))
-        rows = Table(table.frame.drop(name), roles)
+        rest = [column for column in table.frame.columns if column != name]
+        rows = Table(only(table.frame, rest), roles)
     else:
         cells = ladder.apply(original.frame[name], level)
         rows = Table(table.frame.with_columns(cells.alias(name)), table.roles)
