@@ -163,3 +163,14 @@ def test_a_form_is_a_ladder_of_one_level(form, column):
     ladder = ladders.Ladder.from_dict("c", form.description())
     assert ladder.top == 2
     assert ladder.apply(column, 1).to_list() == form.applied(column).to_list()
+
+
+def test_a_cut_is_nobodys_value_of_rows_that_were_not_looked_at_either():
+    values = pl.Series("x", [float(i) for i in range(40)])
+    codes = np.repeat(np.arange(1, 5, dtype=np.uint8), 10)
+    rows = np.arange(40)
+    known = FinestForm.of(values, codes, rows, k=2).cuts
+    assert known
+    more = pl.concat([values, pl.Series("x", list(known))])
+    padded = np.append(codes, np.ones(len(known), dtype=np.uint8))
+    assert not set(FinestForm.of(more, padded, rows, k=2).cuts or ()) & set(known)

@@ -98,7 +98,9 @@ class FinestForm:
             return cls(_date_cuts(_days(column[rows]), k, who), dated=True)
         (known,) = Coding.of(column.to_frame()).known
         if known is None:
-            return cls(_number_cuts(_numbers(column[rows]), codes[rows], k, who))
+            cuts = _number_cuts(_numbers(column[rows]), codes[rows], k, who)
+            every = _numbers(column)  # a cut is nobody's value, of the other rows either
+            return cls(tuple(cut for cut in cuts if not (every == cut).any()))
         return cls._of_values(column, known, rows, k, who)
 
     @classmethod
