@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli.release import words
+from tamis.cli.release.outcome_words import words
 from tamis.decide import Limit, beyond
 from tamis.flow import Outcome
 from tamis.publish.summarise import _notes

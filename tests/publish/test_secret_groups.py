@@ -168,7 +168,7 @@ def test_what_cannot_be_counted_is_refused():
 
 
 def test_the_terminal_says_what_was_reached():
-    from tamis.cli.release import words
+    from tamis.cli.release.outcome_words import words
 
     said = words(consider(stays(), settings(l=3, t=0.5)))
     assert any(

@@ -30,7 +30,8 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
 
     Nothing is read: the table is generated from the seed.
     """
-    from tamis.cli.release import make, print_outcome
+    from tamis.cli.release.outcome_words import print_outcome
+    from tamis.cli.release.run import make
     from tamis.cli.terminal import print_understood
     from tamis.datasets import patients
     from tamis.flow import Settings

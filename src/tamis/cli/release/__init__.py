@@ -1,0 +1,282 @@
+"""`tamis release`: from a table to a published, verified release with its reports."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from tamis.cli.dp import Public, public_bounds, spending_options
+from tamis.cli.options import (
+    PROGRAM,
+    Names,
+    TableSource,
+    engine_options,
+    given_ladders,
+    ladder_options,
+    named_engine,
+    seed_option,
+    table_options,
+)
+from tamis.cli.release.again import again_from
+from tamis.cli.release.run import Limits, run_front, run_release
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    from tamis.engine.choice import EngineOptions
+    from tamis.flow import Settings
+
+METHODS = ("front", "coarsen", "breach", "containment", "flip", "noise", "dp")
+SHARE = click.FloatRange(0, 1)
+
+
+class Weights(click.ParamType[dict[str, float]]):
+    """Weights such as performance=.5,privacy=.5, or a table of them in a configuration file."""
+
+    name = "name=w,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, float]:
+        parts = value.items() if isinstance(value, Mapping) else _pairs(str(value))
+        try:
+            return {str(name): float(number) for name, number in parts}
+        except (TypeError, ValueError):
+            raise InputError(
+                f"--weights takes the form performance=.5,privacy=.25,size=.25, got {value!r}"
+            ) from None
+
+
+class Options(click.ParamType[dict[str, Any]]):
+    """The settings of one method: a table in a configuration file."""
+
+    name = "TABLE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise InputError(
+                f"the settings of {param.name} go in a table [{param.name}] of the file given with "
+                "--config"
+            )
+        return dict(value)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    parts = [part.rpartition("=") for part in text.split(",")]
+    return [(name.strip(), number) for name, _, number in parts]
+
+
+def _methods(
+    chosen: tuple[str, ...], settings: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    from tamis.propose import BY_DEFAULT
+
+    return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
+
+
+def diversity_options(command: Any) -> Any:
+    """Give a command what is asked of the sensitive values of people alike."""
+    for option in reversed(
+        [
+            click.option(
+                "--l", type=click.IntRange(2), help="Sensitive values that people alike have."
+            ),
+            click.option(
+                "--l-kind",
+                type=click.Choice(["distinct", "entropy", "recursive"]),
+                default="distinct",
+                show_default=True,
+                help="How they are counted.",
+            ),
+            click.option("--c", type=float, default=3.0, show_default=True, help="For recursive."),
+            click.option(
+                "--t", type=SHARE, help="How far sensitive values of people alike may be from all."
+            ),
+            click.option(
+                "--t-distance",
+                type=click.Choice(["equal", "ordered"]),
+                help="How far apart two values are [ordered for numbers].",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def method_options(command: Any) -> Any:
+    """Give a command the settings of each method, for a configuration file."""
+    for name in METHODS:
+        command = click.option(
+            f"--{name}", type=Options(), hidden=True, help="Settings of the method."
+        )(command)
+    return command
+
+
+@click.command()
+@table_options(required=False)
+@click.option("--out", metavar="DIR", help="The folder to create.")
+@click.option(
+    "--k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Everybody hides among at least this many.",
+)
+@diversity_options
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(0, min_open=True),
+    help="Release only synthetic rows, differentially private at this cost.",
+)
+@click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
+@spending_options
+@click.option(
+    "--choose",
+    type=click.Choice(["value", "ranks", "front"]),
+    default="value",
+    show_default=True,
+    help="By what is kept and told; by ranks, E(S); or show the front and publish nothing.",
+)
+@click.option(
+    "--caution",
+    type=click.FloatRange(0),
+    default=1.0,
+    show_default=True,
+    help="How much what is told weighs against what is kept.",
+)
+@click.option("--min-kept", type=SHARE, help="The least to keep of what teaches the target.")
+@click.option("--max-told", type=SHARE, help="The most to tell of the sensitive column.")
+@click.option("--allow-useless", is_flag=True, help="Publish even what is no better than guessing.")
+@click.option("--max-pbi", type=float, help="The most an attacker may gain over all columns.")
+@click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
+@click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
+@click.option("--max-lost-rules", type=float, help="The largest share of rules to lose.")
+@click.option(
+    "--weights",
+    type=Weights(),
+    help="How much each factor counts [performance=.5,privacy=.25,size=.25].",
+)
+@click.option(
+    "--classifier",
+    default="nb",
+    show_default=True,
+    metavar="NAME",
+    help="What a recipient would train: nb, c45, tree, forest, logistic, ...",
+)
+@click.option("--attackers", type=Names(), default=(), help="Models whose gain is PBI [c45, nb].")
+@click.option(
+    "--methods",
+    type=Names(),
+    default=(),
+    help="How to find releases [front, coarsen, breach, containment].",
+)
+@click.option(
+    "--holdout",
+    type=float,
+    default=0.25,
+    show_default=True,
+    help="Share of rows used to choose, and again to report.",
+)
+@click.option("--take", metavar="NAME", help="Publish this one of the releases, not the best.")
+@click.option(
+    "--search-rows",
+    type=click.IntRange(100),
+    default=50_000,
+    show_default=True,
+    help="The most rows to learn from; promises count all.",
+)
+@click.option(
+    "--write",
+    type=click.Choice(["csv", "parquet", "long", "svm"]),
+    help="The format of the rows [csv; long for sparse records of which many columns are left].",
+)
+@ladder_options
+@method_options
+@click.option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
+@click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
+@click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
+@click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
+@engine_options
+@seed_option
+def release(
+    source: TableSource,
+    engine: EngineOptions,
+    out: str | None,
+    force: bool,
+    again: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Choose what may be released of TABLE, publish it with its reports, and verify it.
+
+    DIR gets release.csv, manifest.json and report.html to share, and private/ to keep. With
+    --again DIR the release in DIR is made once more from the same table and compared.
+    """
+    if again is not None:
+        again_from(again, source.table, out, force, as_json, quiet)
+        return
+    if source.table is None:
+        raise InputError("name the TABLE to release, or --again DIR")
+    only_front = options["choose"] == "front"
+    if out is None and not only_front:
+        raise InputError("name the folder to create with --out DIR")
+    beside = options.pop("beside")
+    limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
+    ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
+    public = public_bounds(options.pop("bounds"))
+    options["write"] = options["write"] or ("auto" if source.sparse else "csv")
+    settings = _settings(options, public)
+    if settings.epsilon is None and limits != Limits(None, None):
+        raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
+    name = named_engine(source, engine, quiet or as_json)
+    if name != "memory":
+        from tamis.cli.release.large import release_large
+
+        if only_front or out is None:
+            raise InputError("--choose front needs the table in memory; give --engine memory")
+        if beside:
+            raise InputError("--beside needs the table in memory; give --engine memory")
+        release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
+        return
+    known = Public.of(settings.proposing.get("dp", {}))
+    if only_front:
+        run_front(source, settings, as_json, quiet, ladders, beside)
+        return
+    assert out is not None
+    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders, beside)
+
+
+def _must_stay_secret(chosen: Iterable[str]) -> bool:
+    """Whether no seed was given and a method alters values: knowing the seed would undo that."""
+    from tamis.propose import BY_DEFAULT
+
+    named = click.get_current_context().get_parameter_source("seed")
+    return named is ParameterSource.DEFAULT and not set(chosen) <= set(BY_DEFAULT)
+
+
+def _settings(options: dict[str, Any], public: Public) -> Settings:
+    from tamis.flow import Settings
+
+    tables = {name: options.pop(name) for name in METHODS}
+    chosen = _methods(options.pop("methods"), tables)
+    most, python = options.pop("max_rows_per_person"), options.pop(PROGRAM)
+    if options["epsilon"] is not None:
+        known = {**public._asdict(), "max_rows_per_person": most, PROGRAM: python}
+        chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
+    elif public.bounds or most:
+        raise InputError(
+            "--bounds and --max-rows-per-person are for synthetic rows; give their cost with "
+            "--epsilon"
+        )
+    if _must_stay_secret(chosen):
+        options["seed"] = secrets.randbits(32)
+    if options["choose"] == "front":
+        if options["epsilon"] is not None:
+            raise InputError("--choose front shows figures that no --epsilon covers; give one")
+        options["choose"] = "value"
+    given = {name: options.pop(name) for name in ("weights", "attackers")}
+    options |= {name: value for name, value in given.items() if value}
+    return Settings(methods=chosen, format=options.pop("write"), **options)

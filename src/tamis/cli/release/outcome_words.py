@@ -1,0 +1,171 @@
+"""What `tamis release` says of its outcome, on the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.terminal import console, print_json
+from tamis.errors import plural
+from tamis.publish.figures import percent
+
+if TYPE_CHECKING:
+    from tamis.flow import Outcome
+
+
+def print_outcome(
+    outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None
+) -> None:
+    """What was released, what is promised, and where the report is; `more` is added to the JSON."""
+    if as_json:
+        from tamis.publish.layout import NAME, read_json
+
+        summary = read_json(out / "private" / "summary.json", most=1 << 30)
+        print_json(
+            {
+                "out": str(out),
+                "report": str(out / "private" / "report.html"),
+                "release": outcome.decision.chosen.release.name,
+                "features": list(outcome.decision.chosen.release.features),
+                "forms": {
+                    name: {"level": form.level, "ladder": dict(form.ladder)}
+                    for name, form in outcome.decision.chosen.release.forms.items()
+                },
+                "manifest": read_json(out / NAME),
+                "candidates": summary["candidates"],
+                "methods": summary["methods"],
+                **(more or {}),
+            }
+        )
+        return
+    say = console()
+    for line in words(outcome):
+        say.print(line, markup=False)
+    say.print(f"\nShare: {out}/ without private/", markup=False)
+    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+
+
+def print_front(outcome: Outcome) -> None:
+    """The releases that no other beats in both kept and told, as a table."""
+    from rich.markup import escape
+    from rich.table import Table as Lines
+
+    lines = Lines("keeps", "tells", "columns", title="What could be released")
+    for row in outcome.decision.front:
+        mark = " (the choice)" if row is outcome.decision.chosen else ""
+        told = row.value("told")
+        lines.add_row(
+            percent(row.value("kept") or 0.0),
+            "" if told is None else percent(told),
+            escape(_some(row.release.features) + mark),
+        )
+    say = console()
+    say.print(lines)
+    say.print("Nothing was published; choose with --caution, --min-kept or --max-told.")
+
+
+def words(outcome: Outcome) -> list[str]:
+    """What is released, what it keeps and tells, who is unique in it, what an attacker gains.
+
+    And which limit is missed after all: all figures come from rows that were not used to choose.
+    """
+    from tamis.publish.summarise import judged
+
+    chosen, card, missed = (
+        outcome.decision.chosen,
+        outcome.decision.scorecard,
+        outcome.decision.missed,
+    )
+    names = chosen.release.features
+    shown = _some(names, 5)
+    performance, whole, guess = (
+        percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
+    )
+    return [
+        f"Released: {plural(len(names), 'column')} ({shown}) and {outcome.table.target}"
+        f"{_drawn_words(outcome)}.",
+        *kept_told_words(outcome),
+        *_alone(outcome),
+        *_diverse(outcome),
+        f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
+        f"saw (with everything {whole}, by guessing {guess}).",
+        _attack(outcome),
+        *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
+    ]
+
+
+def _some(names: Sequence[str], most: int = 30) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def kept_told_words(outcome: Outcome) -> list[str]:
+    """What the release keeps of the target and tells of the sensitive column, in two lines."""
+    chosen, table = outcome.decision.chosen, outcome.table
+    kept, told = chosen.value("kept") or 0.0, chosen.value("told")
+    found = [f"Keeps {round(100 * kept)}% of what can be learnt about {table.target}."]
+    if told is None:
+        return found
+    if not outcome.decision.scorecard.compared.choosing.tells:
+        return [
+            *found,
+            f"Nothing in the table is shown to tell more about {table.sensitive} than "
+            f"{table.target} does.",
+        ]
+    return [
+        *found,
+        f"Tells {round(100 * told)}% of what the table tells about {table.sensitive} beyond "
+        f"{table.target}.",
+    ]
+
+
+def _drawn_words(outcome: Outcome) -> str:
+    chosen = outcome.decision.chosen
+    if not chosen.release.is_drawn:
+        return ""
+    rows = chosen.release.table.rows
+    return f"; {rows:,} synthetic rows at epsilon = {chosen.value('epsilon'):.4g}"
+
+
+def _alone(outcome: Outcome) -> list[str]:
+    from tamis.publish.exposure import exposure_facts, same_sensitive
+    from tamis.publish.exposure_words import alike_words, exposure_words
+
+    found, secret = exposure_facts(outcome), same_sensitive(outcome)
+    if found is None:
+        return []
+    lines = exposure_words(found, outcome.table.target)
+    if secret is not None:
+        lines.append(alike_words(secret, str(outcome.table.sensitive), found))
+    return [line for line in lines if line]
+
+
+def _diverse(outcome: Outcome) -> list[str]:
+    """What was reached of the l and t asked for; for the holder, as it may be of a secret."""
+    from tamis.publish.secret_groups import asked_entries, entry_claim, reached_words
+
+    chosen, table = outcome.decision.chosen, outcome.table
+    reached = chosen.assessment.diversity_reached
+    if reached is None:
+        return []
+    column = table.frame.get_column(outcome.evaluator.sensitive)
+    known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
+    return [
+        f"{entry_claim(entry)} Measured: "
+        f"{reached_words({**entry, 'measured': reached[entry['key'][0]]})}."
+        for entry in asked_entries(outcome.settings, column.name, numeric, known, table.unit)
+    ]
+
+
+def _attack(outcome: Outcome) -> str:
+    evaluator, chosen = outcome.evaluator, outcome.decision.chosen
+    guess, findings = outcome.decision.scorecard.floor.assessment, chosen.assessment.reporting
+    now = findings.attacked[chosen.assessment.strongest].right.mean()
+    everything = findings.everything[evaluator.strongest].right.mean()
+    floor = guess.reporting.attacked[guess.strongest].right.mean()
+    return (
+        f"The strongest attacker ({chosen.assessment.strongest}) guesses {evaluator.sensitive} "
+        f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
+        f"{percent(floor)})."
+    )

@@ -1,0 +1,180 @@
+"""Read, consider, publish and report, for a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tamis.cli.dp import Public, ledger_path, spending, spending_words, total
+from tamis.cli.options import TableSource
+from tamis.cli.release.origin import absolute, origin_of, read
+from tamis.cli.release.outcome_words import print_front, print_outcome
+from tamis.cli.served import draft_others, end_with_server, is_served
+from tamis.cli.terminal import console, print_json, print_understood, progress
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    from tamis.attack.beside import HandedOn
+    from tamis.binary.records import BinaryTable
+    from tamis.coarsen.ladder import Ladder
+    from tamis.dp.ledger import Spending
+    from tamis.flow import Outcome, Settings
+    from tamis.table import Table
+
+
+class Limits(NamedTuple):
+    """Where to add up what is spent, and the most that may be spent."""
+
+    ledger: str | None = None
+    most: float | None = None
+
+
+def run_release(
+    source: TableSource,
+    settings: Settings,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    public: Public,
+    limits: Limits,
+    ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...] = (),
+) -> None:
+    """Read, consider, publish, report."""
+    from tamis.publish.folder import refuse_existing
+
+    end_with_server()
+    refuse_existing(out, force)
+    with _spending(source, settings, out, limits, beside) as spent:
+        table = read(source, public if settings.epsilon is not None else None)
+        if not (quiet or as_json):
+            print_understood(table)
+        outcome = make(
+            table,
+            settings,
+            out,
+            force,
+            not (quiet or as_json),
+            origin_of(source)
+            | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
+            | ({"beside": [absolute(each) for each in beside]} if beside else {}),
+            source.rules().binary,
+            ladders=ladders,
+            before_writing=None if spent is None else spent.keep,
+        )
+    if spent is None:
+        print_outcome(outcome, out, as_json)
+        if is_served():
+            draft_others(outcome, out, origin_of(source))
+        return
+    ledger = ledger_path(source, limits.ledger)
+    print_outcome(outcome, out, as_json, total(spent, ledger))
+    if not (quiet or as_json):
+        words = spending_words(spent, ledger)
+        console(stderr=True).print(words, markup=False, soft_wrap=True)
+
+
+def run_front(
+    source: TableSource,
+    settings: Settings,
+    as_json: bool,
+    quiet: bool,
+    ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...] = (),
+) -> None:
+    """Read, consider, and show what a holder could choose; nothing is published."""
+    from tamis.flow import consider
+
+    table = read(source)
+    watched = not (quiet or as_json)
+    if watched:
+        print_understood(table)
+    binary = source.rules().binary
+    handed = _handed(table, beside, binary)
+    with progress(watched) as say:
+        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
+    if as_json:
+        chosen = outcome.decision.chosen
+        front = [row.to_dict() for row in outcome.decision.front]
+        print_json({"front": front, "release": chosen.release.name, "published": False})
+        return
+    print_front(outcome)
+
+
+@contextmanager
+def _spending(
+    source: TableSource,
+    settings: Settings,
+    out: Path,
+    limits: Limits,
+    beside: tuple[str, ...],
+) -> Iterator[Spending | None]:
+    """The ledger entry that a release of synthetic rows needs; nothing for others."""
+    if settings.epsilon is None:
+        yield None
+        return
+    from tamis.propose.synthetic import Synthetic
+
+    with spending(
+        source,
+        settings.epsilon,
+        out,
+        ledger=limits.ledger,
+        most=limits.most,
+        neighbours=Synthetic(**settings.proposing["dp"]).counted_for,
+        earlier=_budgets(beside),
+    ) as spent:
+        yield spent
+
+
+def _budgets(folders: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What earlier releases of synthetic rows cost, by their folders."""
+    from tamis.publish.verify import verify
+
+    manifests = {absolute(folder): verify(folder).manifest for folder in folders}
+    return {folder: said["budget"] for folder, said in manifests.items() if said.get("budget")}
+
+
+def make(
+    table: Table | BinaryTable,
+    settings: Settings,
+    out: Path,
+    force: bool,
+    watched: bool,
+    origin: dict[str, Any],
+    binary: Any = None,
+    date: str | None = None,
+    ladders: Mapping[str, Ladder] | None = None,
+    before_writing: Callable[[], None] | None = None,
+) -> Outcome:
+    """Consider and publish, saying what is being done."""
+    from tamis.flow import consider
+    from tamis.publish.bundle import publish
+
+    handed = _handed(table, origin.get("beside", ()), binary)
+    with progress(watched) as say:
+        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
+        if before_writing is not None:
+            before_writing()
+        say("writing and verifying", 0, 1)
+        publish(outcome, out, force=force, origin=origin, date=date)
+    if handed is not None and watched:
+        console(stderr=True).print(handed.words(settings.k), markup=False, soft_wrap=True)
+    return outcome
+
+
+def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
+    """What the releases in these folders told, each as published."""
+    from tamis.attack.beside import HandedOn
+    from tamis.publish.verify import verify
+    from tamis.table import Table
+
+    manifests = [verify(folder).manifest for folder in folders]
+    if not manifests:
+        return None
+    if not isinstance(table, Table):
+        raise InputError("--beside counts columns of a table; sparse records cannot be counted yet")
+    return HandedOn.of(table, manifests, binary)
