@@ -1,16 +1,17 @@
-"""Write files and folders whole or not at all, and read TOML in one place."""
+"""Write files and folders whole or not at all, and read and write TOML in one place."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import re
 import shutil
 import stat
 import tomllib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
@@ -318,3 +319,29 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
         raise InputError(f"{path} is not a TOML file: {error}") from None
     except ValueError:  # Python converts no more than some thousand digits
         raise InputError(f"{path} for {what} has a number of too many digits") from None
+
+
+def in_toml(value: Any) -> str:
+    """A plain value as TOML on one line, with no sign in it that hides.
+
+    >>> in_toml({"width": [5, 10.5], "top": 90, "a b": "c"})
+    '{ width = [5, 10.5], top = 90, "a b" = "c" }'
+    """
+    if isinstance(value, Mapping):
+        entries = (f"{toml_key(name)} = {in_toml(entry)}" for name, entry in value.items())
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(in_toml, value))}]"
+    if isinstance(value, str):
+        # A JSON string is also a TOML string, but for signs that JSON need not escape.
+        return "".join(map(_sign, json.dumps(value, ensure_ascii=False)))
+    return json.dumps(value) if isinstance(value, bool) else repr(value)
+
+
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML table."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else in_toml(name)
+
+
+def _sign(sign: str) -> str:
+    return sign if sign.isprintable() else f"\\U{ord(sign):08x}"

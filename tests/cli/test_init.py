@@ -5,6 +5,8 @@ import tomllib
 import polars as pl
 
 from tamis.datasets import patients
+from tamis.flow import Settings
+from tamis.propose import BY_DEFAULT, METHODS
 
 
 def test_what_it_sees_becomes_a_configuration_that_release_takes(run, tmp_path, monkeypatch):
@@ -45,3 +47,15 @@ def test_hostile_names_stay_names(run, tmp_path):
     found = tomllib.loads(config.read_text())
     assert found["identifier"] == names
     assert found["k"] == 5
+
+
+def test_an_unedited_configuration_asks_for_what_release_does_anyway(run, tmp_path):
+    pl.DataFrame({"a": [1, 2] * 20, "y": ["u", "v"] * 20}).write_csv(tmp_path / "t.csv")
+    assert run("init", tmp_path / "t.csv", "-o", tmp_path / "c.toml").code == 0
+    found, usual = tomllib.loads((tmp_path / "c.toml").read_text()), Settings()
+    for name in ("k", "caution", "classifier", "holdout"):
+        assert found[name] == getattr(usual, name)
+    assert tuple(found["attackers"]) == usual.attackers
+    assert tuple(found["methods"]) == BY_DEFAULT
+    for name in set(found) & set(METHODS):
+        assert METHODS[name](**found[name]) == METHODS[name]()

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.serve.command import arguments, in_toml, toml
+from tamis.files import in_toml
+from tamis.serve.command import arguments, toml
 from tamis.serve.ladders import MOST_LABELS, as_typed, shown_levels, typed_ladder
 from tamis.serve.steps import DEMO
 from tests.serve.running import Server, serving

@@ -10,6 +10,7 @@ import click
 
 from tamis.cli.options import OutputFile, TableSource, table_options
 from tamis.errors import InputError
+from tamis.files import in_toml
 
 if TYPE_CHECKING:
     from tamis.read.guess import ColumnGuess
@@ -62,10 +63,10 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         "# Flags on the command line override this file.",
         "",
         "# What a recipient will learn to predict.",
-        f"target = {_text(target)}" if target else '# target = "..."',
+        f"target = {in_toml(target)}" if target else '# target = "..."',
         "",
         "# What must stay hard to guess; by default the target.",
-        f"sensitive = {_text(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
+        f"sensitive = {in_toml(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
         "",
         "# Columns that identify people: never released. These hardly repeat, or look like keys by",
         "# name and values. Move one that is an ordinary column to feature = [...] below.",
@@ -113,7 +114,7 @@ def likely_ladders(
 
 def ladder_lines(ladders: dict[str, dict[str, Any]]) -> str:
     """The table of ladders, a line each."""
-    lines = [f"{_text(name)} = {_toml(ladder)}" for name, ladder in ladders.items()]
+    lines = [f"{in_toml(name)} = {in_toml(ladder)}" for name, ladder in ladders.items()]
     return "\n".join(["", *_LADDERS, *lines]) + "\n"
 
 
@@ -130,31 +131,18 @@ _LADDERS = [
 ]
 
 
-def _toml(value: Any) -> str:
-    """A plain value as TOML on one line."""
-    if isinstance(value, dict):
-        entries = (f"{_key(key)} = {_toml(entry)}" for key, entry in value.items())
-        return "{ " + ", ".join(entries) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return _text(value) if isinstance(value, str) else repr(value)
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.isalpha() else _text(name)
-
-
 _LOOKS = ("target", "identifier", "order", "constant")
 _SETTINGS = [
     "# Everybody hides among at least this many people.",
     "k = 5",
     "",
-    "# How much each factor counts in the choice; measures of the scorecard may be named too.",
-    "weights = { performance = 0.5, privacy = 0.25, size = 0.25 }",
+    "# The release that keeps most of the target, less this many times what it tells of the",
+    "# sensitive column. Above 1 is more careful.",
+    "caution = 1.0",
     "",
-    "# Hard limits; without them the weights decide.",
-    "# max_pbi = 0.0            # an attacker gains nothing over releasing everything",
-    "# min_performance = 0.7    # at least this share of correct predictions",
+    "# Hard limits.",
+    "# min_kept = 0.8           # of what can be learnt about the target",
+    "# max_told = 0.2           # of what the table tells about the sensitive column",
     "# max_features = 10",
     "# max_lost_rules = 0.5",
     "",
@@ -162,13 +150,13 @@ _SETTINGS = [
     'classifier = "nb"',
     "",
     "# What attackers would train; the strongest counts.",
-    'attackers = ["c45", "nb", "boosting", "logistic"]',
+    'attackers = ["c45", "nb"]',
     "",
     "# The share of rows used to choose, and again to report; no search sees either.",
     "holdout = 0.25",
     "",
     "# The methods that propose releases.",
-    'methods = ["breach", "containment"]',
+    'methods = ["front", "coarsen", "breach", "containment"]',
     "",
     "# Release only synthetic rows, drawn with differential privacy at this cost within bounds.",
     "# epsilon = 1.0",
@@ -178,7 +166,7 @@ _METHODS = [
     "[breach]                   # unaltered columns that teach without giving people away",
     'search = "auto"            # or walk, exhaustive, forward, backward',
     "folds = 10",
-    "most = 8                   # candidates to compare",
+    "most = 4                   # candidates to compare",
     "",
     "[containment]              # 0/1 columns; whatever anyone has, k people have",
     "ks = []                    # empty: k, twice k and four times k",
@@ -191,13 +179,8 @@ def _comment(c: ColumnGuess) -> str:
 
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""
-    return f"#   {_text(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
-
-
-def _text(value: str) -> str:
-    # A JSON string is also a TOML string; only DEL needs an escape that JSON does not give it.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return f"#   {in_toml(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
 
 
 def _texts(values: list[str]) -> str:
-    return "[" + ", ".join(map(_text, dict.fromkeys(values))) + "]"
+    return in_toml(list(dict.fromkeys(values)))

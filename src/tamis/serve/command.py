@@ -6,11 +6,11 @@ file where a name or the number of names does not allow it.
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from tamis.files import in_toml, toml_key
 
 Options = Mapping[str, Any]
 """By the name of the flag, with underscores: texts, numbers, truths and lists of texts; or tables,
@@ -36,32 +36,7 @@ def toml(options: Options) -> str:
 
 
 def _lines(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(name)} = {in_toml(value)}\n" for name, value in table.items())
-
-
-def in_toml(value: Any) -> str:
-    """A plain value as TOML on one line, with no sign in it that hides.
-
-    >>> in_toml({"width": [5, 10.5], "top": 90, "a b": "c"})
-    '{ width = [5, 10.5], top = 90, "a b" = "c" }'
-    """
-    if isinstance(value, Mapping):
-        entries = (f"{_key(name)} = {in_toml(entry)}" for name, entry in value.items())
-        return f"{{ {', '.join(entries)} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(in_toml, value))}]"
-    if isinstance(value, str):
-        # A JSON string is also a TOML string, but for signs that JSON need not escape.
-        return "".join(map(_sign, json.dumps(value, ensure_ascii=False)))
-    return json.dumps(value) if isinstance(value, bool) else repr(value)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else in_toml(name)
-
-
-def _sign(sign: str) -> str:
-    return sign if sign.isprintable() else f"\\U{ord(sign):08x}"
+    return "".join(f"{toml_key(name)} = {in_toml(value)}\n" for name, value in table.items())
 
 
 def flags(options: Options) -> list[str] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tamis.errors import InputError
-from tamis.serve.command import in_toml
+from tamis.files import in_toml
 
 MOST_LABELS = 30
 """The most groups of a level that a page shows."""
