@@ -79,7 +79,7 @@ def both(setup: Setup, seed: int) -> tuple[Found, Found]:
     )
     middle = time.process_time()
     found = search_coarser(bits, frame, quasi=setup.quasi, k=K)
-    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    best = chosen(found.measured, found.sizes)
     cpu = time.process_time() - middle
     forms = [
         f"{setup.features[rung.column]}{f':{rung.groups}' if rung.chain else ''}"

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -296,23 +295,6 @@ def test_a_release_that_is_useless_on_the_rows_kept_aside_cannot_be_taken_either
     assert found.chosen is good
     with pytest.raises(CannotMeet, match="'lucky', predicts 'income' no better than guessing"):
         taken(found, "lucky")
-
-
-def test_of_equals_of_one_size_the_coarser_is_chosen():
-    def coarse(name: str, values: list[int]) -> Any:
-        found: Any = row(name, 0.7, 0.1, 1)
-        table = SimpleNamespace(
-            target="income", features=("f0",), frame=pl.DataFrame({"f0": values})
-        )
-        release = SimpleNamespace(**{**vars(found.release), "table": table})
-        return type("Coarse", (Fake,), {"release": release})(
-            found.assessment, found.figures, found.for_choice, name, 1, 1.0, 0.0, PROMISED
-        )
-
-    every = row("everything", 0.8, 0.0, 10, k=1)
-    fine, rough = coarse("fine", [1, 2, 3]), coarse("rough", [1, 1, 2])
-    assert decide(card(every, fine, rough), by="value").chosen is rough
-    assert decide(card(every, rough, fine), by="value").chosen is rough
 
 
 @pytest.mark.parametrize("by", ["value", "ranks"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -256,22 +256,7 @@ def _most_valuable(scorecard: Scorecard, meeting: list[Row], caution: float) -> 
     every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
     allowed = np.array([row in meeting for row in every])
     sizes = [len(row.release.features) for row in every]
-    measured, finer = scorecard.compared.choosing, _Fineness(every)
-    return every[chosen(measured, sizes, allowed, caution=caution, finer=finer)]
-
-
-class _Fineness(Sequence[int]):
-    """How many values the columns of each release have in all, counted when two are compared."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, number: Any) -> Any:
-        table = self.rows[number].release.table
-        return sum(table.frame[name].n_unique() for name in table.features)
+    return every[chosen(scorecard.compared.choosing, sizes, allowed, caution=caution)]
 
 
 def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:

@@ -37,7 +37,6 @@ def test_of_what_is_as_good_the_smaller_is_chosen():
     assert not as_good(found, 2, 0)
     assert chosen(found, [3, 2, 1]) == 1
     assert chosen(found, [3, 3, 1]) == 0
-    assert chosen(found, [3, 3, 1], finer=[2, 1, 0]) == 1
 
 
 def test_as_good_in_value_alone_is_not_as_good():

@@ -47,7 +47,7 @@ def test_what_tells_is_merged_away_and_what_teaches_stays(found):
     search, _ = found
     measured = search.measured
     whole = [i for i, columns in enumerate(search.sets) if set(columns) <= {0, 1, 2}]
-    best = chosen(measured, search.sizes, finer=search.fineness)
+    best = chosen(measured, search.sizes)
     assert measured.value()[whole].max() < 0.5
     assert measured.kept[best] > 0.9
     assert measured.told[best] < 0.1
@@ -151,7 +151,7 @@ def test_in_a_wide_table_the_most_promising_steps_come_first():
     x = frame.columns.index("x")
     bits.score((x,))
     found = search_coarser(bits, frame, budgets=(MOVES,))
-    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    best = chosen(found.measured, found.sizes)
     assert x in {rung.column for rung in found.rungs(best)}
     assert found.measured.value()[best] > 0.5
     assert 10 < len(found.sets) <= MOVES + 2
@@ -166,7 +166,7 @@ def test_what_breaks_k_is_released_coarser():
     bits = SubsetBits.of(frame, target, people=people)
     bits.score((1,))
     found = search_coarser(bits, frame, quasi=["age", "y"], k=50, budgets=(30,))
-    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    best = chosen(found.measured, found.sizes)
     assert found.measured.kept[best] > 0.8
     for number in range(len(found.sets)):
         released = found.released(number, frame).with_columns(who=people)
@@ -182,7 +182,7 @@ def test_no_whole_column_keeps_k():
     frame = pl.DataFrame({"one": one, "two": two})
     bits = SubsetBits.of(frame, target)
     found = search_coarser(bits, frame, quasi=["one", "two"], k=10, budgets=(20,))
-    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    best = chosen(found.measured, found.sizes)
     assert [rung.column for rung in found.rungs(best)] == [0]
     assert found.measured.kept[best] > 0.9
 
@@ -215,7 +215,7 @@ def test_written_levels_are_used_and_such_columns_not_learnt():
     rungs = found.bits.rungs
     assert [rung.groups for rung in rungs if rung.column == 0] == [8, 2]
     assert [rung.chain for rung in rungs if rung.column == 2] == [0]
-    best = chosen(found.measured, found.sizes, finer=found.fineness)
+    best = chosen(found.measured, found.sizes)
     assert found.released(best, frame)["x"].to_list() == halves.to_list()
 
 

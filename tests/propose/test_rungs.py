@@ -166,7 +166,6 @@ def test_a_written_level_is_a_rung():
     bits = RungBits.of_columns(plain, frame).with_rungs(frame, [Rung(0, 9, 1, None, level)])
     assert bits.score((1,))[0] > 0.8
     assert bits.rungs[1].applied(frame["zip"]).to_list() == level.to_list()
-    assert bits.fineness((1,)) == 9
     keeps = keeps_people(bits.rungs, frame, ["zip"], 30)
     assert keeps((1,))
     assert not keeps((0,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,12 @@ def chosen(
     allowed: NDArray[np.bool_] | None = None,
     *,
     caution: float = 1.0,
-    finer: Sequence[Any] | None = None,
 ) -> int:
     """Which set to release: the most kept less `caution` times told.
 
     Sets within one standard error of the best, in value and in what they keep, are as good; the
     errors are of differences on the same rows. Of those the one of the fewest columns is chosen,
-    then the least fine, then the one of the largest value.
+    then the one of the largest value.
 
     Parameters
     ----------
@@ -36,8 +34,6 @@ def chosen(
         The sets that keep the anonymity asked for and all limits. `None`: all.
     caution : float, default 1
         What told weighs against kept.
-    finer : sequence, optional
-        How fine each set's columns are, in any numbers that can be compared.
 
     Returns
     -------
@@ -50,7 +46,7 @@ def chosen(
     value = measured.value(caution)
     best = int(sets[np.argmax(value[sets])])
     tied = [int(i) for i in sets if as_good(measured, int(i), best, caution)]
-    return min(tied, key=lambda i: (sizes[i], 0 if finer is None else finer[i], -value[i], i))
+    return min(tied, key=lambda i: (sizes[i], -value[i], i))
 
 
 def as_good(measured: KeptTold, one: int, best: int, caution: float = 1.0) -> bool:

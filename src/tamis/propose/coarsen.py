@@ -146,9 +146,7 @@ def _finalists(found: CoarserSets, most: int) -> list[int]:
         for i, columns in enumerate(found.sets)
     }
     place = {columns: i for i, columns in enumerate(found.sets)}
-    best = [
-        chosen(measured, found.sizes, caution=caution, finer=found.fineness) for caution in CAUTIONS
-    ]
+    best = [chosen(measured, found.sizes, caution=caution) for caution in CAUTIONS]
     best += [place[columns] for columns in thinned(scores, most)]
     return [
         number

@@ -45,7 +45,7 @@ WRITTEN = 1
 class CoarserSets:
     """Every set of rungs that was scored and keeps the anonymity asked for.
 
-    `chosen(found.measured, found.sizes, finer=found.fineness)` is the number of the one to release.
+    `chosen(found.measured, found.sizes)` is the number of the one to release.
     """
 
     bits: RungBits
@@ -57,11 +57,6 @@ class CoarserSets:
     def sizes(self) -> list[int]:
         """How many columns each set has."""
         return [len(columns) for columns in self.sets]
-
-    @property
-    def fineness(self) -> list[int]:
-        """How many values the columns of each set have in all."""
-        return [self.bits.fineness(columns) for columns in self.sets]
 
     def rungs(self, number: int) -> list[Rung]:
         """The form of each column of a set, in the order of the table."""
@@ -311,7 +306,7 @@ def _keeps(
 
 
 def _best(found: CoarserSets, caution: float) -> int:
-    return chosen(found.measured, found.sizes, caution=caution, finer=found.fineness)
+    return chosen(found.measured, found.sizes, caution=caution)
 
 
 def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:

@@ -143,10 +143,6 @@ class RungBits(SubsetBits):
     def coded_for(self, number: int) -> CodedTable:
         return self.tables[number]
 
-    def fineness(self, columns: Columns) -> int:
-        """How many values the columns of a set have in all: of equals the coarser is released."""
-        return sum(self.rungs[c].groups for c in columns)
-
 
 def keeps_people(
     rungs: Sequence[Rung],
