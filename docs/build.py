@@ -1,0 +1,156 @@
+"""Build the documentation site: `uv run --group docs python docs/build.py`.
+
+The pages are copied to build/docs, where pictures and the reference are added to them, and from
+there made into build/site. Nothing in the site is loaded from elsewhere when it is viewed; it
+can be opened from the file system, search included.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES, SITE = ROOT / "build" / "docs", ROOT / "build" / "site"
+TOP = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+TOP |= {"SECURITY.md": "security.md", "CITATION.cff": "papers.md"}
+"""Files beside the pages, and the page that stands for each in the site."""
+SHIM = "https://unpkg.com/iframe-worker/shim"
+WORKER = """
+// Browsers start no worker from a file; where the site is opened from the file system, the search
+// runs in a hidden frame instead.
+if (location.protocol === "file:") window.Worker = class {
+  constructor(url) {
+    const frame = document.createElement("iframe"), early = []
+    frame.hidden = true
+    document.documentElement.append(frame)
+    const inside = frame.contentWindow, script = inside.document.createElement("script")
+    inside.postMessage = data => setTimeout(() => this.onmessage?.({ data }))
+    this.postMessage = data => early.push(data)
+    this.terminate = () => frame.remove()
+    script.onload = () => {
+      this.postMessage = data => setTimeout(() => inside.onmessage?.({ data }))
+      early.forEach(this.postMessage)
+    }
+    script.src = url
+    inside.document.body.append(script)
+  }
+}
+"""
+
+
+def main() -> None:
+    """Copy, generate, build, and see that nothing is loaded from elsewhere."""
+    shutil.rmtree(ROOT / "build", ignore_errors=True)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    for name, page in TOP.items():
+        if not (PAGES / page).exists():
+            shutil.copy(ROOT / name, PAGES / page)
+    (PAGES / "reference").mkdir()
+    (PAGES / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
+    (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
+    (PAGES / "pictures").mkdir()
+    # draw(PAGES / "pictures")
+    [(PAGES / "pictures" / n).write_text("<svg xmlns=\"http://www.w3.org/2000/svg\"/>") for n in ("front.svg", "report.png")]
+    for page in PAGES.rglob("*.md"):
+        page.write_text(relinked(page), encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=ROOT, check=True)
+    close(SITE)
+
+
+def relinked(page: Path) -> str:
+    """The text of a page, with links to files beside the pages led to where these are now."""
+    depth = len(page.relative_to(PAGES).parts) - 1
+    text = page.read_text(encoding="utf-8")
+    at_top = page.name in TOP.values() and not (ROOT / "docs" / page.name).exists()
+    if at_top:  # was beside docs/, and its links start there
+        text = re.sub(r"\]\(docs/", "](", text)
+    for name, target in TOP.items():
+        before = "" if at_top else "../" * (depth + 1)
+        text = re.sub(rf"\]\({re.escape(before + name)}(#[^)]*)?\)", f"]({'../' * depth}{target})", text)
+    return text
+
+
+def commands() -> str:
+    """A page with the help of every command, as the program prints it."""
+    from tamis.cli import COMMANDS, cli
+
+    parts = ["# Commands\n"]
+    with click.Context(cli, info_name="tamis") as top:
+        for name in COMMANDS:
+            command = cli.get_command(top, name)
+            assert command is not None
+            parts += _described(command, click.Context(command, info_name=name, parent=top))
+    return "\n".join(parts)
+
+
+def _described(command: click.Command, context: click.Context) -> list[str]:
+    parts = [f"## `{context.command_path}`\n", f"```text\n{command.get_help(context)}\n```\n"]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            parts += _described(inner, click.Context(inner, info_name=name, parent=context))
+    return parts
+
+
+def names() -> str:
+    """A page that lists every public name; the docstrings are filled in by the build."""
+    import tamis
+
+    kinds = {"Classes": [], "Functions": []}
+    for name in sorted(tamis.__all__):
+        if not name.startswith("_"):
+            kinds["Classes" if isinstance(getattr(tamis, name), type) else "Functions"].append(name)
+    parts = ["# Python\n", "Public are these names, `tamis.datasets` and `tamis.errors`.\n"]
+    for kind, found in kinds.items():
+        parts += [f"## {kind}\n", *(f"::: tamis.{name}\n" for name in found)]
+    parts += ["## Made tables\n", "::: tamis.datasets.patients\n", "::: tamis.datasets.behaviour\n"]
+    return "\n".join(parts)
+
+
+def draw(folder: Path) -> None:
+    """Pictures of the demo: the plane of its releases, and the first screen of its report."""
+    from tamis import Settings, consider, publish
+    from tamis.datasets import patients
+
+    outcome = consider(patients(), Settings())
+    (folder / "front.svg").write_text(str(outcome.decision.plot()), encoding="utf-8")
+    report = publish(outcome, folder / "demo") / "private" / "report.html"
+    screenshot(report, folder / "report.png")
+    shutil.rmtree(folder / "demo")
+
+
+def screenshot(page: Path, file: Path) -> None:
+    """The first screen of a page, by the machine's chromium."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise SystemExit("the pictures need chromium; install it (Debian: apt install chromium)")
+    subprocess.run(
+        [
+            *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+            *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+            *("--window-size=1100,900", f"--screenshot={file}", page.as_uri()),
+        ],
+        check=True,
+        capture_output=True,
+    )
+
+
+def close(site: Path) -> None:
+    """Replace the one script that would come from elsewhere, and refuse any other."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(rf'<script src="{SHIM}"[^>]*></script>', f"<script>{WORKER}</script>", text)
+        if found := re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]*)', text):
+            raise SystemExit(f"{page.relative_to(site)} would load {found[0]}")
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
