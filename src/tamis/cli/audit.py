@@ -255,14 +255,14 @@ def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit
 
 def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:
     """A picture of how many people share something, from pairs of (sharers, people)."""
-    total = sum(people for _, people in sizes)
     table = rich_table(f"{unit} alike", unit, "", title=title, numbers=(unit,))
-    for low, high in zip(_BINS, (*_BINS[1:], float("inf"))):
-        people = sum(count for size, count in sizes if low <= size < high)
+    bins = list(zip(_BINS, (*_BINS[1:], float("inf"))))
+    counts = [sum(n for size, n in sizes if low <= size < high) for low, high in bins]
+    for (low, high), people in zip(bins, counts):
         if people or low == 1:
             name = str(low) if high == low + 1 else f"{low} to {high - 1:.0f}"
             name = f"{low} or more" if high == float("inf") else name
-            table.add_row(name, f"{people:,}", bar(people / total))
+            table.add_row(name, f"{people:,}", bar(people / max(counts)))
     out.print(table)
 
 

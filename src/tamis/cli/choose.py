@@ -27,7 +27,11 @@ _SHOWN = 40
     metavar="NAME:max|min",
     help="A column that counts, and which direction is better; may be repeated.",
 )
-@click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all equal].")
+@click.option(
+    "--weights",
+    metavar="NAME=N,...",
+    help="Numbers or ratios [performance=.5,privacy=.25,size=.25; others: equal].",
+)
 @click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
 @click.option(
     "--plot",

@@ -81,6 +81,7 @@ class TableSource:
     label_item: tuple[str, ...]
     person: tuple[str, ...] = ()
     row_is_person: bool = False
+    drop_unlabelled: bool = False
 
     def __post_init__(self) -> None:
         if self.person and self.row_is_person:
@@ -132,11 +133,12 @@ class TableSource:
             encoding=self.encoding,
             separator=self.separator,
             check=not as_text,
+            drop_unlabelled=self.drop_unlabelled,
         )
 
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
-        from tamis.engine.door import check_large
+        from tamis.engine.door import check_large, labelled_large
         from tamis.engine.sources import open_large
 
         if self.sparse:
@@ -160,6 +162,7 @@ class TableSource:
             encoding=self.encoding,
             separator=self.separator,
         )
+        large = labelled_large(large) if self.drop_unlabelled else large
         check_large(large)
         return large
 
@@ -223,6 +226,7 @@ class TableSource:
             target=self.target,
             encoding=self.encoding,
             separator=self.separator,
+            drop_unlabelled=self.drop_unlabelled,
         )
         return replace(records, unit="people" if self.row_is_person else "rows")
 
@@ -285,6 +289,7 @@ _READING = [
     click.option("--person", type=Names(), default=(), help="Identifiers that say who is who."),
     click.option("--row-is-person", is_flag=True, help="Every row is a different person."),
     click.option("--drop", type=Names(), default=(), help="Columns to ignore."),
+    click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
     click.option(
         "--feature", type=Names(), default=(), help="Ordinary columns that look like keys."
     ),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.errors import Progress
+from tamis.errors import Onward, Progress
 from tamis.publish.figures import percent
 from tamis.serve import SERVED
 
@@ -233,7 +233,6 @@ def _bar() -> Iterator[Progress]:
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
     from rich.progress import Progress as ProgressBar
 
@@ -243,19 +242,14 @@ def _bar() -> Iterator[Progress]:
         BarColumn(24),
         TextColumn("{task.fields[place]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
     )
     with ProgressBar(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, place="")
-        stage = [0]
+        task, far = bar.add_task("", total=1.0, place=""), Onward()
 
         def tell(words: str, done: int = 0, total: int = 0) -> None:
-            if total != stage[0]:
-                bar.reset(task, total=total or None)
-                stage[0] = total
-            place = f"{done}/{total}" if total else ""
-            bar.update(task, description=words[:60], completed=done, place=place)
+            place = f"{done}/{total} of this step" if total > 1 else ""
+            share = far.tell(done, total)
+            bar.update(task, description=words[:60], completed=share, place=place)
 
         yield tell
 

@@ -17,6 +17,7 @@ from tamis.read.frames import (
     parquet_frame,
     polars_frame,
 )
+from tamis.read.labelled import labelled
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import typed
@@ -59,6 +60,7 @@ def read_table(
     encoding: str = "utf-8",
     separator: str | None = None,
     check: bool = True,
+    drop_unlabelled: bool = False,
 ) -> Table:
     """Read a table and assign a role to each column.
 
@@ -81,6 +83,9 @@ def read_table(
     check : bool
         Whether to refuse empty columns, infinite numbers and a useless target. Pass `False` if
         rows will be drawn with differential privacy: a refusal that depends on cells reveals them.
+    drop_unlabelled : bool
+        Whether to leave out rows whose target is missing; a warning says how many. Otherwise they
+        are an error.
 
     Returns
     -------
@@ -113,6 +118,8 @@ def read_table(
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
     _need_plain(frame, roles)
     table = Table(frame, roles, library)
+    if drop_unlabelled:
+        table = labelled(table)
     if check:
         check_table(table)
     return table
@@ -234,7 +241,7 @@ def check_target(target: pl.Series) -> None:
     if count := target.null_count():
         raise InputError(
             f"the target {target.name!r} is missing in {count} of {target.len()} rows; give these "
-            "rows a label or remove them first"
+            "rows a label, or leave them out with --drop-unlabelled"
         )
     if target.n_unique() < 2:
         raise InputError(
@@ -253,6 +260,7 @@ def read_binary(
     target: str | None = None,
     encoding: str = "utf-8",
     separator: str | None = None,
+    drop_unlabelled: bool = False,
 ) -> BinaryTable:
     """Read sparse 0/1 records.
 
@@ -269,6 +277,8 @@ def read_binary(
         The two columns of a long table.
     target : str, optional
         The label column of a long table or of its label table.
+    drop_unlabelled : bool
+        Of a long table: whether to leave out entities without a label, as in `read_table`.
 
     Returns
     -------
@@ -281,7 +291,11 @@ def read_binary(
         options: dict[str, Any] = {"encoding": encoding, "separator": separator}
         pairs = read_table(source, format=format, **options).frame
         known = None if labels is None else read_table(labels, **options).frame
-        table = long_table(pairs, *long, labels=known, target=target)
+        table = long_table(
+            pairs, *long, labels=known, target=target, drop_unlabelled=drop_unlabelled
+        )
+    elif drop_unlabelled:
+        raise InputError("in svm and basket files every row has a label, so none can be left out")
     elif kind == "svm":
         table = svm_table(file_at(source), encoding)
     elif kind == "basket":

@@ -91,8 +91,16 @@ def words(outcome: Outcome) -> list[str]:
         f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
+        *_not_tried(outcome),
         *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
     ]
+
+
+def _not_tried(outcome: Outcome) -> list[str]:
+    """Why a method that was asked for proposed nothing."""
+    reports = outcome.proposals.method_reports
+    without = [(report.name, report.note) for report in reports if not report.applied]
+    return [f"Nothing from {name}: {note.rstrip('.')}." for name, note in without]
 
 
 def _some(names: Sequence[str], most: int = 30) -> str:

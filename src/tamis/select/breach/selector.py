@@ -285,9 +285,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_ = allowed[0]
 
     def _weights(self) -> Weights:
-        if self.weights is None and self.preset != "paper":
-            return WEIGHTS
-        return self.weights  # `None`: all the same
+        if self.weights is None and self.preset == "paper":
+            return dict.fromkeys(WEIGHTS, 1 / len(WEIGHTS))
+        return self.weights
 
     def _check_parameters(self) -> None:
         if self.search not in SEARCHES:
