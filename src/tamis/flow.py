@@ -31,12 +31,15 @@ from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, Release, released
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
+from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.table import Table
 
 if TYPE_CHECKING:
     from typing import Self
 
 Format = Literal["csv", "parquet", "long", "svm", "auto"]
+MOST_SUPPRESSED = 0.5
+"""The largest share that may be left out: of what is left, most must still be what there was."""
 EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
 
@@ -55,6 +58,9 @@ class Settings:
         What is asked of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
         distance).
+    max_suppressed : float
+        The largest share of people (of rows, where each is a person) who may be left out so that
+        all others keep k, l and t.
     epsilon : float, optional
         Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
         then proposes them.
@@ -126,6 +132,7 @@ class Settings:
     take: str | None = None
     format: Format = "csv"
     seed: int = 0
+    max_suppressed: float = 0.0
 
     def __post_init__(self) -> None:
         _ = self.anonymity  # checks what is asked of groups
@@ -141,12 +148,22 @@ class Settings:
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
+        if not 0 <= self.max_suppressed <= MOST_SUPPRESSED:
+            raise InputError(
+                f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
+                f"{self.max_suppressed:g}"
+            )
         if self.search_rows < 100:
             raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
+            if self.max_suppressed:
+                raise InputError(
+                    "max_suppressed leaves out real people, and synthetic rows describe nobody; "
+                    "give either max_suppressed or epsilon"
+                )
             if self.anonymity.of_secrets:
                 raise InputError(
                     "l and t are about people alike, and synthetic rows describe nobody; give "
@@ -295,6 +312,7 @@ def consider(
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
+    suppression = _suppression(table, split, settings, handed)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     evaluator = Evaluator(
@@ -305,6 +323,7 @@ def consider(
         settings.seed,
         settings.anonymity if settings.anonymity.of_secrets else None,
         records,
+        suppression,
     )
     problem = Problem(
         table,
@@ -320,6 +339,7 @@ def consider(
         ladders or {},
         evaluator.anonymity,
         None if handed is None else handed.classes,
+        suppression,
     )
     found = propose(problem, methods(settings.proposing), tell)
     baseline = released(
@@ -343,6 +363,22 @@ def consider(
     _warn_useless(decision, settings)
     outcome = Outcome(table, settings, evaluator, found, decision, binary, records)
     return outcome if settings.take is None else outcome.taking(settings.take)
+
+
+def _suppression(
+    table: Table, split: HoldOut, settings: Settings, handed: HandedOn | None
+) -> Suppression | None:
+    """The few who may be left out; `None` where nobody may."""
+    most = most_suppressed(settings.max_suppressed, table.everybody)
+    if not most:
+        return None
+    if handed is not None:
+        raise InputError(
+            "max_suppressed leaves people out, and who is in an earlier release but not in this "
+            "one stands out; leave out --beside or --max-suppressed"
+        )
+    secret = table.frame[table.sensitive or table.target]
+    return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))
 
 
 TOLD = ("told", "pbi")

@@ -133,6 +133,10 @@ def _only_columns(settings: Settings) -> Settings:
         raise InputError(
             "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
         )
+    if settings.max_suppressed:
+        raise InputError(
+            "rows are left out in memory only; pass --engine memory, or leave out --max-suppressed"
+        )
     chosen = settings.proposing
     if altering := [name for name in chosen if name in ALTERING]:
         raise InputError(

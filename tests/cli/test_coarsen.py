@@ -67,7 +67,7 @@ def test_words_say_levels_and_score(run, table, flags):
     ("more", "code", "words"),
     [
         (("--k", "500"), 1, "at most 0 may be"),
-        (("--search", "learning", "--metric", "height"), 2, "leave out --max-suppressed"),
+        (("--search", "learning", "--metric", "height"), 2, "leave out --metric"),
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
         (("--max-suppressed", "2"), 2, "0<=x<=1"),

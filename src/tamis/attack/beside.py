@@ -59,6 +59,11 @@ class HandedOn:
         >>> HandedOn.of(table, [old]).known
         ('age',)
         """
+        if any(each.get("suppressed") for each in manifests):
+            raise InputError(
+                "an earlier release leaves some people out, and who hides among whom in both "
+                "cannot be counted; give releases of all rows"
+            )
         drawn = [each for each in manifests if each.get("budget") is not None]
         real = [each for each in manifests if each.get("budget") is None]
         # The bounds of intervals are made of their labels, and tell nothing more.

@@ -7,7 +7,7 @@ coarser forms and 0/1 columns need no matching.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -76,6 +76,8 @@ def quick_attack(
     >>> whole.found.success.value > 0.9, part.found.success.value < 0.1
     (True, True)
     """
+    if release.kept is not None:  # only who is in can be found
+        original = replace(original, frame=original.frame.filter(pl.Series(release.kept)))
     if release.is_drawn or release.table.rows != original.rows or _many_cells(release):
         return None
     values = release.unaltered or release.table

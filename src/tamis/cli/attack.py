@@ -115,6 +115,7 @@ def _opened(
         in_its_terms,
         published_table,
         stated_forms,
+        those_inside,
     )
 
     if Path(release).is_dir():
@@ -124,12 +125,15 @@ def _opened(
         table = published_table(Path(release), manifest)
         alter = altered_by(manifest["method"])
         ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
+        suppressed = manifest.get("suppressed") is not None
     else:
         from tamis.cli.retain import read_like
 
         table, alter, ks, stated = read_like(original, source, release), None, (5,), {}
+        suppressed = False
     terms = in_its_terms(original, table, source.rules().binary, ks)
-    return in_its_groups(terms, table, stated), table, alter, stated
+    terms = in_its_groups(terms, table, stated)
+    return those_inside(terms, table) if suppressed else terms, table, alter, stated
 
 
 def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:

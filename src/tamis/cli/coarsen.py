@@ -109,15 +109,18 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
     from tamis.flow import Settings, consider
     from tamis.risk.grouping import grouped
 
-    if asked["max_suppressed"] or asked["metric"] != "loss":
+    if asked["metric"] != "loss":
         raise InputError(
-            "--search learning leaves no row out and goes by what is kept and told, not by a "
-            "metric; leave out --max-suppressed and --metric"
+            "--search learning goes by what is kept and told, not by a metric; leave out --metric"
         )
     if table.roles.target is None:
         raise InputError("--search learning needs a target; name it with --target")
     settings = Settings(
-        k=asked["k"], l=asked["l"], t=asked["t"], methods={"front": {}, "coarsen": {}}
+        k=asked["k"],
+        l=asked["l"],
+        t=asked["t"],
+        max_suppressed=asked["max_suppressed"],
+        methods={"front": {}, "coarsen": {}},
     )
     outcome = consider(table, settings, ladders=given)
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
@@ -128,10 +131,11 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
         for c in table.features
     }
     release = row.release.table
-    known = grouped(release.frame, release.quasi, table.people) if release.quasi else None
+    people, kept = row.release.people, row.release.kept
+    known = grouped(release.frame, release.quasi, people) if release.quasi else None
     return Coarsened(
         release,
-        np.ones(table.rows, dtype=np.bool_),
+        np.ones(table.rows, dtype=np.bool_) if kept is None else kept,
         {c: ladders[c] for c in table.features},
         levels,
         "kept - told",

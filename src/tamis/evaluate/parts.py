@@ -104,6 +104,21 @@ class Parts:
         """The same, where all that chose is learnt from and the rest is asked about."""
         return replace(self, rounds=((self.search, self.report),))
 
+    def learning_from(self, kept: NDArray[np.bool_]) -> Parts:
+        """The same, where only kept rows are learnt from; all others are still asked about.
+
+        >>> parts = Parts.drawn(np.array([0, 1] * 50))
+        >>> few = parts.learning_from(np.arange(100) < 60)
+        >>> int(few.learn.max()), int(few.asked.max())
+        (59, 99)
+        """
+        return replace(
+            self,
+            learn=self.learn[kept[self.learn]],
+            choose=self.choose[kept[self.choose]],
+            rounds=tuple((learn[kept[learn]], ask) for learn, ask in self.rounds),
+        )
+
     @cached_property
     def search(self) -> RowNumbers:
         """The rows that a search may see: all but those to report on."""

@@ -102,7 +102,7 @@ def propose(
         if tell is not None:
             tell(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, problem)
-        for release in found:
+        for release in map(problem.trimmed, found):
             same = None if release.unaltered is None else release.name
             forms = sorted((name, form.key) for name, form in release.forms.items())
             releases.setdefault((same, *sorted(release.features), *forms), release)

@@ -18,6 +18,7 @@ from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
+from tamis.risk.suppression import few_below
 from tamis.select.front import BUDGET, search_front, thinned
 from tamis.table import Table
 
@@ -126,6 +127,9 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     features = sorted(table.features)
     if problem.is_binary:
         cells = table.only(features).to_numpy().astype(np.uint8)
+        if problem.suppression is not None:
+            allows = problem.suppression.allows_contained
+            return lambda columns: not columns or allows(cells[:, list(columns)], k)
         return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
     known = set(table.quasi)
     quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
@@ -139,6 +143,8 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
     def keeps(columns: Columns) -> bool:
         asked = [few[c] for c in columns if c in few]
-        return not asked or int(counted_with(reduce(joined, asked), rows.counts).min()) >= k
+        return not asked or few_below(
+            counted_with(reduce(joined, asked), rows.counts), k, problem.most_suppressed
+        )
 
     return keeps

@@ -213,5 +213,9 @@ def breaks_k(outcome: Outcome, name: str) -> bool:
     known = [c for c in (*kept, name) if c in table.quasi]
     if name not in table.quasi:
         return False
-    coarse = [release.table.frame[c] if c in release.forms else table.frame[c] for c in known]
-    return grouped(pl.DataFrame(coarse), known, table.people).k_anonymity < outcome.settings.k
+    whole, few = release.of_everyone.frame, outcome.evaluator.suppression
+    coarse = [whole[c] if c in release.forms else table.frame[c] for c in known]
+    found = grouped(pl.DataFrame(coarse), known, table.people)
+    if few is not None:
+        return not few.allows(found.keys)
+    return found.k_anonymity < outcome.settings.k

@@ -119,6 +119,8 @@ def not_promised(
     sensitive_released: bool,
     altered: bool = False,
     several: bool = False,
+    suppressed: bool = False,
+    diverse: bool = False,
 ) -> list[str]:
     """What a reader might wrongly believe.
 
@@ -134,6 +136,9 @@ def not_promised(
         Whether cells were changed on purpose.
     several : bool
         Whether a person may have several rows.
+    suppressed, diverse : bool
+        Whether some were left out, and whether groups that are too alike in the sensitive column
+        were, too.
 
     Examples
     --------
@@ -162,6 +167,12 @@ def not_promised(
         found.append(
             "Anonymity covers an attacker who knows one row of a person; one who knows several "
             "rows may find the person by their combination."
+        )
+    if suppressed:
+        found.append(
+            "Some are left out. Who knows that a person was in the original, and finds nobody like "
+            "them here, learns that too few others were like them"
+            + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
     if "containment_anonymity" in names:
         found.append(

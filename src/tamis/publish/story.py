@@ -17,6 +17,7 @@ from tamis.publish.summary import (
     ClassBin,
     ClassSizes,
     ColumnFate,
+    LeftOut,
     LimitLines,
     MeasureFacts,
     RuleDamage,
@@ -71,9 +72,14 @@ def for_recipient(summary: Summary) -> Summary:
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,
         "kept_private": [],
+        "left_out": _in_public(summary.get("left_out")),
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }
+
+
+def _in_public(left_out: LeftOut | None) -> LeftOut | None:
+    return left_out and {"words": left_out["public"], "public": left_out["public"]}
 
 
 def _without_people(summary: Summary) -> Summary:
@@ -104,7 +110,13 @@ def _without_people(summary: Summary) -> Summary:
 
 
 def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
-    return {**table, "name": "", "sensitive": table["sensitive"] if sensitive_released else None}
+    return {
+        **table,
+        "name": "",
+        "rows": table["rows_released"],
+        "people": table["people_released"],
+        "sensitive": table["sensitive"] if sensitive_released else None,
+    }
 
 
 def _columns(summary: Summary) -> list[ColumnFate]:

@@ -401,6 +401,15 @@ class Note(TypedDict):
     """Whether the recipient may read it."""
 
 
+class LeftOut(TypedDict):
+    """How many were left out so that all others keep what is promised."""
+
+    words: str
+    """For the holder; on the recipient's page the same as `public`."""
+    public: str
+    """In whole percent."""
+
+
 class Summary(TypedDict):
     """Everything a report shows; see the top of this module."""
 
@@ -437,6 +446,8 @@ class Summary(TypedDict):
     """What holds of a sensitive column that is not released; empty on the recipient's page."""
     not_promised: list[str]
     """For recipients too."""
+    left_out: NotRequired[LeftOut | None]
+    """`None` where nobody was."""
     recipe: RecipeFacts
     budget: BudgetFacts | None
     """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured

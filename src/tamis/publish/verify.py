@@ -28,6 +28,7 @@ from tamis.publish.layout import (
     read_json,
     strangers,
 )
+from tamis.publish.left_out import public_words, wrong_left_out
 from tamis.publish.people import kept_people, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
@@ -130,6 +131,7 @@ def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
         yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
     yield _checked("ladders", lambda: _wrong_ladders(frame, content))
     yield _checked("people", lambda: wrong_people(folder, frame, content))
+    yield _checked("suppressed", lambda: wrong_left_out(folder, frame.height, content))
     yield _checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
     yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
     yield _checked("budget", lambda: _wrong_budget(frame, content))
@@ -154,6 +156,8 @@ def _claims(content: dict[str, Any]) -> Iterator[str]:
         yield f"{_words(entry)}{measured}"
     for entry in content.get("diversity", []):
         yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
+    if content.get("suppressed") is not None:
+        yield public_words(content["suppressed"])
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 

@@ -126,6 +126,14 @@ def method_options(command: Any) -> Any:
 )
 @diversity_options
 @click.option(
+    "--max-suppressed",
+    type=click.FloatRange(0, 0.5),
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="The largest share that may be left out, so that the rest keeps k, l and t.",
+)
+@click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),
     help="Release only synthetic rows, differentially private at this cost.",

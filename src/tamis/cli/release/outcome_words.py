@@ -85,6 +85,7 @@ def words(outcome: Outcome) -> list[str]:
     return [
         f"Released: {plural(len(names), 'column')} ({shown}) and {outcome.table.target}"
         f"{_drawn_words(outcome)}.",
+        *_left_out(outcome),
         *kept_told_words(outcome),
         *_alone(outcome),
         *_diverse(outcome),
@@ -134,6 +135,16 @@ def _drawn_words(outcome: Outcome) -> str:
         return ""
     rows = chosen.release.table.rows
     return f"; {rows:,} synthetic rows at epsilon = {chosen.value('epsilon'):.4g}"
+
+
+def _left_out(outcome: Outcome) -> list[str]:
+    from tamis.publish.left_out import left_out_numbers, left_out_words
+
+    release = outcome.decision.chosen.release
+    numbers = left_out_numbers(release)
+    if numbers is None:
+        return []
+    return [left_out_words(numbers, release.unit, outcome.settings.k)]
 
 
 def _alone(outcome: Outcome) -> list[str]:
