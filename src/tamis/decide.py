@@ -177,6 +177,18 @@ class Decision:
         }
         return [rows[i] for (i,) in undominated(points)]
 
+    def runners_up(self, few: int) -> list[Row]:
+        """Of the front without its ends and the chosen one, the few that are worth most."""
+        measured, card = self.scorecard.compared.choosing, self.scorecard
+
+        def worth(row: Row) -> float:
+            number = card.number(row)
+            return float(measured.kept[number] - self.caution * measured.told[number])
+
+        passed = (self.chosen, card.baseline, card.floor)
+        others = [row for row in self.front if not any(row is each for each in passed)]
+        return sorted(others, key=worth, reverse=True)[:few]
+
 
 def decide(
     scorecard: Scorecard,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
-from tamis.attack.quick import QuickAttack, quick_attack
+from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, taken
@@ -252,6 +252,22 @@ class Outcome:
         )
         chosen = quick_attack(self.table, decision.chosen.release, random_state=seed)
         return None if chosen is None or everything is None else (chosen, everything)
+
+    @cached_property
+    def attacked_finalists(self) -> dict[str, QuickAttack]:
+        """What a few attackers reach with the releases that came next, by their names."""
+        rows = self.decision.runners_up(FINALISTS)
+        found = {
+            row.release.name: quick_attack(
+                self.table,
+                row.release,
+                most=OF_FINALISTS,
+                joined=False,
+                random_state=self.settings.seed,
+            )
+            for row in rows
+        }
+        return {name: each for name, each in found.items() if each is not None}
 
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""

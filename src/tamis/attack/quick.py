@@ -26,6 +26,8 @@ MOST_CELLS = 4_000_000
 COMPARED = 6_000_000
 """People are looked for among all rows: of large tables fewer are tried, down to `FEWEST`."""
 FEWEST = 200
+FINALISTS, OF_FINALISTS = 3, 200
+"""How many releases besides the chosen one are attacked, and on how many people at most."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ class QuickAttack:
 
 
 def quick_attack(
-    original: Table, release: Release, *, most: int = MOST, random_state: int = 0
+    original: Table,
+    release: Release,
+    *,
+    most: int = MOST,
+    joined: bool = True,
+    random_state: int = 0,
 ) -> QuickAttack | None:
     """Try a few attackers on a release whose rows are those of the original, in their order.
 
@@ -59,6 +66,8 @@ def quick_attack(
     release : Release
     most : int
         The most people to try.
+    joined : bool
+        Whether two attackers with half of the columns each are among them; they take longest.
     random_state : int
 
     Returns
@@ -87,7 +96,7 @@ def quick_attack(
     secret, public = original.sensitive, original.sensitive == original.roles.target
     asked = _scene(original, release, values if public else release.table, most, random_state)
     guessed = None if secret is None else infer(asked, secret, not public, LEARNERS)
-    return QuickAttack(linkage(linked, ())[0], halves(linked), guessed)
+    return QuickAttack(linkage(linked, ())[0], halves(linked) if joined else None, guessed)
 
 
 def _many_cells(release: Release) -> bool:

@@ -68,6 +68,7 @@ def for_recipient(summary: Summary) -> Summary:
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
         "attackers": [_attacker(a) for a in summary["attackers"] if sensitive_released],
         "of_hundred": [],
+        "finalists": [],
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
         "rules": None,

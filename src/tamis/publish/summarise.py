@@ -23,6 +23,7 @@ from tamis.publish.kept_told import (
 )
 from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.manifest import versions
+from tamis.publish.of_hundred import finalist_facts
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.publish.summary import (
@@ -370,6 +371,7 @@ def summarise(
         "measures": measure_facts(outcome),
         "attackers": attacker_facts(outcome),
         "of_hundred": attacked,
+        "finalists": finalist_facts(outcome) if attacked else [],
         "exposure": manifest.get("exposure"),
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),

@@ -14,6 +14,7 @@
     ├── measures    [MeasureFacts]   how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
     ├── of_hundred  [OfHundred]      whom a few attackers find, and whose secret they guess
+    ├── finalists   [FinalistFacts]  the same of the releases that came next
     ├── exposure    ExposureFacts    who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
     ├── rules       Rules            what happened to the rules of the original, worst first
@@ -240,6 +241,18 @@ class OfHundred(TypedDict):
     guessing: float
 
 
+class FinalistFacts(TypedDict):
+    """What attackers reach with a release that was nearly chosen, in whole hundredths."""
+
+    name: str
+    """That of a candidate."""
+    found: float | None
+    """`None`: it stands for 1 to k - 1 people."""
+    guessed: float | None
+    people: tuple[int, int]
+    """How many each attacker was tried on; 0: not tried."""
+
+
 class Crowd(TypedDict):
     """How many people or rows look alike to an attacker who knows some columns."""
 
@@ -434,6 +447,8 @@ class Summary(TypedDict):
     attackers: list[Attacker]
     of_hundred: list[OfHundred]
     """Empty on the recipient's page, for synthetic rows and for tables of many cells."""
+    finalists: NotRequired[list[FinalistFacts]]
+    """Where `of_hundred` is, those of the front that came next."""
     exposure: ExposureFacts | None
     """`None` for synthetic rows."""
     same_sensitive: Alike | None

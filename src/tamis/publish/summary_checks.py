@@ -123,6 +123,9 @@ def _attacked(summary: Summary) -> Iterator[float]:
     for each in summary["of_hundred"]:
         for share in (each["released"], each["everything"]):
             yield 0.0 if not share else (share + 0.005) * each["people"]
+    for other in summary.get("finalists", ()):
+        for share, people in zip((other["found"], other["guessed"]), other["people"]):
+            yield 0.0 if not share else (share + 0.005) * people
 
 
 def _counts_of_people(summary: Summary) -> Iterator[int]:
