@@ -102,7 +102,22 @@ def read_raw(path: Path, format: Format) -> pl.DataFrame:
             if format == "parquet":
                 return pl.read_parquet(data)
             # polars leaves doubled quotes in the names of columns.
-            return pl.read_csv(data, infer_schema=False, new_columns=_headers(data))
+            return pl.read_csv(data, infer_schema=False, new_columns=_headers(_text(data)))
+    except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
+        raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
+
+
+def raw_parts(path: Path, format: Format, rows: int) -> Iterator[pl.DataFrame]:
+    """The cells of a written file as `read_raw` gives them, so many rows at a time."""
+    try:
+        with panics_unheard():
+            if format == "parquet":
+                cells = pl.scan_parquet(path, glob=False)
+            else:
+                with path.open(encoding="utf-8", newline="") as file:
+                    headers = _headers(file)
+                cells = pl.scan_csv(path, infer_schema=False, new_columns=headers, glob=False)
+            yield from cells.collect_batches(chunk_size=rows)
     except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
         raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
 
@@ -135,8 +150,12 @@ def read_written(path: Path, format: Format) -> pl.DataFrame:
     return undone(frame) if format == "csv" else frame
 
 
-def _headers(data: bytes) -> list[str]:
-    names = next(csv.reader(TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")), [])
+def _text(data: bytes) -> TextIOWrapper:
+    return TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")
+
+
+def _headers(lines: Iterable[str]) -> list[str]:
+    names = next(csv.reader(lines), [])
     if len(set(names)) < len(names):
         raise ValueError("two columns have the same name")
     return names

@@ -344,6 +344,8 @@ _ENGINE = [
         "--memory", default="4GB", show_default=True, help="The most that DuckDB may use."
     ),
     click.option("--scratch", metavar="DIR", help="For intermediate results [the system's]."),
+]
+_SAMPLING = [
     click.option(
         "--sample",
         type=click.IntRange(100),
@@ -357,15 +359,23 @@ _ENGINE = [
 
 def engine_options(command: Command) -> Command:
     """Give a command the options of engines; it gets them as one `engine`."""
+    return with_options([*_ENGINE, *_SAMPLING])(_with_engine(command))
 
+
+def recount_options(command: Command) -> Command:
+    """Give a command that only counts the options of engines, also as one `engine`."""
+    return with_options(_ENGINE)(_with_engine(command))
+
+
+def _with_engine(command: Command) -> Command:
     @wraps(command)
     def gathered(**given: Any) -> Any:
         from tamis.engine.choice import EngineOptions
 
-        options = EngineOptions(**{f.name: given.pop(f.name) for f in fields(EngineOptions)})
-        return command(engine=options, **given)
+        said = {f.name: given.pop(f.name) for f in fields(EngineOptions) if f.name in given}
+        return command(engine=EngineOptions(**said), **given)
 
-    return with_options(_ENGINE)(gathered)
+    return gathered
 
 
 def named_engine(source: TableSource, options: EngineOptions, silent: bool) -> Asked:

@@ -65,14 +65,14 @@ class Engine(ABC):
     def hold(self, frame: Frame) -> Frame:
         """The same frame, computed once and read from a scratch file from then on."""
         names = frame.collect_schema().names()
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame, path)
         held = self.open(path)
         return held.rename(dict(zip(held.collect_schema().names(), names)))
 
     def small(self, frame: Frame, most: int = MOST_ROWS) -> pl.DataFrame:
         """An answer in memory; refused if it has more rows than fit."""
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame.head(most + 1), path)
         found = pl.read_parquet(files_of(path))
         if found.height > most:
@@ -84,11 +84,12 @@ class Engine(ABC):
 
     def batches(self, frame: Frame, rows: int = BATCH) -> Iterator[pl.DataFrame]:
         """The rows of a frame, in its order if it was sorted, some at a time."""
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame, path)
         yield from pl.scan_parquet(files_of(path)).collect_batches(chunk_size=rows)
 
-    def _new_path(self) -> Path:
+    def new_path(self) -> Path:
+        """A name in the scratch folder that nothing has yet."""
         return self.scratch / f"{self.name}-{next(self._numbers)}.parquet"
 
     @contextmanager

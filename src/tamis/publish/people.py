@@ -7,6 +7,7 @@ person. The numbers are random and reveal nothing about the order of the origina
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,14 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
     people = kept_people(folder, frame, content)
+    count = None if people is None else lambda entry: measure(_promise(entry), frame, people)
+    return wrong_people_by(count, folder, content)
+
+
+def wrong_people_by(
+    count: Callable[[dict[str, Any]], int] | None, folder: Path, content: dict[str, Any]
+) -> str:
+    """The same by whatever counts the people of a promise; `None` where they are not known."""
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:
@@ -136,8 +145,8 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
         if entry.get("recount", "file") != "private":
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
-        elif people is not None:
-            value = measure(_promise(entry), frame, people)
+        elif count is not None:
+            value = count(entry)
             if value != said:
                 return f"{entry['key']} is {value} in people, but the manifest says {said}"
     return ""

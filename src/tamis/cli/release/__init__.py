@@ -247,7 +247,7 @@ def release(
             raise InputError("--choose front needs the table in memory; give --engine memory")
         if beside:
             raise InputError("--beside needs the table in memory; give --engine memory")
-        release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
+        release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
         return
     known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
