@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.learn.cv import paired_t_test as paired_t_test
     from tamis.learn.subset_scores import SubsetScores as SubsetScores
     from tamis.perturb.flip import RandomFlip as RandomFlip
+    from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
     from tamis.perturb.noise import UniformNoise as UniformNoise
     from tamis.publish.bundle import publish as publish
@@ -93,6 +94,7 @@ _HOME = {
     "GaussianNoise": "tamis.perturb.noise",
     "Ladder": "tamis.coarsen.ladder",
     "Measure": "tamis.evaluate.curve",
+    "Microaggregation": "tamis.perturb.microaggregation",
     "Outcome": "tamis.flow",
     "PrivateSelector": "tamis.dp.selector",
     "RandomFlip": "tamis.perturb.flip",
