@@ -241,7 +241,8 @@ def test_the_layouts_as_they_look(opened, width, media, scheme):
 
 COVERED = """() => {
   const box = (e) => e.getBoundingClientRect();
-  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const names = [...document.querySelectorAll(".point-name, .next-name, .corner-name")];
   const dots = [...document.querySelectorAll("circle.front, circle.dot, path.released")];
   const shown = (e) => box(e).width > 0;
