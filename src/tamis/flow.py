@@ -37,7 +37,7 @@ from tamis.table import Table
 if TYPE_CHECKING:
     from typing import Self
 
-Format = Literal["csv", "parquet", "long", "svm", "auto"]
+Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 MOST_SUPPRESSED = 0.5
 """The largest share that may be left out: of what is left, most must still be what there was."""
 EVERYTHING, NOTHING = "everything", "nothing"
@@ -100,8 +100,9 @@ class Settings:
     search_rows : int
         The most rows to learn from, choose by and report on, together; of larger tables a sample
         is drawn. Promises count all rows.
-    format : {"csv", "parquet", "long", "svm", "auto"}
-        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1. `auto` is `csv`,
+    format : {"csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"}
+        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1; `sav` is for
+        SPSS, `dta` for Stata. `auto` is `csv`,
         and `long` for more than 200 such columns.
     seed : int
         For every random draw. It is recorded, but not published.

@@ -295,7 +295,11 @@ _READING = [
     ),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
-    click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow, svm or basket."),
+    click.option(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, parquet, arrow, sav, dta, sas, excel, svm or basket.",
+    ),
     click.option("--encoding", default="utf-8", metavar="NAME", help="Of text files [utf-8]."),
     click.option("--separator", metavar="CHAR", help="Between cells or items of text files."),
     click.option("--long", type=Names(), default=(), help="ENTITY,FEATURE of a long table."),

@@ -18,6 +18,7 @@ from tamis.read.frames import duckdb_parquet
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import ColumnRule, without_markers
+from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table
 
 SPARK = "spark::"
@@ -147,6 +148,11 @@ def _parquet(
         # By another name: DuckDB and Spark take * and [ in a path for patterns.
         kept.symlink_to(file_at(source).resolve())
         _check_parquet(kept, source)
+    elif kind in (*PROGRAMS, "excel"):
+        raise InputError(
+            f"{kind} files are read in memory only; write the table as parquet, or pass --engine "
+            "memory"
+        )
     else:
         raise InputError(
             f"{kind} files hold sparse 0/1 records, which --engine does not read; write them as a "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from tamis.read.frames import (
     native_kind,
     parquet_frame,
     polars_frame,
+    sheet_frame,
+    statistical_frame,
 )
 from tamis.read.labelled import labelled
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import typed
+from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table, only
 
 if TYPE_CHECKING:
@@ -40,6 +44,15 @@ FORMATS = {
     ".libsvm": "svm",
     ".svmlight": "svm",
     ".basket": "basket",
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".dta": "dta",
+    ".sas7bdat": "sas",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
 }
 """File extensions and their formats; csv, tsv, svm and basket files may be gzipped."""
 
@@ -67,7 +80,8 @@ def read_table(
     Parameters
     ----------
     source : path, or pandas, polars or pyarrow frame
-        csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
+        csv, tsv (both also gzipped), parquet, arrow or feather, SPSS, Stata, SAS, a spreadsheet
+        (one of several sheets as ``"file.xlsx::sheet"``), or a table of a DuckDB file as
         ``"file.duckdb::table"``.
     target, sensitive, quasi, identifier, person, drop, feature
         The roles, see `Roles`; a `person` column is an identifier without being named as one,
@@ -77,7 +91,7 @@ def read_table(
     schema : path of a TOML file, optional
         Types, roles and markers for missing values; arguments override it.
     format : str, optional
-        One of csv, tsv, parquet, arrow, if the file name does not show it.
+        One of csv, tsv, parquet, arrow, sav, dta, sas, excel, if the file name does not show it.
     encoding, separator : str
         Of text files.
     check : bool
@@ -127,10 +141,11 @@ def read_table(
 
 def format_of(source: str | Path) -> str:
     """The format that a file name implies."""
-    if "::" in str(source):
-        return "duckdb"
-    suffixes = [s for s in Path(source).suffixes if s != ".gz"]
+    file, inside, _ = str(source).partition("::")
+    suffixes = [s for s in Path(file).suffixes if s != ".gz"]
     kind = FORMATS.get(suffixes[-1].lower()) if suffixes else None
+    if inside and kind != "excel":
+        return "duckdb"
     if kind is None:
         raise InputError(
             f"cannot infer the format of {source} from its name; pass --format with one of "
@@ -164,6 +179,8 @@ def _frame(
         "duckdb": duckdb_frame,
         "parquet": parquet_frame,
         "arrow": arrow_frame,
+        "excel": sheet_frame,
+        **{kind: partial(statistical_frame, kind=kind) for kind in PROGRAMS},
     }
     if kind not in readers:
         raise InputError(

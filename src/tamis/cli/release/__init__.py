@@ -197,7 +197,7 @@ def method_options(command: Any) -> Any:
 )
 @click.option(
     "--write",
-    type=click.Choice(["csv", "parquet", "long", "svm"]),
+    type=click.Choice(["csv", "parquet", "long", "svm", "sav", "dta", "xlsx"]),
     help="The format of the rows [csv; long for sparse records of which many columns are left].",
 )
 @ladder_options
