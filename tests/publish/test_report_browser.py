@@ -241,7 +241,8 @@ def test_the_layouts_as_they_look(opened, width, media, scheme):
 
 COVERED = """() => {
   const box = (e) => e.getBoundingClientRect();
-  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const names = [...document.querySelectorAll(".point-name, .next-name, .corner-name")];
   const dots = [...document.querySelectorAll("circle.front, circle.dot, path.released")];
   const shown = (e) => box(e).width > 0;
@@ -264,7 +265,10 @@ def test_names_in_pictures_cover_no_dot_and_no_other_name(opened, summary, width
 def test_the_bar_of_the_largest_class_fills_its_track(opened):
     page = opened(render(example()), width=500)
     filled = page.evaluate(
-        """() => Math.max(...[...document.querySelectorAll(".classes .bar svg")].map((track) =>
-            track.firstChild.getBoundingClientRect().width / track.getBoundingClientRect().width))"""
+        """() => {
+            const wide = (e) => e.getBoundingClientRect().width;
+            const tracks = [...document.querySelectorAll(".classes .bar svg")];
+            return Math.max(...tracks.map((track) => wide(track.firstChild) / wide(track)));
+        }"""
     )
     assert filled == pytest.approx(1.0, abs=0.01)
