@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.errors import InputError, listed, listed_as
+from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read import polars_frame
-from tamis.read.frames import native_kind
+from tamis.read.frames import asked_library, native_kind
 from tamis.table import Roles, Table, bare, only
 
 
@@ -39,7 +39,7 @@ def input_frame(data: Any) -> InputFrame:
     """
     if isinstance(data, Table):
         return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
-    if isinstance(data, np.ndarray | list):
+    if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
         return _array(np.asarray(data))
     frame = polars_frame(data)
     if not frame.width or not frame.height:
@@ -49,10 +49,15 @@ def input_frame(data: Any) -> InputFrame:
 
 
 def _array(values: Any) -> InputFrame:
-    if values.ndim != 2 or 0 in values.shape:
+    if np.iscomplexobj(values):
+        raise InputError("Complex data not supported: a cell is a real number or a text")
+    if values.ndim != 2:
         raise InputError(
-            f"a table has two dimensions, at least one row and one column; got shape {values.shape}"
+            f"a table has two dimensions, got {values.ndim}. Reshape your data to rows and columns"
         )
+    if 0 in values.shape:
+        what = "feature(s)" if values.shape[0] else "sample(s)"
+        raise InputError(f"0 {what} (shape={values.shape}) while a minimum of 1 is required.")
     names = [f"x{i}" for i in range(values.shape[1])]
     frame = polars_frame(
         pl.DataFrame({name: values[:, i].tolist() for i, name in enumerate(names)}, strict=False)
@@ -98,9 +103,10 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         _check_bounds(self.bounds, data.frame, columns)
         frame = only(data.frame, columns)
         if all(bare(frame[c]).drop_nulls().n_unique() < 2 for c in columns):
+            rows = plural(frame.height, "sample")
             raise InputError(
-                f"every column to alter is constant ({listed(columns)}), so noise has nothing to "
-                "draw from; choose columns that vary"
+                f"every column to alter is constant in {rows} ({listed(columns)}), so noise has "
+                "nothing to draw from; choose columns that vary"
             )
         self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
         self.n_features_in_ = data.frame.width
@@ -117,12 +123,16 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         data = input_frame(X)
         if data.frame.columns != self.feature_names_in_.tolist():
             raise InputError(
-                f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
-                "other names; pass the columns it was fitted on, in the same order"
+                f"X has {data.frame.width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input, of the names and in the order that it "
+                "was fitted on"
             )
         rng = np.random.default_rng(self.random_state)
         altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
-        return data.back(data.frame.with_columns(altered))
+        new, asked = data.frame.with_columns(altered), asked_library(self)
+        if asked is not None and hasattr(X, "columns"):
+            return Table(new, library=asked).native()
+        return data.back(new)
 
     def _sources(self, rng: np.random.Generator) -> Any:
         """A random source for each column, so that no column affects the draws of another."""
