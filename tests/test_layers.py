@@ -13,6 +13,7 @@ import tamis
 SOURCE = Path(tamis.__file__).parent
 ORDER = [
     "errors",
+    "notebook",
     "table",
     "release",
     "files",
@@ -104,7 +105,7 @@ def test_ranks_are_pure_arithmetic():
         if name.startswith("tamis.rank")
         for m in imported(tree)
     }
-    assert others <= {"rank", "errors", "charts"}
+    assert others <= {"rank", "errors", "notebook", "charts"}
 
 
 def test_what_verifies_a_release_is_not_what_chose_it():
@@ -116,6 +117,7 @@ def test_what_verifies_a_release_is_not_what_chose_it():
             asked += imported(MODULES[name])
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
-        *("errors", "table", "release", "table_file", "statistical_file", "files", "publish")
+        *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
+        "publish",
     }
     assert len(seen) > 5

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tamis.errors import CannotMeet, InputError, listed
+from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.choice import chosen
-from tamis.evaluate.scorecard import Row, Scorecard
+from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
+from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
 from tamis.select.front import undominated
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 Choice = Literal["value", "ranks"]
 
@@ -162,6 +166,39 @@ class Decision:
     by: Choice = "value"
     caution: float = 1.0
     allow_useless: bool = False
+
+    def __repr__(self) -> str:
+        card, kept, told = self.scorecard, self.chosen.value("kept"), self.chosen.value("told")
+        return in_short(
+            self,
+            f"{quoted(self.chosen.release.name, 70)} of {plural(len(card.rows), 'release')}",
+            None if kept is None else f"keeps {share_words(kept)}",
+            None if told is None else f"tells {share_words(told)}",
+        )
+
+    def _repr_html_(self) -> str:
+        lines = [[*line_of(row), self._fate(row)] for row in self.scorecard.rows]
+        return html_table(f"Decision: {self.chosen.release.name}", [*HEADS, ""], lines)
+
+    def _fate(self, row: Row) -> str:
+        if row is self.chosen:
+            return "chosen"
+        return "; ".join(failure.short for failure in self.failures.get(row.release.name, ()))
+
+    def plot(self, what: Literal["front", "weights"] = "front") -> Picture:
+        """The choice as a picture.
+
+        Parameters
+        ----------
+        what : {"front", "weights"}
+            Every release by what it keeps and tells, with the front and the choice; or which
+            release would win by ranks under which weights.
+        """
+        if what == "weights":
+            return self.ranks.plot([row.release.name for row in self.ranked])
+        from tamis.evaluate.plane import plane_picture
+
+        return plane_picture(self.scorecard, self.front, self.chosen, set(self.failures))
 
     @property
     def front(self) -> list[Row]:

@@ -22,6 +22,7 @@ from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import attackers, seeded
+from tamis.notebook import in_short
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Problem
 from tamis.propose.screen import screened
@@ -202,9 +203,19 @@ class Settings:
         )
         return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
 
+    def __repr__(self) -> str:
+        given, usual = vars(self), vars(Settings())
+        told = [_in_words(n, v) for n, v in given.items() if n != "seed" and v != usual.get(n)]
+        return in_short(self, *(told or ["as usual"]))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, from which the same `Settings` can be made."""
         return asdict(self)
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A setting without what its mappings hold, which may be values of the table."""
+    return f"{name} {', '.join(map(str, value)) if isinstance(value, Mapping) else value}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +230,12 @@ class Outcome:
     binary: Mapping[str, Cut] | None = None
     records: BinaryTable | None = None
     """The sparse records that `table` has some columns of; `None` where it has all."""
+
+    def __repr__(self) -> str:
+        return in_short(self, f"{self.decision!r} of {self.table!r}")
+
+    def _repr_html_(self) -> str:
+        return self.decision._repr_html_()
 
     @cached_property
     def close_look(self) -> CloseLook:

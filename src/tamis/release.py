@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
+from tamis.notebook import in_short, quoted
 from tamis.table import Table
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Recipe:
     public: Mapping[str, Any] = field(default_factory=dict)
     private: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.public)} public and {len(self.private)} private parameters"
+        return in_short(self, quoted(self.method), counts)
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -57,6 +62,10 @@ class Promise:
     at_least: int
     columns: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        over = plural(len(self.columns), "column")
+        return in_short(self, f"{self.name} of at least {self.at_least:,} over {over}")
+
 
 @dataclass(frozen=True)
 class Coarsening:
@@ -72,6 +81,9 @@ class Coarsening:
 
     ladder: Mapping[str, Any]
     level: int
+
+    def __repr__(self) -> str:
+        return in_short(self, f"level {self.level} by {', '.join(self.ladder)}")
 
     @property
     def key(self) -> str:
@@ -152,6 +164,17 @@ class Release:
                 f"people must have one entry per row: the table has {self.table.rows} rows, got "
                 f"{len(self.people)} entries"
             )
+
+    def __repr__(self) -> str:
+        promised = [f"{p.name} {p.at_least:,}" for p in self.promises]
+        return in_short(
+            self,
+            quoted(self.name, 70),
+            plural(self.table.rows, "row"),
+            plural(self.size, "feature"),
+            plural(len(self.forms), "coarser form") if self.forms else None,
+            *promised,
+        )
 
     @property
     def is_drawn(self) -> bool:

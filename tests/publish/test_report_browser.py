@@ -265,7 +265,10 @@ def test_names_in_pictures_cover_no_dot_and_no_other_name(opened, summary, width
 def test_the_bar_of_the_largest_class_fills_its_track(opened):
     page = opened(render(example()), width=500)
     filled = page.evaluate(
-        """() => Math.max(...[...document.querySelectorAll(".classes .bar svg")].map((track) =>
-            track.firstChild.getBoundingClientRect().width / track.getBoundingClientRect().width))"""
+        """() => {
+            const wide = (e) => e.getBoundingClientRect().width;
+            const tracks = [...document.querySelectorAll(".classes .bar svg")];
+            return Math.max(...tracks.map((track) => wide(track.firstChild) / wide(track)));
+        }"""
     )
     assert filled == pytest.approx(1.0, abs=0.01)

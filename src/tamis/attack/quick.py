@@ -16,6 +16,7 @@ from tamis.attack.learners import LOOKUP, SMALL
 from tamis.attack.linkage import halves, linkage
 from tamis.attack.scene import MOST, Scene
 from tamis.attack.score import AttackScore
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.table import Roles, Table
 
@@ -48,6 +49,8 @@ class QuickAttack:
     found: AttackScore
     joined: AttackScore | None
     guessed: AttackScore | None
+
+    __repr__ = by_fields
 
 
 def quick_attack(

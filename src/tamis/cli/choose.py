@@ -116,13 +116,11 @@ def _result(
 def _draw(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
 ) -> None:
-    from tamis.files import written
     from tamis.rank.picture import weight_picture
     from tamis.rank.sensitivity import sensitivity
 
     picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)
-    with written(plot) as draft:
-        picture.write(draft)
+    picture.save(plot)
 
 
 def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:

@@ -192,11 +192,7 @@ def _learnt(
 
 
 def _plot(kept: Retention, path: str) -> None:
-    from tamis.evaluate.picture import retention_picture
-    from tamis.files import written
-
-    with written(path) as draft:
-        retention_picture(kept).write(draft)
+    kept.plot().save(path)
 
 
 def _print(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:

@@ -108,15 +108,10 @@ def bar(share: float, width: int = 40) -> str:
 
 def understood(table: Table) -> list[dict[str, Any]]:
     """How each column was understood, as plain records."""
-    roles: dict[str | None, str] = dict.fromkeys(table.roles.identifiers, "identifier")
-    roles[table.roles.target] = "target"
-    if table.roles.sensitive is not None:
-        both = table.roles.sensitive == table.roles.target
-        roles[table.roles.sensitive] = "target, sensitive" if both else "sensitive"
     return [
         {
             "name": name,
-            "role": roles.get(name) or ("quasi-identifier" if name in table.quasi else "feature"),
+            "role": table.role(name),
             "kind": table.kind(name),
             "distinct": table.frame[name].alias("").drop_nulls().n_unique(),
             "missing": table.frame[name].null_count(),

@@ -17,7 +17,7 @@ from tamis.coarsen.ladder_file import ladder_from
 from tamis.coarsen.search import coarsened
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
-from tamis.read.frames import native_kind
+from tamis.read.frames import asked_library, native_kind
 from tamis.table import Roles, Table
 
 
@@ -133,7 +133,9 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
             for c, level in self.levels_.items()
         ]
         result = replace(table, frame=table.frame.with_columns(coarse))
-        return result if isinstance(X, Table) else result.native()
+        if isinstance(X, Table):
+            return result
+        return replace(result, library=asked_library(self) or table.library).native()
 
     def _with_quasi(self, table: Table) -> Table:
         if self.columns is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,11 @@ from tamis.coarsen.hierarchy import Hierarchy
 from tamis.coarsen.intervals import Bounds, Cuts, Widths
 from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
 from tamis.errors import InputError, plural
+from tamis.notebook import in_short, quoted
 from tamis.table import bare
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 NOTHING = "*"
 """The label of the last level, which tells nothing."""
@@ -86,6 +90,24 @@ class Ladder:
 
     column: str
     form: Form
+
+    def __repr__(self) -> str:
+        form = type(self.form).__name__
+        return in_short(self, quoted(self.column), f"levels 0 to {self.top} by {form}")
+
+    def plot(self, values: pl.Series, *, least: int = 5) -> Picture:
+        """The groups of a column at each level, as wide as the rows they hold.
+
+        Parameters
+        ----------
+        values : polars series
+            The column.
+        least : int
+            Groups of fewer rows have no name in the picture.
+        """
+        from tamis.coarsen.picture import ladder_picture
+
+        return ladder_picture(self, values, least)
 
     @classmethod
     def from_dict(cls, column: str, description: Mapping[str, Any]) -> Ladder:

@@ -16,6 +16,7 @@ from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.evaluate.surest import Group, Surest, known_rightly, largest_gains, largest_group, surest
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.grouping import coded, dense, joined
 
@@ -50,6 +51,8 @@ class Guessed:
     largest: tuple[float, ...]
     group: Group | None
 
+    __repr__ = by_fields
+
 
 @dataclass(frozen=True)
 class CloseLook:
@@ -60,6 +63,8 @@ class CloseLook:
 
     target: Guessed
     secret: Guessed | None
+
+    __repr__ = by_fields
 
 
 def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int = 0) -> CloseLook:

@@ -23,6 +23,7 @@ from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity
@@ -73,6 +74,8 @@ class Evaluator:
     records: BinaryTable | None = None
     suppression: Suppression | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
+
+    __repr__ = by_fields
 
     def __post_init__(self) -> None:
         if (values := len(np.unique(self.secrets))) > MOST_VALUES:
@@ -196,6 +199,8 @@ class Assessment:
 
     evaluator: Evaluator
     release: Release
+
+    __repr__ = by_fields
 
     @cached_property
     def model_features(self) -> pl.DataFrame:
@@ -350,6 +355,8 @@ class Findings:
 
     assessment: Assessment
     part: Part
+
+    __repr__ = by_fields
 
     @cached_property
     def predictions(self) -> Predictions:

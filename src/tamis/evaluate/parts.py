@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.learn.holdout import HoldOut
+from tamis.notebook import by_fields
 
 RowNumbers = NDArray[np.intp]
 Numbers = NDArray[np.integer[Any]]
@@ -41,6 +42,8 @@ class Parts:
     report: RowNumbers
     rounds: tuple[tuple[RowNumbers, RowNumbers], ...]
     """What is learnt from and what is then asked about, to choose: once, or in five folds."""
+
+    __repr__ = by_fields
 
     @classmethod
     def drawn(cls, strata: Numbers, people: Numbers | None = None, random_state: int = 0) -> Parts:

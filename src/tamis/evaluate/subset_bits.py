@@ -16,6 +16,7 @@ from tamis.evaluate.parts import Parts, RowNumbers
 from tamis.learn.boosting import Boosting, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.score_test import promised_bits
+from tamis.notebook import by_fields
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,6 +36,8 @@ class Question:
     known: tuple[Floats, ...]
     """Probabilities for every row of the table, one array a round."""
     beside: Columns = ()
+
+    __repr__ = by_fields
 
     def surprise(self, parts: Parts) -> float:
         """The mean bits that the label of an asked row is unexpected by without a release."""
@@ -71,6 +74,8 @@ class SubsetBits:
     """The gains of the rows `parts.asked` by set."""
     whole: Gains | None = field(default=None, kw_only=True)
     """Those of a larger table that this one has some columns of; they count for the scales."""
+
+    __repr__ = by_fields
 
     @classmethod
     def of(

@@ -25,6 +25,7 @@ from tamis.evaluate.whole_records import whole_gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.table import Table
 
@@ -63,6 +64,8 @@ class Yardstick:
     choosing: SubsetBits
     reporting: SubsetBits
     noted: dict[str, Gains] = field(default_factory=dict, repr=False)
+
+    __repr__ = by_fields
 
     @classmethod
     def of(
@@ -213,6 +216,8 @@ class Compared:
 
     choosing: KeptTold
     reporting: KeptTold
+
+    __repr__ = by_fields
 
     def figures(
         self, number: int, part: Literal["choosing", "reporting"]

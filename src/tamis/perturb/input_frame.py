@@ -32,7 +32,7 @@ def input_frame(data: Any) -> InputFrame:
     """
     if isinstance(data, Table):
         return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
-    if isinstance(data, np.ndarray | list):
+    if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
         return _array(np.asarray(data))
     frame = polars_frame(data)
     if not frame.width or not frame.height:
@@ -42,10 +42,15 @@ def input_frame(data: Any) -> InputFrame:
 
 
 def _array(values: Any) -> InputFrame:
-    if values.ndim != 2 or 0 in values.shape:
+    if np.iscomplexobj(values):
+        raise InputError("Complex data not supported: a cell is a real number or a text")
+    if values.ndim != 2:
         raise InputError(
-            f"a table has two dimensions, at least one row and one column; got shape {values.shape}"
+            f"a table has two dimensions, got {values.ndim}. Reshape your data to rows and columns"
         )
+    if 0 in values.shape:
+        what = "feature(s)" if values.shape[0] else "sample(s)"
+        raise InputError(f"0 {what} (shape={values.shape}) while a minimum of 1 is required.")
     names = [f"x{i}" for i in range(values.shape[1])]
     frame = polars_frame(
         pl.DataFrame({name: values[:, i].tolist() for i, name in enumerate(names)}, strict=False)

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.perturb.input_frame import columns_to_alter, input_frame
-from tamis.table import bare, only
+from tamis.read.frames import asked_library
+from tamis.table import Table, bare, only
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
@@ -53,9 +54,10 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         _check_bounds(self.bounds, data.frame, columns)
         frame = only(data.frame, columns)
         if all(bare(frame[c]).drop_nulls().n_unique() < 2 for c in columns):
+            rows = plural(frame.height, "sample")
             raise InputError(
-                f"every column to alter is constant ({listed(columns)}), so noise has nothing to "
-                "draw from; choose columns that vary"
+                f"every column to alter is constant in {rows} ({listed(columns)}), so noise has "
+                "nothing to draw from; choose columns that vary"
             )
         self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
         self.n_features_in_ = data.frame.width
@@ -72,12 +74,16 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         data = input_frame(X)
         if data.frame.columns != self.feature_names_in_.tolist():
             raise InputError(
-                f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
-                "other names; pass the columns it was fitted on, in the same order"
+                f"X has {data.frame.width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input, of the names and in the order that it "
+                "was fitted on"
             )
         rng = np.random.default_rng(self.random_state)
         altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
-        return data.back(data.frame.with_columns(altered))
+        new, asked = data.frame.with_columns(altered), asked_library(self)
+        if asked is not None and hasattr(X, "columns"):
+            return Table(new, library=asked).native()
+        return data.back(new)
 
     def _sources(self, rng: np.random.Generator) -> Any:
         """A random source for each column, so that no column affects the draws of another."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tamis.errors import CannotMeet, InputError, listed
+from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.notebook import in_short
 from tamis.propose.altered import Flip, Noise
 from tamis.propose.breach import Breach
 from tamis.propose.coarsen import Coarsen
@@ -55,6 +56,10 @@ class Proposals:
 
     releases: tuple[Release, ...]
     method_reports: tuple[MethodReport, ...]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{report.found} from {report.name}" for report in self.method_reports)
+        return in_short(self, plural(len(self.releases), "release"), found)
 
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:

@@ -150,6 +150,15 @@ def duckdb_parquet(source: str, folder: Path) -> Path:
         ) from None
 
 
+def asked_library(estimator: Any) -> str | None:
+    """The library that `set_output` asks an estimator to answer in; `None`: that of its input."""
+    from sklearn import get_config
+
+    own = getattr(estimator, "_sklearn_output_config", {})
+    asked: str = own.get("transform", get_config()["transform_output"])
+    return None if asked == "default" else asked
+
+
 def _shut_in(database: Any, folder: str) -> None:
     """Permanently restrict DuckDB to its own file and those of one folder."""
     database.execute(f"SET allowed_directories = [{_quoted(folder)}]")

@@ -328,7 +328,6 @@ def _write(table: Table, best: Candidate, output: Path) -> None:
 
 
 def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
-    from tamis.files import written
     from tamis.select.breach.picture import region_picture
 
     picture = region_picture(
@@ -338,5 +337,4 @@ def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
         alpha=fitted.alpha_,
         sensitive=str(table.sensitive),
     )
-    with written(path) as draft:
-        picture.write(draft)
+    picture.save(path)

@@ -271,7 +271,6 @@ def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
 
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:
-    from tamis.files import written
     from tamis.select.containment.picture import path_picture, several_picture
 
     if len(found) > 1:
@@ -279,5 +278,4 @@ def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path:
     else:
         ((k, chosen),) = found.items()
         picture = path_picture(chosen, records.features, k, utility, records.unit)
-    with written(path) as draft:
-        picture.write(draft)
+    picture.save(path)
