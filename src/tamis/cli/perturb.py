@@ -60,6 +60,13 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 @click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: per cell.")
 @click.option("--columns", type=Names(), default=(), help="uniform, gaussian: which [features].")
 @click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: group size.")
+@click.option(
+    "--disagreement",
+    default="majority",
+    show_default=True,
+    type=CHOICE(["majority", "coin"]),
+    help="flip: what a column takes on which a group disagrees.",
+)
 @click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
 @click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
 @click.option("--bounds-from-data", is_flag=True, help="dp: take bounds from data; no guarantee.")
@@ -208,7 +215,9 @@ def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Alter
     from tamis.publish.exposure_words import count_words
 
     records = source.read_binary()
-    flip = RandomFlip(options["k"], random_state=options["seed"])
+    flip = RandomFlip(
+        options["k"], disagreement=options["disagreement"], random_state=options["seed"]
+    )
     frame = flip.fit_transform(records).frame()
     words = (
         f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "

@@ -61,7 +61,7 @@ def test_json_has_the_stable_names(run, clinic):
 
 
 def test_the_choice_in_words_and_notes(run, clinic):
-    code, out, err = ask(run, clinic, "--preset", "paper", "--stability", 2)
+    code, out, err = ask(run, clinic, "--preset", "paper", "--holdout", 0.25, "--stability", 2)
     assert code == 0
     assert "columns may be released" in out
     assert "rows that the search never saw" in out
