@@ -56,8 +56,8 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     """Flip cells of a 0/1 table so that it becomes k-anonymous over all its columns.
 
     Rows are grouped into clusters of at least k that differ little; within a cluster each column
-    takes one value: by default that of most rows, ties being broken at random. Where people in a `Table` or
-    `BinaryTable` have several rows, each cluster has rows of at least k people.
+    takes one value: by default that of most rows, ties being broken at random. Where people in a
+    `Table` or `BinaryTable` have several rows, each cluster has rows of at least k people.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def flip(
 ) -> Flipped:
     """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 others like it.
 
-    `disagreement` is that of `RandomFlip`. With `people`, the person of each row by name or number, until k people have each row; the
-    anonymity counts them.
+    `disagreement` is that of `RandomFlip`. With `people`, the person of each row by name or number,
+    until k people have each row; the anonymity counts them.
 
     Examples
     --------
