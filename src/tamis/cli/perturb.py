@@ -33,13 +33,19 @@ if TYPE_CHECKING:
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
+METHODS = (
+    "uniform", "gaussian", "flip", "dp-histogram", "dp-marginals", "dp-partition",
+    "dp-synthesiser",
+)  # fmt: skip
+COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
+"""What counts the columns that `--features` chooses."""
 
 
 @click.command()
 @table_options
 @click.option(
     "--method",
-    type=CHOICE(["uniform", "gaussian", "flip", "dp-histogram", "dp-partition", "dp-synthesiser"]),
+    type=CHOICE(METHODS),
     required=True,
     help="How to alter the table.",
 )
@@ -54,6 +60,13 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: per cell.")
 @click.option("--columns", type=Names(), default=(), help="uniform, gaussian: which [features].")
 @click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: group size.")
+@click.option(
+    "--disagreement",
+    default="majority",
+    show_default=True,
+    type=CHOICE(["majority", "coin"]),
+    help="flip: what a column takes on which a group disagrees.",
+)
 @click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
 @click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
 @click.option("--bounds-from-data", is_flag=True, help="dp: take bounds from data; no guarantee.")
@@ -66,13 +79,13 @@ POSITIVE = click.FloatRange(0, min_open=True)
     type=CHOICE(["add-remove", "substitute"]),
     help="dp: which tables must look alike.",
 )
-@click.option("--features", type=click.IntRange(1), help="dp-histogram: 0/1 columns to choose.")
+@click.option("--features", type=click.IntRange(1), help="Columns of 0 and 1 to choose.")
 @click.option(
     "--mechanism",
     default="exponential",
     show_default=True,
     type=CHOICE(["exponential", "laplace"]),
-    help="dp-histogram: how to choose them.",
+    help="How to choose them.",
 )
 @spending_options
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
@@ -135,7 +148,7 @@ def _spend(
     """Draw a table, entered into the ledger before the noise is drawn."""
     if not path.parent.is_dir():
         raise InputError(f"no folder {path.parent} to write {path.name} into; create it first")
-    chooses = options["features"] is not None and method == "dp-histogram"
+    chooses = options["features"] is not None and method in COUNTED
     ledger = ledger_path(source, options["ledger"])
     with spending(
         source,
@@ -202,7 +215,9 @@ def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Alter
     from tamis.publish.exposure_words import count_words
 
     records = source.read_binary()
-    flip = RandomFlip(options["k"], random_state=options["seed"])
+    flip = RandomFlip(
+        options["k"], disagreement=options["disagreement"], random_state=options["seed"]
+    )
     frame = flip.fit_transform(records).frame()
     words = (
         f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
@@ -223,7 +238,7 @@ def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> 
     from tamis.dp.histogram import DPHistogram
 
     if options["features"] is not None:
-        return _selected(source, options, public)
+        return _selected("dp-histogram", source, options, public)
     model = DPHistogram(
         options["epsilon"],
         bins=options["bins"] or 10,
@@ -232,7 +247,16 @@ def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> 
     return _fitted(model, source, options, public)
 
 
-def _selected(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.marginals import DPMarginals
+
+    if options["features"] is not None:
+        return _selected("dp-marginals", source, options, public)
+    model = DPMarginals(options["epsilon"], bins=options["bins"] or 10, **_domain(options, public))
+    return _fitted(model, source, options, public)
+
+
+def _selected(method: str, source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.contribution import check_most
     from tamis.dp.selector import private_records, zero_one_records
 
@@ -252,6 +276,7 @@ def _selected(source: TableSource, options: dict[str, Any], public: Public) -> A
         labels=public.bounds.get(table.target),
         mechanism=options["mechanism"],
         unit=unit,
+        counts=COUNTED[method],  # type: ignore[arg-type]
         random_state=options["seed"],
     )
     return _drawn(drawn.frame, drawn.recipe)
@@ -342,6 +367,7 @@ _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = 
     "gaussian": _gaussian,
     "flip": _flip,
     "dp-histogram": _histogram,
+    "dp-marginals": _marginals,
     "dp-partition": _partition,
     "dp-synthesiser": _synthesised,
 }

@@ -119,12 +119,8 @@ def read_like(original: Table, source: TableSource, path: str) -> Table:
 
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
     from tamis.rules.count import kept_rules
-    from tamis.rules.mine import mine_rules
 
-    if options["rules_file"] is None:
-        rules = mine_rules(original, random_state=options["seed"])
-    else:
-        rules = _load(options["rules_file"], original.target)
+    rules = asked_rules(original, options["rules_file"], options["seed"])
     if not (options["min_support"] or options["min_confidence"] or options["only"]):
         return rules
     return kept_rules(
@@ -135,6 +131,13 @@ def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
         min_confidence=options["min_confidence"],
         only=options["only"] or None,
     )
+
+
+def asked_rules(original: Table, path: str | None, seed: int) -> RuleSet:
+    """The rules of a file, or mined from the original where none is given."""
+    from tamis.rules.mine import mine_rules
+
+    return mine_rules(original, random_state=seed) if path is None else _load(path, original.target)
 
 
 def _load(path: str, target: str) -> RuleSet:

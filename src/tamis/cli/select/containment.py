@@ -68,6 +68,18 @@ OPTIONS = [
     click.option(
         "--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds to search."
     ),
+    click.option(
+        "--drop-rare",
+        is_flag=True,
+        help="Leave out columns that fewer than k have, where --on-violation stop would end.",
+    ),
+    click.option("--max-features", type=click.IntRange(1), help="The most columns of greedy."),
+    click.option(
+        "--min-gain",
+        default=0.0,
+        type=click.FloatRange(0),
+        help="Greedy takes a column only if it adds more than this.",
+    ),
 ]
 
 
@@ -153,6 +165,9 @@ def _search(
                 extend=not options["no_extend"],
                 largest=options["largest"],
                 time_limit=options["time_limit"],
+                drop_rare=options["drop_rare"],
+                max_features=options["max_features"],
+                min_gain=options["min_gain"],
                 random_state=options["seed"],
                 absences=options["absences"],
             )
