@@ -51,8 +51,8 @@ def test_it_starts_at_the_rung_taken_and_says_what_others_cost_and_gain(opened):
     assert "+6%" in finer
     coarser = moved(page, "End")
     assert "one rung coarser: left out" in coarser
-    assert "−20%" in coarser
-    assert "−4%" in coarser
+    assert "\N{MINUS SIGN}20%" in coarser
+    assert "\N{MINUS SIGN}4%" in coarser
 
 
 def test_the_table_of_rungs_stays_for_paper(opened):
