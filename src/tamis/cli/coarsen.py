@@ -31,6 +31,20 @@ METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height"
     "--k", type=click.IntRange(1), default=5, show_default=True, help="The fewest who look alike."
 )
 @click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
+@click.option(
+    "--l-kind",
+    type=click.Choice(["distinct", "entropy", "recursive"]),
+    default="distinct",
+    show_default=True,
+    help="How they are counted.",
+)
+@click.option(
+    "--c",
+    type=click.FloatRange(0, min_open=True),
+    default=3.0,
+    show_default=True,
+    help="For recursive.",
+)
 @click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
 @click.option(
     "--max-suppressed",
@@ -87,7 +101,13 @@ def coarsen(
     if asked["search"] == "learning":
         found = _learnt(table, given, asked)
     else:
-        limits = Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t"))
+        limits = Constraints(
+            asked.pop("k"),
+            asked.pop("l"),
+            asked.pop("t"),
+            kind=asked.pop("l_kind"),
+            c=asked.pop("c"),
+        )
         found = coarsened(table, given, limits, **asked)
     if output is not None:
         _write(found, Path(output))
@@ -118,6 +138,8 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
     settings = Settings(
         k=asked["k"],
         l=asked["l"],
+        l_kind=asked["l_kind"],
+        c=asked["c"],
         t=asked["t"],
         max_suppressed=asked["max_suppressed"],
         methods={"front": {}, "coarsen": {}},

@@ -30,6 +30,7 @@ SCRIPTS = (
     "ranking.js",
     "telling.js",
     "caution.js",
+    "rungs.js",
     "report.js",
 )
 """Joined in this order to make one script."""

@@ -134,7 +134,7 @@ def _too_alike(found: Spread, asked: Anonymity) -> Bools:
     if asked.l is not None and asked.kind == "distinct":
         broken |= distinct_values(found) < asked.l
     elif asked.l is not None and asked.kind == "entropy":
-        broken |= effective_values(found) < asked.l
+        broken |= effective_values(found) < asked.l - ROUNDING
     elif asked.l is not None:
         broken |= ~(recursive_ratios(found, asked.l) < asked.c)
     if asked.t is not None:
