@@ -191,9 +191,13 @@ class DuckDB(Engine):
         from duckdb import ColumnExpression
 
         with self.trouble():
-            rows = self._database.read_parquet([str(part) for part in files_of(Path(path))])
-            # Names that differ only in case are made different here, so positions decide.
-            columns = [ColumnExpression(name).alias(f"c{i}") for i, name in enumerate(rows.columns)]
+            parts = [str(part) for part in files_of(Path(path))]
+            rows = self._database.read_parquet(parts).set_alias("rows")
+            # Names that differ only in case are made different here, so positions decide; without
+            # the name of the table, a column named * would be all columns.
+            columns = [
+                ColumnExpression("rows", name).alias(f"c{i}") for i, name in enumerate(rows.columns)
+            ]
             found: Frame = nw.from_native(rows.select(*columns))
             return found
 
