@@ -107,6 +107,10 @@ def consider_large(
     LargeOutcome
         `CannotMeet` where no release reaches on all rows what is asked for.
     """
+    if settings.absences:
+        raise InputError(
+            "absences are counted in memory only; leave them out, or use --engine memory"
+        )
     settings = _only_columns(settings)
     sample = sampled(large, rows, settings.seed)
     k, best = sample.k_for(settings.k), 0

@@ -47,6 +47,8 @@ class Problem:
         Classes of people alike in what earlier releases told; k holds over both.
     ladders : mapping of column to Ladder
         Coarser forms that people wrote.
+    absences : int
+        How many things that a person lacks attackers may know, in 0/1 columns.
     """
 
     table: Table
@@ -62,6 +64,7 @@ class Problem:
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     anonymity: Anonymity | None = None
     beside: Coded | None = None
+    absences: int = 0
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked."""
@@ -99,7 +102,7 @@ class Problem:
         what an attacker may know.
         """
         if self.is_binary:
-            return (Promise("containment_anonymity", self.k, tuple(features)),)
+            return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)
 

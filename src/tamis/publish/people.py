@@ -104,7 +104,7 @@ def promises_in_people(
     found = []
     for entry in entries:
         rows = entry["measured"]
-        value = rows if people is None else measure(_promise(entry), frame, people)
+        value = rows if people is None else measure(promise_of(entry), frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
                 f"the written file has {entry['key']} {value} counted in people, below "
@@ -137,7 +137,7 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
         elif people is not None:
-            value = measure(_promise(entry), frame, people)
+            value = measure(promise_of(entry), frame, people)
             if value != said:
                 return f"{entry['key']} is {value} in people, but the manifest says {said}"
     return ""
@@ -154,5 +154,11 @@ def uncounted(content: dict[str, Any], private: bool) -> bool:
     return not private and any(e.get("recount") == "private" for e in content["promises"])
 
 
-def _promise(entry: dict[str, Any]) -> Promise:
-    return Promise(entry["key"], int(entry["at_least"]), tuple(entry["columns"]))
+def promise_of(entry: dict[str, Any]) -> Promise:
+    """The promise that an entry of a manifest states.
+
+    >>> promise_of({"key": "k_anonymity", "at_least": 5, "columns": ["age"]}).at_least
+    5
+    """
+    columns, absences = tuple(entry["columns"]), int(entry.get("absences") or 0)
+    return Promise(entry["key"], int(entry["at_least"]), columns, absences)

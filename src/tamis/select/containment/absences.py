@@ -31,6 +31,7 @@ def greedy_with_absences(
     extend: bool = True,
     max_features: int | None = None,
     people: Ints | None = None,
+    labelled: NDArray[np.bool_] | None = None,
 ) -> Selection:
     """Choose features one by one by gain in utility while k people fit whatever is known.
 
@@ -50,6 +51,8 @@ def greedy_with_absences(
     max_features : int, optional
     people : array of int, optional
         The person of each row.
+    labelled : array of bool, optional
+        The rows that utility is counted on; anonymity is counted on all.
 
     Notes
     -----
@@ -68,7 +71,8 @@ def greedy_with_absences(
     check_absences(absences)
     check_k(k, table.shape[0])
     most = table.shape[1] if max_features is None else max_features
-    search = _AbsenceSearch(table, positive, k, absences, most, people)
+    seen = np.ones(table.shape[0], np.bool_) if labelled is None else labelled
+    search = _AbsenceSearch(table, positive, k, absences, most, people, seen)
     if utility in MODULAR:
         search.in_turn(search.scores(MODULAR[utility]))
     elif utility == "distcnt":
@@ -82,7 +86,7 @@ def greedy_with_absences(
 
 
 class _AbsenceSearch:
-    """The features chosen so far, and which rows they do not tell apart."""
+    """The features chosen so far, and which labelled rows they do not tell apart."""
 
     def __init__(
         self,
@@ -92,12 +96,14 @@ class _AbsenceSearch:
         absences: int,
         most: int,
         people: Ints | None,
+        seen: NDArray[np.bool_],
     ) -> None:
-        self.table, self.positive, self.people = table, positive, people
+        self.table, self.people = table, people
+        self.seen, self.positive = seen, positive[seen]
         self.k, self.absences, self.most = k, absences, most
         self.steps: list[Step] = []
         self.tried: set[int] = set()
-        self.alike = np.zeros(table.shape[0], np.int64)
+        self.alike = np.zeros(len(self.positive), np.int64)
 
     @property
     def selection(self) -> Selection:
@@ -109,8 +115,9 @@ class _AbsenceSearch:
 
     def scores(self, score: Callable[..., NDArray[Any]]) -> NDArray[Any]:
         """A score for each column, from how many rows of each class have it."""
-        support = np.diff(self.table.indptr).astype(np.int64)
-        ones = np.asarray(self.table.T @ self.positive.astype(np.int64), dtype=np.int64)
+        shown = self.table[self.seen]
+        support = np.diff(shown.indptr).astype(np.int64)
+        ones = np.asarray(shown.T @ self.positive.astype(np.int64), dtype=np.int64)
         return score(support, ones, len(self.positive), int(self.positive.sum()))
 
     def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
@@ -154,7 +161,7 @@ class _AbsenceSearch:
     def _has(self, column: int) -> NDArray[np.int64]:
         has = np.zeros(self.table.shape[0], np.int64)
         has[self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]] = 1
-        return has
+        return has[self.seen]
 
     def _parted(self, column: int) -> float:
         """The share of pairs of opposite classes that this column would newly tell apart."""
