@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,8 +59,8 @@ def records(seed: int = 0, rows: int = 240) -> pl.DataFrame:
     return pl.DataFrame({**{n: c.astype(int) for n, c in has.items()}, "ill": ill.astype(str)})
 
 
-QUICK = {"attackers": ("nb",), "allow_useless": True}
-METHODS = {"containment": {"utilities": ["difference"]}, "front": {}}
+QUICK: dict[str, Any] = {"attackers": ("nb",), "allow_useless": True}
+METHODS: dict[str, Any] = {"containment": {"utilities": ["difference"]}, "front": {}}
 
 
 def outcome(absences: int, k: int = 4):
