@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
 from pathlib import Path
 
@@ -30,10 +31,14 @@ def main(words: list[str]) -> int:
     if unknown := set(asked.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     found = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in asked.parts or PARTS:
         tally = Tally(name, asked.minutes or (60 if asked.times is None else math.inf))
         more = {} if asked.times is None else {"most": asked.times}
-        PARTS[name](tally, seed=asked.seed, **more)
+        try:
+            PARTS[name](tally, seed=asked.seed, **more)
+        except KeyboardInterrupt:
+            tally.note("The run was stopped before it was done.")
         _tell(tally)
         kept(PAGE, written(tally), name)
         found += tally.found

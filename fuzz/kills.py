@@ -191,11 +191,10 @@ def _limited(what: int, most: int) -> Callable[[], None]:
     return limit
 
 
-def disk_full(scene: Scene, rng: Random) -> Iterator[str]:
+def disk_full(scene: Scene, ready: Ready, rng: Random) -> Iterator[str]:
     """No file may be longer than some bytes."""
-    most = int(10 ** rng.uniform(1, 4.3))
-    environment = _limited(resource.RLIMIT_FSIZE, most)
-    ended = _ended(scene.start(*scene.command("--force"), limit=environment))
+    most = int(10 ** rng.uniform(3, 5))
+    ended = Ended(*ready.ran(scene.command("--force"), longest=most))
     if ended.code == 1 and "no room to write" not in ended.err and "disk is full" not in ended.err:
         yield f"files of at most {most} bytes: the message does not say that there is no room"
     if ended.code not in (0, 1):
@@ -262,7 +261,6 @@ def two_at_once(scene: Scene, rng: Random) -> Iterator[str]:
 
 
 HAPPENINGS = {
-    "disk full": disk_full,
     "out of memory": out_of_memory,
     "read-only folder": read_only,
     "table that changes while it is read": changing_input,
@@ -294,6 +292,9 @@ def run(tally: Tally, most: int = 200, seed: int = 0) -> None:
                 else:
                     found = stopped_at_a_time(scene, rng, seconds)
                     _count(tally, scene, "signal at a time", found)
+                if number % 4 == 2:
+                    _prepare(scene, earlier=rng.random() < 0.7)
+                    _count(tally, scene, "disk full", disk_full(scene, ready, rng))
                 if number % 4 == 0:
                     _prepare(scene, earlier=rng.random() < 0.7)
                     kind = list(HAPPENINGS)[number // 4 % len(HAPPENINGS)]

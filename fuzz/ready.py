@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from importlib import import_module
@@ -51,9 +52,14 @@ class Ready:
         """Let it end; it has no children left."""
         self.process.communicate()
 
-    def ran(self, words: list[str], number: int = 0, sign: int = 0) -> tuple[int, str]:
-        """Run the command, with a signal at its n-th operation on drafts; its code and words."""
-        asked = {"words": words, "number": number, "sign": sign}
+    def ran(
+        self, words: list[str], number: int = 0, sign: int = 0, longest: int = -1
+    ) -> tuple[int, str]:
+        """Run the command, with a signal at its n-th operation on drafts; its code and words.
+
+        No file may be longer than `longest` bytes, if it is given.
+        """
+        asked = {"words": words, "number": number, "sign": sign, "longest": longest}
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(json.dumps(asked), file=self.process.stdin, flush=True)
@@ -81,7 +87,7 @@ def _imported() -> None:
     strong._trees = lambda *given: trees(*given).set_params(max_iter=5)
 
 
-def _child(said: str, words: list[str], number: int, sign: int) -> None:
+def _child(said: str, words: list[str], number: int, sign: int, longest: int) -> None:
     """Run the command in this process, which it ends."""
     import signal
 
@@ -89,6 +95,9 @@ def _child(said: str, words: list[str], number: int, sign: int) -> None:
         signal.signal(each, signal.default_int_handler if each == 2 else signal.SIG_DFL)
     for stream, file in ((0, os.devnull), (1, os.devnull), (2, said)):
         os.dup2(os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), stream)
+    if longest >= 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (longest, longest))
     count = 0
 
     def watch(event: str, given: tuple[Any, ...]) -> None:

@@ -115,7 +115,7 @@ def test_a_sheet_runs_nothing_and_is_named_where_there_are_several(tmp_path):
     with xlsxwriter.Workbook(tmp_path / "two.xlsx") as book:
         frame.write_excel(book, worksheet="stays")
         frame.head(1).write_excel(book, worksheet="notes")
-    with pytest.raises(InputError, match="has 2 sheets; name one as two.xlsx::SHEET"):
+    with pytest.raises(InputError, match=r"has 2 sheets; name one as two\.xlsx::SHEET"):
         read_table(tmp_path / "two.xlsx")
     assert read_table(f"{tmp_path / 'two.xlsx'}::stays").rows == 3
 

@@ -94,10 +94,17 @@ def _broken_promises(row: Row) -> list[Failure]:
     found = []
     for promise in row.release.promises:
         equal = promise.name == "k_anonymity"
-        reached = (row.assessment.k_anonymity if equal else row.assessment.containment) or 0
+        contained = row.assessment.containment_with
+        reached = (
+            (row.assessment.k_anonymity or 0)
+            if equal
+            else contained(promise.absences, promise.at_least)
+        )
         if reached < promise.at_least:
             unit = row.release.unit
             who = f"{unit} alike" if equal else HOLDERS[unit]
+            if promise.absences:
+                who += f" and lack up to {plural(promise.absences, 'thing')} that are known"
             words = (
                 f"k = {promise.at_least} requires {promise.at_least} {who}, but the smallest group "
                 f"has {reached} ({promise.at_least - reached} too few)"

@@ -29,7 +29,8 @@ from tamis.propose.screen import screened
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
-from tamis.release import Recipe, Release, released
+from tamis.release import MOST_ABSENCES, Recipe, Release, released
+from tamis.risk.absences import check_absences
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
 from tamis.risk.suppression import Suppression, most_suppressed
@@ -55,6 +56,9 @@ class Settings:
         Everybody must hide among at least k people, as identified by the table's identifiers;
         where there are none, each row counts as a person. It does not apply to synthetic rows,
         which describe no real person.
+    absences : int
+        In columns of 0 and 1, k people must fit whatever a person has, and up to so many things
+        that a person lacks; 0 to 4.
     l, l_kind, c, t, t_distance : optional
         What is asked of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
@@ -110,6 +114,7 @@ class Settings:
     """
 
     k: int = 5
+    absences: int = 0
     l: int | None = None  # noqa: E741 - its name in the field
     l_kind: Kind = "distinct"
     c: float = 3.0
@@ -142,6 +147,7 @@ class Settings:
             raise InputError(
                 f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
             )
+        check_absences(self.absences, MOST_ABSENCES)
         if self.choose not in get_args(Choice):
             raise InputError(f"choose must be value or ranks, got {self.choose!r}")
         if not 0 <= self.caution < float("inf"):
@@ -166,13 +172,15 @@ class Settings:
                     "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                     "give either max_suppressed or epsilon"
                 )
-            if self.anonymity.of_secrets:
+            if self.anonymity.of_secrets or self.absences:
                 raise InputError(
-                    "l and t are about people alike, and synthetic rows describe nobody; give "
-                    "either l and t or epsilon"
+                    "l, t and absences are about people alike, and synthetic rows describe nobody; "
+                    "give either these or epsilon"
                 )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
+        if self.absences and self.max_suppressed:
+            raise InputError("absences and max_suppressed are not counted together; give either")
         _check_weights(self.weights)
         methods(self.proposing)
         attackers([self.classifier, *self.attackers])
@@ -374,6 +382,7 @@ def consider(
         evaluator.anonymity,
         None if handed is None else handed.classes,
         suppression,
+        settings.absences,
     )
     found = propose(problem, methods(settings.proposing), tell)
     baseline = released(

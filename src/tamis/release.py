@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 Promised = Literal["k_anonymity", "containment_anonymity"]
+MOST_ABSENCES = 4
+"""Promises about more known absences would take too long to count; k-anonymity covers them all."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,14 @@ class Promise:
         The number of people.
     columns : tuple of str
         The columns an attacker may know. If empty, the attacker knows nothing that is released.
+    absences : int
+        By containment: how many things that a person lacks an attacker may know too.
     """
 
     name: Promised
     at_least: int
     columns: tuple[str, ...]
+    absences: int = 0
 
     def __repr__(self) -> str:
         over = plural(len(self.columns), "column")

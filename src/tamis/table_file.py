@@ -102,10 +102,11 @@ def format_named(path: str | Path) -> Format:
     >>> format_named("out/rows.parquet")
     'parquet'
     """
-    for format in get_args(Format):
+    formats: tuple[Format, ...] = get_args(Format)
+    for format in formats:
         if Path(path).suffix == f".{format}":
             return format
-    endings = ", ".join(f".{format}" for format in get_args(Format))
+    endings = ", ".join(f".{format}" for format in formats)
     raise InputError(f"--output must end in one of {endings}, got {Path(path).name}")
 
 

@@ -25,6 +25,7 @@ from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
 from tamis.notebook import by_fields
 from tamis.release import Release
+from tamis.risk.absences import absence_anonymity
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
@@ -347,6 +348,14 @@ class Assessment:
             return None
         cells = table.only(table.features).to_numpy().astype(np.uint8)
         return containment_anonymity(cells, people=self.release.people)
+
+    def containment_with(self, absences: int, enough: int) -> int:
+        """The same where absences are known too; below `enough`, what some row reaches."""
+        reached = self.containment or 0
+        if not absences or reached < enough:
+            return reached
+        cells = self.release.table.only(self.release.table.features).to_numpy().astype(np.uint8)
+        return absence_anonymity(cells, absences, people=self.release.people, enough=enough)
 
 
 @dataclass(frozen=True, eq=False)

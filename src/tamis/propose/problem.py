@@ -50,6 +50,8 @@ class Problem:
         A few people who may be left out; `None`: nobody.
     ladders : mapping of column to Ladder
         Coarser forms that people wrote.
+    absences : int
+        How many things that a person lacks attackers may know, in 0/1 columns.
     """
 
     table: Table
@@ -66,6 +68,7 @@ class Problem:
     anonymity: Anonymity | None = None
     beside: Coded | None = None
     suppression: Suppression | None = None
+    absences: int = 0
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked.
@@ -117,7 +120,7 @@ class Problem:
         what an attacker may know.
         """
         if self.is_binary:
-            return (Promise("containment_anonymity", self.k, tuple(features)),)
+            return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)
 

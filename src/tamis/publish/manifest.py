@@ -85,6 +85,7 @@ def manifest(
                 "unit": unit,
                 "columns": sorted(promise.columns),
                 "at_least": promise.at_least,
+                **({"absences": promise.absences} if promise.absences else {}),
                 "measured": value,
             }
             for promise, value in zip(release.promises, measured)

@@ -105,7 +105,7 @@ def promises_in_people(
     found = []
     for entry in entries:
         rows = entry["measured"]
-        value = rows if people is None else measure(_promise(entry), frame, people)
+        value = rows if people is None else measure(promise_of(entry), frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
                 f"the written file has {entry['key']} {value} counted in people, below "
@@ -130,7 +130,7 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
     people = kept_people(folder, frame, content)
-    count = None if people is None else lambda entry: measure(_promise(entry), frame, people)
+    count = None if people is None else lambda entry: measure(promise_of(entry), frame, people)
     return wrong_people_by(count, folder, content)
 
 
@@ -163,5 +163,11 @@ def uncounted(content: dict[str, Any], private: bool) -> bool:
     return not private and any(e.get("recount") == "private" for e in content["promises"])
 
 
-def _promise(entry: dict[str, Any]) -> Promise:
-    return Promise(entry["key"], int(entry["at_least"]), tuple(entry["columns"]))
+def promise_of(entry: dict[str, Any]) -> Promise:
+    """The promise that an entry of a manifest states.
+
+    >>> promise_of({"key": "k_anonymity", "at_least": 5, "columns": ["age"]}).at_least
+    5
+    """
+    columns, absences = tuple(entry["columns"]), int(entry.get("absences") or 0)
+    return Promise(entry["key"], int(entry["at_least"]), columns, absences)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import exp
 from typing import Any
 
+from tamis.errors import plural
 from tamis.publish.summary import Unit
 from tamis.release import Promise
 
@@ -20,6 +21,13 @@ def claim(promise: Promise, unit: Unit = "people") -> str:
     """
     if not promise.columns:
         return "No column that an attacker is assumed to know is released."
+    if promise.absences:
+        who, they = ("a person", "the person") if unit == "people" else ("a row", "it")
+        return (
+            f"Whoever knows all that {who} has among the released columns, and up to "
+            f"{plural(promise.absences, 'thing')} that {they} lacks, is left with at least "
+            f"{promise.at_least} {unit}."
+        )
     if promise.name == "containment_anonymity":
         who = "a person" if unit == "people" else "a row"
         return (
@@ -46,6 +54,8 @@ def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
     """What was measured, in a few words."""
     if not promise.columns:
         return "no such column is in the file"
+    if promise.absences:
+        return f"at least {value:,} {unit} are left"
     if promise.name == "containment_anonymity":
         whom = "a person" if unit == "people" else "a row"
         return f"at least {value:,} {unit} have whatever {whom} has"
@@ -152,6 +162,7 @@ def not_promised(
         "Nobody is protected against an attacker who has other data about the same people and "
         "knows columns that were assumed to be unknown.",
     ]
+    promises = list(promises)
     names = {promise.name for promise in promises if promise.columns}
     if altered:
         found.append(
@@ -175,10 +186,7 @@ def not_promised(
             + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
     if "containment_anonymity" in names:
-        found.append(
-            "Anonymity by containment covers an attacker who knows what a person has, not one who "
-            "knows what a person lacks."
-        )
+        found.append(_not_by_containment(max(p.absences for p in promises)))
     if "k_anonymity" in names:
         found.append(
             f"{unit.capitalize()} alike in what may be known about them may also be alike in other "
@@ -190,3 +198,16 @@ def not_promised(
         else "The target, which is also the sensitive column, is released as it is for every row."
     )
     return found
+
+
+def _not_by_containment(absences: int) -> str:
+    if not absences:
+        return (
+            "Anonymity by containment covers an attacker who knows what a person has, not one who "
+            "knows what a person lacks."
+        )
+    return (
+        "Anonymity by containment covers an attacker who knows what a person has and up to "
+        f"{plural(absences, 'thing')} that the person lacks, not one who knows more of what is "
+        "lacking."
+    )

@@ -29,12 +29,12 @@ from tamis.publish.layout import (
     strangers,
 )
 from tamis.publish.left_out import public_words, wrong_left_out
-from tamis.publish.people import kept_people, rows_said, wrong_people
+from tamis.publish.people import kept_people, promise_of, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells
-from tamis.release import Promise
+from tamis.release import MOST_ABSENCES
 from tamis.table import bare, kind_of
 from tamis.table_file import runs, safe_names, undone
 
@@ -240,6 +240,7 @@ _PROMISE: dict[str, Callable[[Any], bool]] = {
     "claim": _is_text,
     "columns": _are_texts,
     "at_least": _is_count,
+    "absences": lambda value: value is None or (_is_count(value) and value <= MOST_ABSENCES),
     "measured": _is_count,
 }
 
@@ -323,19 +324,17 @@ def _dates(cells: pl.Series) -> bool:
     return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
-def _promise(entry: dict[str, Any]) -> Promise:
-    return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
-
-
 def _words(entry: dict[str, Any]) -> str:
     """What a promise says by its figures; the manifest's own wording is not repeated."""
-    return claim(_promise(entry), entry["unit"])
+    return claim(promise_of(entry), entry["unit"])
 
 
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
-    promise = _promise(entry)
+    promise = promise_of(entry)
+    if promise.absences and promise.name != "containment_anonymity":
+        return f"{promise.name} covers every absence, but the manifest names some"
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"

@@ -140,6 +140,10 @@ def _where_the_rows_are(settings: Settings) -> Settings:
         raise InputError(
             "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
         )
+    if settings.absences:
+        raise InputError(
+            "absences are counted in memory only; leave them out, or use --engine memory"
+        )
     if settings.max_suppressed:
         raise InputError(
             "rows are left out in memory only; pass --engine memory, or leave out --max-suppressed"

@@ -124,6 +124,13 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="Everybody hides among at least this many.",
 )
+@click.option(
+    "--absences",
+    type=click.IntRange(0, 4),
+    default=0,
+    show_default=True,
+    help="In 0/1 columns: things a person lacks that an attacker may know too.",
+)
 @diversity_options
 @click.option(
     "--max-suppressed",
