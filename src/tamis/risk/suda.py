@@ -212,7 +212,7 @@ def _check(columns: int, most: int | None, scoring: str, missing: str) -> None:
         raise InputError(f"missing is value or nothing, got {missing!r}")
 
 
-def affordable(columns: int, rows: int) -> int:
+def affordable(columns: int, rows: int, work: int = WORK) -> int:
     """The most columns in a set for which all sets can be looked at in a few seconds.
 
     >>> affordable(7, 30_000), affordable(40, 30_000)
@@ -221,7 +221,7 @@ def affordable(columns: int, rows: int) -> int:
     sets = 0
     for size in range(1, columns + 1):
         sets += comb(columns, size)
-        if sets * rows > WORK:
+        if sets * rows > work:
             return max(1, size - 1)
     return columns
 
