@@ -10,10 +10,12 @@ import numpy as np
 
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.choice import chosen
+from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
+from tamis.release import Release
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:
@@ -137,6 +139,20 @@ def beyond(
             short = f"{name} {value:.4g}{where}, not {limit.side} {limit.bound:.4g}"
             found.append(Failure(words, short, gap / max(abs(limit.bound), 0.01)))
     return tuple(found)
+
+
+def found_there(release: Release, population: InPopulation, most: float) -> tuple[Failure, ...]:
+    """That too many people of a release would be found in the population."""
+    if not population.covers(release):
+        words = "its columns are not those of the register, so people cannot be counted there"
+        return (Failure(words, words, 1.0),)
+    measured = population.risk_of(release)
+    if measured is None or measured.risk <= most:
+        return ()
+    name, gap = "share of people found in the population", measured.risk - most
+    words = f"the {name} must be at most {most:.4g} but is {measured.risk:.4g} ({gap:.2g} too much)"
+    short = f"{name} {measured.risk:.4g}, not at most {most:.4g}"
+    return (Failure(words, short, gap / max(most, 0.01)),)
 
 
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}

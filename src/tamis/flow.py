@@ -12,12 +12,13 @@ from tamis.attack.beside import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, taken
+from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, found_there, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
@@ -33,6 +34,7 @@ from tamis.release import MOST_ABSENCES, Recipe, Release, released
 from tamis.risk.absences import check_absences
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
+from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.table import Table
 
@@ -88,6 +90,11 @@ class Settings:
         The most columns to release.
     max_lost_rules : float, optional
         The largest share of rules that may be lost.
+    max_population_risk : float, optional
+        The largest share of the released people whom somebody who matches them with the whole
+        population may be expected to find; see `PopulationRisk.risk`.
+    sampling : float, optional
+        The share of the population that is in the table, where no register of it is given.
     weights : mapping of factor to weight
         Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
     classifier : str
@@ -130,6 +137,8 @@ class Settings:
     min_performance: float | None = None
     max_features: int | None = None
     max_lost_rules: float | None = None
+    max_population_risk: float | None = None
+    sampling: float | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = "nb"
     attackers: tuple[str, ...] = ("c45", "nb")
@@ -152,7 +161,7 @@ class Settings:
             raise InputError(f"choose must be value or ranks, got {self.choose!r}")
         if not 0 <= self.caution < float("inf"):
             raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
-        for name in ("min_performance", "min_kept", "max_told"):
+        for name in ("min_performance", "min_kept", "max_told", "max_population_risk", "sampling"):
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
@@ -167,6 +176,11 @@ class Settings:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
+            if self.max_population_risk is not None:
+                raise InputError(
+                    "max_population_risk is about people in rows, and synthetic rows describe "
+                    "nobody; give either max_population_risk or epsilon"
+                )
             if self.max_suppressed:
                 raise InputError(
                     "max_suppressed leaves out real people, and synthetic rows describe nobody; "
@@ -238,6 +252,14 @@ class Outcome:
     binary: Mapping[str, Cut] | None = None
     records: BinaryTable | None = None
     """The sparse records that `table` has some columns of; `None` where it has all."""
+    population: InPopulation | None = None
+    """What is known of the population that the table was drawn from."""
+
+    @cached_property
+    def population_risk(self) -> PopulationRisk | None:
+        """Of the chosen release; `None` where nothing is known of the population."""
+        chosen = self.decision.chosen.release
+        return None if self.population is None else self.population.risk_of(chosen)
 
     def __repr__(self) -> str:
         return in_short(self, f"{self.decision!r} of {self.table!r}")
@@ -310,6 +332,7 @@ def consider(
     ladders: Mapping[str, Ladder] | None = None,
     tell: Progress | None = None,
     handed: HandedOn | None = None,
+    register: Table | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -330,6 +353,9 @@ def consider(
     handed : HandedOn, optional
         What earlier releases of the same people told: k and the limits on what is told must hold
         for all of them together.
+    register : Table, optional
+        Everybody of whom the table is a sample, for `max_population_risk`; see
+        `tamis.evaluate.in_population.register_of`.
 
     Returns
     -------
@@ -344,6 +370,7 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    population = _population(settings, register)
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings)
@@ -401,10 +428,10 @@ def consider(
         caution=settings.caution,
         # A refusal that depends on the rows would tell about them what no epsilon covers.
         allow_useless=settings.allow_useless or settings.epsilon is not None,
-        also=None if handed is None else _beside(card, handed, evaluator, settings),
+        also=_also(card, handed, evaluator, settings, population),
     )
     _warn_useless(decision, settings)
-    outcome = Outcome(table, settings, evaluator, found, decision, binary, records)
+    outcome = Outcome(table, settings, evaluator, found, decision, binary, records, population)
     return outcome if settings.take is None else outcome.taking(settings.take)
 
 
@@ -422,6 +449,35 @@ def _suppression(
         )
     secret = table.frame[table.sensitive or table.target]
     return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))
+
+
+def _population(settings: Settings, register: Table | None) -> InPopulation | None:
+    """What is known of the population; an error where a limit needs more."""
+    if settings.sampling is None and register is None:
+        if settings.max_population_risk is None:
+            return None
+        raise InputError(
+            "max_population_risk needs to know the population: give a register of it with "
+            "--population FILE, or the share that is in the table with --sampling"
+        )
+    return InPopulation(settings.sampling, register)
+
+
+def _also(
+    card: Scorecard,
+    handed: HandedOn | None,
+    evaluator: Evaluator,
+    settings: Settings,
+    population: InPopulation | None,
+) -> dict[str, tuple[Failure, ...]]:
+    """What releases do not meet besides limits on figures of the scorecard, by their names."""
+    found = {} if handed is None else _beside(card, handed, evaluator, settings)
+    if population is None or settings.max_population_risk is None:
+        return found
+    for row in card.rows:
+        failed = found_there(row.release, population, settings.max_population_risk)
+        found[row.release.name] = (*found.get(row.release.name, ()), *failed)
+    return found
 
 
 TOLD = ("told", "pbi")

@@ -1,4 +1,4 @@
-"""Frequencies and individual risk against their definition, and against sdcMicro's figures."""
+"""Matches and individual risk against their definition, and against sdcMicro's figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import InputError
-from tamis.risk.individual import Frequencies, frequencies, individual_risk
+from tamis.risk.individual import Matches, frequencies, individual_risk
 from tests.risk.sdcmicro_tables import KEYS, file_of, measured, weights
 
 
@@ -74,7 +74,7 @@ def test_figures_of_sdcmicro(name, dataset, golden):
 def test_grid_of_sdcmicro(golden):
     """The alternating sum of sdcMicro loses its digits from about f = 20 on."""
     grid = pl.read_csv(golden("sdcmicro/risk_grid.csv"), null_values=["NA", "NaN"])
-    found = Frequencies(grid["fk"].cast(float).to_numpy(), grid["Fk"].cast(float).to_numpy())
+    found = Matches(grid["fk"].cast(float).to_numpy(), grid["Fk"].cast(float).to_numpy())
     np.testing.assert_allclose(individual_risk(found), grid["risk_approx"], atol=1e-9)
     exact = grid["risk_exact"].to_numpy()
     right = np.isfinite(exact) & (found.sample < 20)
@@ -90,14 +90,14 @@ def test_risk_is_the_mean_of_one_over_the_population(f, p):
         total += chance / size
         chance *= (1 - p) * size / (size - f + 1)
         size += 1
-    found = Frequencies(np.array([float(f)]), np.array([f / p]))
+    found = Matches(np.array([float(f)]), np.array([f / p]))
     assert individual_risk(found, exact=True)[0] == pytest.approx(total, rel=1e-6)
     assert individual_risk(found)[0] >= individual_risk(found, exact=True)[0] * (1 - 1e-9)
 
 
 def test_risk_between_one_and_two_matches_is_never_nothing():
     """sdcMicro gives 0 there."""
-    risks = individual_risk(Frequencies(np.array([1.0, 1.5, 2.0]), np.array([100.0, 150.0, 200.0])))
+    risks = individual_risk(Matches(np.array([1.0, 1.5, 2.0]), np.array([100.0, 150.0, 200.0])))
     assert risks[0] > risks[1] > risks[2] > 0
 
 

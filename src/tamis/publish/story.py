@@ -36,9 +36,9 @@ def for_recipient(summary: Summary) -> Summary:
     Gone are the name of the table, the order of its columns, the other candidates, the rules of
     the original (their thresholds come from values that may not be released), comparisons with
     the original but one (how much is kept, in whole percent), the reasons for each column (they
-    may name others), class sizes before and the bins that they decide, private settings and notes;
-    what is told of the sensitive column; and where the sensitive column is not
-    released, its name and the attackers, whose figures reveal how frequent its values are.
+    may name others), what gives people away, class sizes before and the bins that they decide,
+    private settings and notes; what is told of the sensitive column; and where the sensitive
+    column is not released, its name and the attackers, whose figures reveal how frequent its values are.
     `table.features` still says how many columns there were. For synthetic rows, every figure
     measured on people is gone, including the numbers of rows and columns of the original.
 
@@ -71,6 +71,7 @@ def for_recipient(summary: Summary) -> Summary:
         "finalists": [],
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
+        "giveaways": None,
         "rules": None,
         "kept_private": [],
         "left_out": _in_public(summary.get("left_out")),

@@ -15,6 +15,7 @@ from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_sizes_of, same_sensitive
+from tamis.publish.giveaways import giveaway_facts
 from tamis.publish.kept_told import (
     bits_facts,
     interval_of,
@@ -375,6 +376,7 @@ def summarise(
         "exposure": manifest.get("exposure"),
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),
+        "giveaways": giveaway_facts(outcome),
         "rules": rule_facts(outcome),
         "promises": [
             *_promises(outcome, manifest),

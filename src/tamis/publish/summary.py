@@ -17,6 +17,7 @@
     ├── finalists   [FinalistFacts]  the same of the releases that came next
     ├── exposure    ExposureFacts    who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
+    ├── giveaways   GiveawayFacts    which columns single people out; for the holder alone
     ├── rules       Rules            what happened to the rules of the original, worst first
     ├── promises    [PromiseFacts]   with the value measured on the written file
     ├── kept_private [PromiseFacts]  the same of a sensitive column that is not released
@@ -423,6 +424,44 @@ class LeftOut(TypedDict):
     """In whole percent."""
 
 
+class GiveawayColumn(TypedDict):
+    """A column, and its part in what singles people out."""
+
+    name: str
+    share: float
+
+
+class GiveawaySet(TypedDict):
+    """Columns that single people out together, and by nothing less."""
+
+    columns: list[str]
+    people: int
+
+
+class GiveawayBin(TypedDict):
+    """Those whose smallest set has so many columns."""
+
+    low: int
+    high: int
+    people: int
+
+
+class GiveawayFacts(TypedDict):
+    """What gives people of the original away; never for recipients."""
+
+    exposed: int
+    """Those whom some set of columns singles out."""
+    most: int
+    """The most columns in a set; larger ones were not looked at."""
+    by_size: list[GiveawayBin]
+    """By the columns in their smallest set."""
+    columns: list[GiveawayColumn]
+    """The largest share first."""
+    sets: list[GiveawaySet]
+    worst: list[str]
+    """What to make coarser first."""
+
+
 class Summary(TypedDict):
     """Everything a report shows; see the top of this module."""
 
@@ -455,6 +494,8 @@ class Summary(TypedDict):
     """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
     target, and on the recipient's page."""
     classes: ClassSizes | None
+    giveaways: NotRequired[GiveawayFacts | None]
+    """`None` on the recipient's page, for synthetic rows, and where hardly anybody is unique."""
     rules: Rules | None
     promises: list[PromiseFacts]
     kept_private: NotRequired[list[PromiseFacts]]

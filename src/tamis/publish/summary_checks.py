@@ -103,6 +103,8 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         yield f"its exposure has a count below k = {k} people that the file does not reveal"
     if any(0 < n < k - 0.5 for n in _attacked(summary)):
         yield f"what attackers reach of 100 stands for fewer than k = {k} people"
+    if any(0 < n < k for n in _given_away(summary)):
+        yield f"what gives people away counts fewer than k = {k} people"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
         supports = rule["support_before"], rule["support_after"]
@@ -116,6 +118,12 @@ def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
     if look is not None:
         yield look["target"]["group"]
         yield look["sensitive"] and look["sensitive"]["group"]
+
+
+def _given_away(summary: Summary) -> Iterator[int]:
+    if found := summary.get("giveaways"):
+        yield found["exposed"]
+        yield from (each["people"] for each in (*found["by_size"], *found["sets"]))
 
 
 def _attacked(summary: Summary) -> Iterator[float]:

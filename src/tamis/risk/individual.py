@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Matching = Literal["value", "anything"]
 
 
-class Frequencies(NamedTuple):
+class Matches(NamedTuple):
     """For each row, the rows it matches, itself included, and the sum of their weights."""
 
     sample: Floats
@@ -34,7 +34,7 @@ def frequencies(
     weights: ArrayLike | None = None,
     missing: Matching = "value",
     credit: float = 1.0,
-) -> Frequencies:
+) -> Matches:
     """Count for each row those that it matches in the quasi-identifiers.
 
     Parameters
@@ -53,7 +53,7 @@ def frequencies(
 
     Returns
     -------
-    Frequencies
+    Matches
 
     Notes
     -----
@@ -84,8 +84,8 @@ def frequencies(
     ones = np.ones(grouping.rows)
     if missing == "anything":
         patterns = _Patterns(grouping, credit)
-        return Frequencies(patterns.matched(ones), patterns.matched(each))
-    return Frequencies(*(_sums(grouping, w)[grouping.class_of] for w in (ones, each)))
+        return Matches(patterns.matched(ones), patterns.matched(each))
+    return Matches(*(_sums(grouping, w)[grouping.class_of] for w in (ones, each)))
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Floats:
@@ -105,12 +105,12 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Floats:
     return each
 
 
-def individual_risk(found: Frequencies, *, exact: bool = False) -> Floats:
+def individual_risk(found: Matches, *, exact: bool = False) -> Floats:
     """For each row the expected 1/F, where F are the people of the population who match it.
 
     Parameters
     ----------
-    found : Frequencies
+    found : Matches
     exact : bool
         By default rows that more than two match get the usual approximation, which is slightly
         too large.
@@ -123,7 +123,7 @@ def individual_risk(found: Frequencies, *, exact: bool = False) -> Floats:
 
     Examples
     --------
-    >>> individual_risk(Frequencies(np.array([1.0, 4.0]), np.array([100.0, 4.0]))).round(4).tolist()
+    >>> individual_risk(Matches(np.array([1.0, 4.0]), np.array([100.0, 4.0]))).round(4).tolist()
     [0.0465, 0.25]
     """
     f, p = found.sample, np.minimum(found.sample / found.population, 1.0)

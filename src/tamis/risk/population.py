@@ -19,7 +19,7 @@ from tamis.risk.classes import people_there
 from tamis.risk.grouping import Ints, scope
 from tamis.risk.individual import (
     Floats,
-    Frequencies,
+    Matches,
     Matching,
     checked_weights,
     frequencies,
@@ -180,7 +180,7 @@ def sampled_risk(sizes: Ints, sampling: float) -> PopulationRisk:
     """From the sizes of the classes of a table that holds a known share of the population."""
     found = population_uniques(sizes, sampling)
     each = np.asarray(sizes, dtype=np.float64)
-    risks = individual_risk(Frequencies(each, each / sampling))
+    risks = individual_risk(Matches(each, each / sampling))
     average = float((risks * sizes).sum() / sizes.sum())
     return PopulationRisk(
         "sampling",

@@ -128,14 +128,26 @@ class SpecialUniques:
         found[some] = 1 / (1 + wrong / (raised * (1 / raised).sum())) if some.any() else 0.0
         return found
 
-    def to_dict(self, sets: int = 20) -> dict[str, Any]:
+    @property
+    def worst_columns(self) -> tuple[str, ...]:
+        """What to make coarser first: the columns with at least half of the largest share."""
+        shares = self.column_shares
+        least = max(shares.values()) / 2
+        return tuple(c for c, share in shares.items() if share >= least and share > 0)[:3]
+
+    def to_dict(self, sets: int = 20, fraction: float | None = None) -> dict[str, Any]:
         """What holds for columns and for all people, as plain values; nobody's own score."""
+        dis = None if fraction is None or fraction == 1 else self.disclosure(fraction)
         return {
+            "disclosure": None
+            if dis is None
+            else {"fraction": fraction, "largest": float(dis.max()), "average": float(dis.mean())},
             "columns": list(self.columns),
             "most": self.most,
             "exposed": self.exposed,
             "by_size": list(self.by_size),
             "column_shares": self.column_shares,
+            "worst_columns": list(self.worst_columns),
             "sets": [{"columns": list(s.columns), "people": s.people} for s in self.sets[:sets]],
         }
 
@@ -200,7 +212,7 @@ def _check(columns: int, most: int | None, scoring: str, missing: str) -> None:
         raise InputError(f"missing is value or nothing, got {missing!r}")
 
 
-def affordable(columns: int, rows: int) -> int:
+def affordable(columns: int, rows: int, work: int = WORK) -> int:
     """The most columns in a set for which all sets can be looked at in a few seconds.
 
     >>> affordable(7, 30_000), affordable(40, 30_000)
@@ -209,7 +221,7 @@ def affordable(columns: int, rows: int) -> int:
     sets = 0
     for size in range(1, columns + 1):
         sets += comb(columns, size)
-        if sets * rows > WORK:
+        if sets * rows > work:
             return max(1, size - 1)
     return columns
 

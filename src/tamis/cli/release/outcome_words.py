@@ -35,6 +35,7 @@ def print_outcome(
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
+                **_population(outcome),
                 **(more or {}),
             }
         )
@@ -42,8 +43,22 @@ def print_outcome(
     say = console()
     for line in words(outcome):
         say.print(line, markup=False)
+    if outcome.population_risk is not None:
+        say.print(
+            f"Matched with the whole population, {percent(outcome.population_risk.risk)} of the "
+            "people are expected to be found.",
+            markup=False,
+        )
     say.print(f"\nShare: {out}/ without private/", markup=False)
     say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+
+
+def _population(outcome: Outcome) -> dict[str, Any]:
+    """The risk in the population, where something is known of it."""
+    if outcome.population is None:
+        return {}
+    found = outcome.population_risk
+    return {"population": None if found is None else found.to_dict()}
 
 
 def print_front(outcome: Outcome) -> None:
