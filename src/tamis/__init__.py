@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
     from tamis.perturb.noise import UniformNoise as UniformNoise
+    from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publish.bundle import publish as publish
     from tamis.publish.verify import verify as verify
     from tamis.rank.evaluation import evaluation as evaluation
@@ -93,6 +94,7 @@ _HOME = {
     "Folds": "tamis.learn.cv",
     "GaussianNoise": "tamis.perturb.noise",
     "Ladder": "tamis.coarsen.ladder",
+    "LocalSuppression": "tamis.perturb.suppression",
     "Measure": "tamis.evaluate.curve",
     "Microaggregation": "tamis.perturb.microaggregation",
     "Outcome": "tamis.flow",
