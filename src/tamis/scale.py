@@ -47,7 +47,7 @@ from tamis.table_file import Format, write_parts
 
 TRIES = 4
 """Searches on the sample, each for twice the anonymity of the one before."""
-ALTERING = ("flip", "noise", "dp")
+ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp")
 SELECTING = ("front", "breach")
 """Methods that release some columns as they are; others work on tables in memory."""
 PERSON, KEY = "person", "key"

@@ -150,13 +150,14 @@ def suppressed(
 
 
 def _suppressed_rows(codes: Codes, k: int, weights: Weights) -> Codes:
-    common = _only_common(codes, k)
-    patterns = patterns_tried(common, weights)
-    choice = _Blanking.of(common, patterns, np.asarray(weights, dtype=float)).choices(k)
-    found = common.copy()
+    found = _only_common(codes, k)
+    rows = _worth_searching(found, k)
+    searched = found[rows]
+    patterns = patterns_tried(searched, weights)
+    choice = _Blanking.of(searched, patterns, np.asarray(weights, dtype=float)).choices(k)
     for number, pattern in enumerate(patterns):
         if pattern:
-            found[np.ix_(np.flatnonzero(choice == number), np.array(pattern))] = 0
+            found[np.ix_(rows[choice == number], np.array(pattern))] = 0
     return found
 
 
@@ -166,6 +167,26 @@ def _only_common(codes: Codes, k: int) -> Codes:
     for column in found.T:
         column[np.bincount(column)[column] < k] = 0
     return found
+
+
+def _worth_searching(codes: Codes, k: int) -> Codes:
+    """The rows without most of those that many others equal.
+
+    Of 4k equal rows or more, 3k are searched for others to join, and those that are left out are
+    k at least: enough by themselves.
+    """
+    classes = _classes(codes)
+    order = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    place = np.empty(len(classes), dtype=np.int64)
+    place[order] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.flatnonzero((sizes[classes] < 4 * k) | (place < 3 * k))
+
+
+def _classes(codes: Codes) -> Codes:
+    """The same number for rows that are equal."""
+    image, _ = _images(codes, [()])
+    return image[:, 0].astype(np.int64)
 
 
 def patterns_tried(codes: Codes, weights: Weights) -> list[Pattern]:
@@ -270,18 +291,14 @@ def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32
     for column, keeps in zip(codes.T, kept):
         values = int(column.max()) + 1
         if radix * values >= LARGEST:
-            keys, radix = _renumbered(keys)
+            used, numbers = np.unique(keys, return_inverse=True)
+            keys, radix = numbers.reshape(keys.shape), len(used)
         keys = keys * values + np.multiply.outer(column, keeps)
         radix *= values
-    values, first, image = np.unique(keys.T, return_index=True, return_inverse=True)
-    place = np.empty(len(values), dtype=np.int32)
-    place[np.argsort(first)] = np.arange(len(values))
-    return np.ascontiguousarray(place[image].reshape(keys.T.shape).T), len(values)
-
-
-def _renumbered(keys: Codes) -> tuple[Codes, int]:
-    values, numbers = np.unique(keys, return_inverse=True)
-    return numbers.reshape(keys.shape), len(values)
+    _, first, image = np.unique(keys.T, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int32)
+    place[np.argsort(first)] = np.arange(len(first))
+    return np.ascontiguousarray(place[image].reshape(keys.T.shape).T), len(first)
 
 
 def _unblanked(true: Codes, blanked: Codes, k: int, weights: Weights) -> Codes:
@@ -291,7 +308,8 @@ def _unblanked(true: Codes, blanked: Codes, k: int, weights: Weights) -> Codes:
     found = blanked.copy()
     cells = np.flatnonzero((true != 0) & (found == 0))
     dearest = np.argsort(-np.asarray(weights, dtype=float)[cells % true.shape[1]], kind="stable")
-    unblank(true, found, k, cells[dearest])
+    classes = _classes(found)
+    unblank(true, found, k, cells[dearest], np.bincount(classes)[classes])
     return found
 
 
@@ -299,11 +317,12 @@ def _alike(codes: Codes, missing: Missing, people: NDArray[np.int64] | None) -> 
     """The least number of rows alike, or of people who have them."""
     from tamis.perturb.suppression_kernels import matches
 
+    classes = _classes(codes)
     if missing == "anything":
-        return int(matches(codes).min())
-    keys, classes = _images(codes, [()])
-    rows = Coded(keys[:, 0].astype(np.int64), classes)
-    sizes = np.bincount(rows.codes) if people is None else people_in(rows, people_of(people))
+        return int(matches(codes, np.bincount(classes)[classes]).min())
+    sizes = np.bincount(classes)
+    if people is not None:
+        sizes = people_in(Coded(classes, len(sizes)), people_of(people))
     return int(sizes.min())
 
 

@@ -239,24 +239,33 @@ def match(codes: Any, row: int, other: int) -> bool:
 
 
 @njit(cache=True)
-def matches(codes: Any) -> Any:
-    """How many rows each row agrees with, itself included, where a blank matches anything."""
-    found = np.ones(codes.shape[0], np.int64)
+def matches(codes: Any, equals: Any) -> Any:
+    """How many rows each row agrees with, itself included, where a blank matches anything.
+
+    Two rows without blanks agree only where they are equal, so these are known from `equals`, how
+    many rows equal each; only pairs with a blank are looked at.
+    """
+    holes = np.zeros(codes.shape[0], np.bool_)
     for row in range(codes.shape[0]):
-        for other in range(row):
-            if match(codes, row, other):
+        for j in range(codes.shape[1]):
+            holes[row] |= codes[row, j] == 0
+    found = np.where(holes, 1, equals)
+    for row in range(codes.shape[0]):
+        for other in range(codes.shape[0] if holes[row] else 0):
+            if other != row and match(codes, row, other):
                 found[row] += 1
-                found[other] += 1
+                if not holes[other]:
+                    found[other] += 1
     return found
 
 
 @njit(cache=True)
-def unblank(true: Any, codes: Any, k: int, order: Any) -> None:
+def unblank(true: Any, codes: Any, k: int, order: Any, equals: Any) -> None:
     """Give cells back that are not needed for each row to match k rows.
 
     `order` numbers the cells, dearest first; `codes` is changed.
     """
-    count = matches(codes)
+    count = matches(codes, equals)
     losing = np.empty(codes.shape[0], np.int64)
     for cell in order:
         row, column = cell // codes.shape[1], cell % codes.shape[1]
