@@ -21,6 +21,7 @@ ENDS = "[a, b) means from a up to but not including b"
 READ = {
     "cuts": ENDS,
     "width": ENDS,
+    "ends": "values as they are, but for < and >=, which mean below and from there on",
     "keep": "a star stands for each character left out",
     "dates": "a date is given by the part of the calendar that it lies in",
     "groups": "a label stands for all values of its group; rare values are not named",
@@ -56,7 +57,7 @@ def stated(
     """
     ladder = Ladder.from_dict(column.name, form.ladder)
     described = ladder.to_dict()
-    word = next((w for w in ("cuts", "width", "keep", "dates") if w in described), "groups")
+    word = next((w for w in ("cuts", "width", "ends", "keep", "dates") if w in described), "groups")
     if word == "groups":
         rest = _of_others(ladder, form.level)
         rule = {"groups": _groups(ladder, form.level, column, k, people)} | rest
