@@ -53,6 +53,9 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
     from tamis.perturb.noise import UniformNoise as UniformNoise
+    from tamis.perturb.pram import Pram as Pram
+    from tamis.perturb.rank_swap import RankSwap as RankSwap
+    from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publish.bundle import publish as publish
     from tamis.publish.verify import verify as verify
     from tamis.rank.evaluation import evaluation as evaluation
@@ -95,11 +98,14 @@ _HOME = {
     "Folds": "tamis.learn.cv",
     "GaussianNoise": "tamis.perturb.noise",
     "Ladder": "tamis.coarsen.ladder",
+    "LocalSuppression": "tamis.perturb.suppression",
     "Measure": "tamis.evaluate.curve",
     "Microaggregation": "tamis.perturb.microaggregation",
     "Outcome": "tamis.flow",
+    "Pram": "tamis.perturb.pram",
     "PrivateSelector": "tamis.dp.selector",
     "RandomFlip": "tamis.perturb.flip",
+    "RankSwap": "tamis.perturb.rank_swap",
     "Release": "tamis.release",
     "Roles": "tamis.table",
     "Rule": "tamis.rules",

@@ -17,7 +17,11 @@ from tamis.binary.records import binarise
 from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip
+from tamis.perturb.microaggregation import Microaggregation
 from tamis.perturb.noise import GaussianNoise, UniformNoise
+from tamis.perturb.pram import Pram
+from tamis.perturb.rank_swap import RankSwap
+from tamis.perturb.suppression import LocalSuppression
 from tamis.table import Roles, Table, bare, only
 from tamis.table_file import read_written
 
@@ -151,9 +155,25 @@ def altered_by(method: Mapping[str, Any]) -> Alter | None:
         if not isinstance(level, int | float):
             raise InputError("the manifest does not say how much noise there is")
         return lambda table, seed: kind(float(level), random_state=seed).fit_transform(table)
-    if method.get("name") == "flip" and isinstance(k := settings.get("k"), int):
+    k = settings.get("k")
+    if method.get("name") == "flip" and isinstance(k, int):
         return lambda table, seed: RandomFlip(k, random_state=seed).fit_transform(table)
-    return None
+    return _masked_by(method.get("name"), settings)
+
+
+def _masked_by(name: Any, settings: Mapping[str, Any]) -> Alter | None:
+    columns, k = settings.get("columns"), settings.get("k")
+    level = settings.get("within" if name == "swap" else "change")
+    if name == "microaggregate" and isinstance(k, int):
+        return lambda table, _: Microaggregation(k, columns=columns).fit_transform(table)
+    if name == "suppress" and isinstance(k, int):
+        return lambda table, _: LocalSuppression(k, columns=columns).fit_transform(table)
+    if name not in ("swap", "pram"):
+        return None
+    if not isinstance(level, int | float):
+        raise InputError("the manifest does not say how far values were altered")
+    kind = RankSwap if name == "swap" else Pram
+    return lambda table, seed: kind(level, columns=columns, random_state=seed).fit_transform(table)
 
 
 def those_inside(original: Table, release: Table) -> Table:

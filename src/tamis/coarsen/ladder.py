@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.calendar_steps import Calendar
 from tamis.coarsen.hierarchy import Hierarchy
-from tamis.coarsen.intervals import Bounds, Cuts, Widths
+from tamis.coarsen.intervals import Bounds, Cuts, Ends, Widths
 from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short, quoted
@@ -46,6 +46,7 @@ class Form(Protocol):
 FORMS: dict[str, type[Any]] = {
     "cuts": Cuts,
     "width": Widths,
+    "ends": Ends,
     "keep": Prefixes,
     "dates": Calendar,
     "common": CommonValues,
@@ -72,7 +73,7 @@ class Ladder:
     Parameters
     ----------
     column : str
-    form : Cuts, Widths, Prefixes, Calendar, CommonValues or ValueGroups
+    form : Cuts, Widths, Ends, Prefixes, Calendar, CommonValues or ValueGroups
         What the levels in between are.
 
     Examples
@@ -113,6 +114,8 @@ class Ladder:
     def from_dict(cls, column: str, description: Mapping[str, Any]) -> Ladder:
         """The ladder that a plain description, such as a table of a TOML file, speaks of."""
         named = [word for word in FORMS if word in description]
+        if not named and {"bottom", "top"} & set(description):
+            named = ["ends"]
         if len(named) != 1:
             raise InputError(
                 f"the ladder of column {column!r} needs exactly one of "

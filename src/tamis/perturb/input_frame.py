@@ -62,6 +62,18 @@ def _array(values: Any) -> InputFrame:
     return InputFrame(frame, tuple(names), back)
 
 
+def with_fractions(data: Any) -> Any:
+    """Arrays of whole numbers as fractions, which may be means or missing; others as they are.
+
+    >>> with_fractions([[1, 2]]).tolist()
+    [[1.0, 2.0]]
+    """
+    if not isinstance(data, np.ndarray | list):
+        return data
+    values = np.asarray(data)
+    return values.astype(float) if np.issubdtype(values.dtype, np.integer) else values
+
+
 def columns_to_alter(
     data: InputFrame, columns: Sequence[str] | None, usual: Sequence[str] | None = None
 ) -> list[str]:

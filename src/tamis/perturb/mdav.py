@@ -121,4 +121,4 @@ def nearest_places(apart: Any, rows: Any, left: int, k: int) -> Any:
 @njit(cache=True)
 def before(apart: Any, rows: Any, i: int, j: int) -> bool:
     """Whether one row is taken before another."""
-    return apart[i] < apart[j] or (apart[i] == apart[j] and rows[i] > rows[j])
+    return bool(apart[i] < apart[j] or (apart[i] == apart[j] and rows[i] > rows[j]))

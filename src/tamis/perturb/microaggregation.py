@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.errors import CannotMeet
-from tamis.perturb.input_frame import columns_to_alter, input_frame
+from tamis.perturb.input_frame import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
 from tamis.select.containment.crowd import keeping
 from tamis.select.containment.projection import check_k
@@ -79,7 +79,7 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
         -------
         The same kind of table with the same rows in the same order; whole numbers become fractions.
         """
-        data = input_frame(_with_fractions(X))
+        data = input_frame(with_fractions(X))
         columns = columns_to_alter(data, self.columns)
         check_k(self.k, data.frame.height)
         people = X.people if isinstance(X, Table) else None
@@ -88,14 +88,6 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
         self.columns_, self.groups_ = tuple(columns), found.groups
         self.anonymity_, self.lost_ = found.anonymity, _lost(true, found.groups)
         return data.back(data.frame.with_columns(found.middles.get_columns()))
-
-
-def _with_fractions(X: Any) -> Any:
-    """Arrays of whole numbers as fractions, since means are; anything else as it is."""
-    if not isinstance(X, np.ndarray | list):
-        return X
-    values = np.asarray(X)
-    return values.astype(float) if np.issubdtype(values.dtype, np.integer) else values
 
 
 class _Grouped(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
-from tamis.propose.altered import Flip, Noise
+from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
 from tamis.propose.breach import Breach
 from tamis.propose.coarsen import Coarsen
 from tamis.propose.containment import Containment
@@ -22,15 +22,17 @@ from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.release import Release
 
-METHODS: dict[
-    str, type[KeptToldFront | Coarsen | Breach | Containment | Flip | Noise | Synthetic]
-] = {
+METHODS: dict[str, Callable[..., Method]] = {
     "front": KeptToldFront,
     "coarsen": Coarsen,
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
+    "microaggregate": Microaggregate,
+    "suppress": Suppress,
+    "swap": Swap,
+    "pram": PostRandomise,
     "dp": Synthetic,
 }
 BY_DEFAULT = ("front", "coarsen", "breach", "containment")
@@ -78,7 +80,7 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
         try:
             found.append(METHODS[name](**options))
         except TypeError:
-            known = [field.name for field in fields(METHODS[name])]
+            known = [field.name for field in fields(METHODS[name])]  # type: ignore[arg-type]
             raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
     return found
 

@@ -278,7 +278,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
-        altered=release.unaltered is not None,
+        altered=None if release.unaltered is None else release.recipe.method,
         several=release.people is not None,
         suppressed=release.kept is not None,
         diverse=settings.anonymity.of_secrets,

@@ -21,6 +21,7 @@ ENDS = "[a, b) means from a up to but not including b"
 READ = {
     "cuts": ENDS,
     "width": ENDS,
+    "ends": "values as they are, but for < and >=, which mean below and from there on",
     "keep": "a star stands for each character left out",
     "dates": "a date is given by the part of the calendar that it lies in",
     "groups": "a label stands for all values of its group; rare values are not named",
@@ -71,7 +72,7 @@ def stated_of(
         By label the values of k people or more; asked only where the ladder has groups.
     """
     described = ladder.to_dict()
-    word = next((w for w in ("cuts", "width", "keep", "dates") if w in described), "groups")
+    word = next((w for w in ("cuts", "width", "ends", "keep", "dates") if w in described), "groups")
     if word == "groups":
         rule = {"groups": dict(groups())} | _of_others(ladder, level)
     else:

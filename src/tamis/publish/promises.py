@@ -121,13 +121,26 @@ def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> li
     return found
 
 
+_UNTRUE = (
+    "Some cells were changed on purpose: no row can be taken to describe a real person, and "
+    "figures computed from the file are approximate."
+)
+_ALTERED = {
+    "suppress": "Some cells were left blank on purpose, more often for people with rare values, so "
+    "figures computed from the others may be off.",
+    "microaggregate": "Values are means of groups, so no row describes a real person; whoever "
+    "knows all others of a group can compute the values of the last.",
+}
+"""What to say of methods by which the cells of a row are not just untrue."""
+
+
 def not_promised(
     promises: Iterable[Promise],
     unit: Unit = "people",
     *,
     alone: bool,
     sensitive_released: bool,
-    altered: bool = False,
+    altered: str | None = None,
     several: bool = False,
     suppressed: bool = False,
     diverse: bool = False,
@@ -142,8 +155,8 @@ def not_promised(
     alone : bool
         Whether fewer than promised are alike in all released columns together.
     sensitive_released : bool
-    altered : bool
-        Whether cells were changed on purpose.
+    altered : str, optional
+        The method by which cells were changed on purpose.
     several : bool
         Whether a person may have several rows.
     suppressed, diverse : bool
@@ -164,11 +177,8 @@ def not_promised(
     ]
     promises = list(promises)
     names = {promise.name for promise in promises if promise.columns}
-    if altered:
-        found.append(
-            "Some cells were changed on purpose: no row can be taken to describe a real person, "
-            "and figures computed from the file are approximate."
-        )
+    if altered is not None:
+        found.append(_ALTERED.get(altered, _UNTRUE))
     if alone:
         found.append(
             f"In all released columns together, some {unit} are like few others or none: anyone "

@@ -27,7 +27,7 @@ from tamis.table import Table
 
 TRIES = 4
 """Searches on the sample, each for twice the anonymity of the one before."""
-ALTERING = ("flip", "noise", "dp")
+ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp")
 PROPOSING = ("front", "coarsen", "breach")
 """Methods whose releases can be made where the rows are; others work on tables in memory."""
 

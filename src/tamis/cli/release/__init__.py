@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from tamis.engine.choice import EngineOptions
     from tamis.flow import Settings
 
-METHODS = ("front", "coarsen", "breach", "containment", "flip", "noise", "dp")
+METHODS = (
+    *("front", "coarsen", "breach", "containment"),
+    *("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp"),
+)
 SHARE = click.FloatRange(0, 1)
 
 
@@ -46,7 +49,7 @@ class Weights(click.ParamType[dict[str, float]]):
             return {str(name): float(number) for name, number in parts}
         except (TypeError, ValueError):
             raise InputError(
-                f"--weights takes the form performance=.5,privacy=.25,size=.25, got {value!r}"
+                f"--{param.name} takes the form NAME=0.5,NAME=0.25, got {value!r}"
             ) from None
 
 
