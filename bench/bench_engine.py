@@ -1,6 +1,7 @@
 """The exposure of one and five million rows of 10 columns, in memory and on each engine.
 
-Each runs in a process of its own: CPU seconds, and the most memory it held.
+Each runs in a process of its own: CPU seconds, and the most memory it held. For other sizes:
+`python -m bench.bench_engine ROWS [ENGINE ...]`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,15 +21,17 @@ import polars as pl
 ROWS = (1_000_000, 5_000_000)
 COLUMNS = 10
 LIMIT = 1_000_000_000
+ENGINES = ("memory", "polars", "duckdb")
+PART = 1_000_000
 
 
-def main() -> None:
-    print("rows        engine     CPU s   wall s   peak GB   k   unique rows")
-    for rows in ROWS:
+def main(sizes: Sequence[int] = ROWS, engines: Sequence[str] = ENGINES) -> None:
+    print("rows        engine     CPU s   wall s   peak GB   k   unique rows", flush=True)
+    for rows in sizes:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
-            _table(rows).write_parquet(path)
-            found = [_asked(engine, path) for engine in ("memory", "polars", "duckdb")]
+            _write(rows, path)
+            found = [_asked(engine, path) for engine in engines]
         assert len({(f["k"], f["unique"], f["classes"]) for f in found}) == 1, "the counts differ"
         for f in found:
             print(
@@ -36,9 +40,22 @@ def main() -> None:
             )
 
 
-def _table(rows: int) -> pl.DataFrame:
+def _write(rows: int, path: Path) -> None:
+    """A made table of any size as parquet, never whole in memory."""
+    from polars.io.plugins import register_io_source
+
+    starts = range(0, rows, PART)
+    sizes = [min(PART, rows - start) for start in starts]
+
+    def parts(*_: object) -> Iterator[pl.DataFrame]:
+        return (_table(size, seed) for seed, size in enumerate(sizes))
+
+    register_io_source(parts, schema=_table(0, 0).schema).sink_parquet(path)
+
+
+def _table(rows: int, seed: int) -> pl.DataFrame:
     """Nine quasi-identifiers with 2 to 30 values, skewed, and a secret of 5."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     sizes = [2, 3, 4, 5, 6, 8, 12, 20, 30]
     columns = {
         f"q{i}": (size * rng.random(rows) ** 3).astype(np.int64) for i, size in enumerate(sizes)
@@ -82,4 +99,7 @@ def _measure(engine: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    _measure(sys.argv[1], Path(sys.argv[2]))
+    if sys.argv[1].isdecimal():
+        main([int(sys.argv[1])], sys.argv[2:] or ENGINES)
+    else:
+        _measure(sys.argv[1], Path(sys.argv[2]))

@@ -55,8 +55,7 @@ def main() -> None:
     (PAGES / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
     (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
     (PAGES / "pictures").mkdir()
-    # draw(PAGES / "pictures")
-    [(PAGES / "pictures" / n).write_text("<svg xmlns=\"http://www.w3.org/2000/svg\"/>") for n in ("front.svg", "report.png")]
+    draw(PAGES / "pictures")
     for page in PAGES.rglob("*.md"):
         page.write_text(relinked(page), encoding="utf-8")
     subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=ROOT, check=True)

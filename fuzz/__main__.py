@@ -1,8 +1,10 @@
-"""`python -m fuzz [PART ...] [--minutes N]`: run the long form, and write what was withstood."""
+"""`python -m fuzz [PART ...]`: run the long form, and write what was withstood."""
 
 from __future__ import annotations
 
 import argparse
+import math
+import signal
 import sys
 from pathlib import Path
 
@@ -22,17 +24,21 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "withstood.md"
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} [all]")
-    parser.add_argument("--minutes", type=float, default=60, help="for each part [60]")
+    parser.add_argument("--minutes", type=float, help="for each part [60; any with --times]")
     parser.add_argument("--seed", type=int, default=0, help="begin elsewhere [0]")
-    parser.add_argument("--most", type=int, help="stop a part after so many cases")
+    parser.add_argument("--times", type=int, help="stop a part after so many cases")
     asked = parser.parse_args(words)
     if unknown := set(asked.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     found = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in asked.parts or PARTS:
-        tally = Tally(name, asked.minutes)
-        more = {} if asked.most is None else {"most": asked.most}
-        PARTS[name](tally, seed=asked.seed, **more)
+        tally = Tally(name, asked.minutes or (60 if asked.times is None else math.inf))
+        more = {} if asked.times is None else {"most": asked.times}
+        try:
+            PARTS[name](tally, seed=asked.seed, **more)
+        except KeyboardInterrupt:
+            tally.note("The run was stopped before it was done.")
         _tell(tally)
         kept(PAGE, written(tally), name)
         found += tally.found

@@ -15,41 +15,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import closing, contextmanager, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from random import Random
 
+from fuzz.ready import Ready
 from fuzz.tally import Tally
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+CLEANED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that the command cleans up after."""
+SUDDEN = (signal.SIGKILL, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+"""Signals that end a process at once, as others do that nobody handles."""
+SIGNALS = (*CLEANED, *CLEANED, *SUDDEN)
 STOPPED = "no file or folder was left half-written"
 LONGEST = 600
-WITHIN = """
-import os, sys
-number, sign, place = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-count = 0
-
-def watch(event, given):
-    global count
-    if not event.startswith(("open", "os.", "shutil.")) or place not in repr(given):
-        return
-    count += 1
-    if count == number:
-        os.kill(os.getpid(), sign)
-
-from tamis.evaluate import strong
-trees = strong._trees
-strong.PENALTIES = (0.2,)
-strong._trees = lambda *given: trees(*given).set_params(max_iter=5)
-from tamis.cli import _run
-sys.addaudithook(watch)
-code = _run(sys.argv[4:])
-print("operations:", count, file=sys.stderr)
-sys.exit(code)
-"""
-"""The command with a signal at its n-th operation on files in a folder, and a shorter search."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +52,18 @@ class Scene:
         self.table.write_text("\n".join(map(_record, range(120))) + "\n")
         self.out = self.folder / "out"
         self.old: bytes | None = None
-        self.seed = 0
+        self.k = 5
 
     def command(self, *more: str) -> list[str]:
         methods = ["--methods", "containment", "--attackers", "nb", "--quiet"]
-        return ["release", "log.svm", "--out", "out", "--seed", str(self.seed), *methods, *more]
+        return ["release", "log.svm", "--out", "out", "--k", str(self.k), *methods, *more]
 
     def start(
-        self, *words: str, code: str = "", limit: Callable[[], None] | None = None
+        self, *words: str, limit: Callable[[], None] | None = None
     ) -> subprocess.Popen[bytes]:
-        """Start the command, or a program that runs it, with what limits it."""
-        program = ["-c", code] if code else ["-m", "tamis.cli"]
+        """Start the command with what limits it."""
         return subprocess.Popen(
-            [sys.executable, *program, *words],
+            [sys.executable, "-m", "tamis.cli", *words],
             cwd=self.folder,
             env=dict(os.environ, TMPDIR=str(self.scratch), OMP_NUM_THREADS="1"),
             stdout=subprocess.DEVNULL,
@@ -92,10 +72,10 @@ class Scene:
         )
 
     def keep(self) -> None:
-        """What is there now is the earlier release; the next one has other bytes."""
-        self.seed += 1
+        """What is there now is the earlier release; the next one promises another k."""
         manifest = self.out / "manifest.json"
         self.old = manifest.read_bytes() if manifest.exists() else None
+        self.k = 11 - self.k
 
     def wrong(self, ended: Ended) -> Iterator[str]:
         """What does not hold after a command has ended, and the next one has begun."""
@@ -111,12 +91,17 @@ class Scene:
         if not self.out.exists():
             if self.old is not None:
                 yield "the earlier release is gone"
+            elif ended.code == 0:
+                yield "no release although the command ended with 0"
             return
         yield from _unverified(self.out)
         # A stop may come when the new release has its name already; a failure may not.
         manifest = self.out / "manifest.json"
-        if ended.code in (1, 2) and manifest.exists() and manifest.read_bytes() != self.old:
+        new = manifest.exists() and manifest.read_bytes() != self.old
+        if ended.code in (1, 2) and new:
             yield f"a new release although the command ended with {ended.code}"
+        if ended.code == 0 and not new:
+            yield "the earlier release although the command ended with 0"
 
     def _left(self) -> list[Path]:
         found = [*self.folder.iterdir(), *self.scratch.iterdir()]
@@ -168,12 +153,13 @@ def _ended(process: subprocess.Popen[bytes]) -> Ended:
     return Ended(process.returncode, err.decode("utf-8", "replace"))
 
 
-def stopped_while_writing(scene: Scene, rng: Random, operations: int) -> Iterator[str]:
+def stopped_while_writing(
+    scene: Scene, ready: Ready, rng: Random, operations: int
+) -> Iterator[str]:
     """A signal at one of the operations on files."""
     sign, number = rng.choice(SIGNALS), rng.randint(1, operations)
-    words = [str(number), str(int(sign)), ".tamis-draft-", *scene.command("--force")]
-    ended = _ended(scene.start(*words, code=WITHIN))
-    right = -signal.SIGKILL if sign == signal.SIGKILL else 130
+    ended = Ended(*ready.ran(scene.command("--force"), number, sign))
+    right = 130 if sign in CLEANED else -sign
     if ended.code not in (right, 0):
         yield f"{sign.name} at operation {number} ended with {ended.code}"
     if ended.code == 130 and STOPPED not in ended.err:
@@ -205,11 +191,10 @@ def _limited(what: int, most: int) -> Callable[[], None]:
     return limit
 
 
-def disk_full(scene: Scene, rng: Random) -> Iterator[str]:
+def disk_full(scene: Scene, ready: Ready, rng: Random) -> Iterator[str]:
     """No file may be longer than some bytes."""
-    most = int(10 ** rng.uniform(1, 4.3))
-    environment = _limited(resource.RLIMIT_FSIZE, most)
-    ended = _ended(scene.start(*scene.command("--force"), limit=environment))
+    most = int(10 ** rng.uniform(3, 5))
+    ended = Ended(*ready.ran(scene.command("--force"), longest=most))
     if ended.code == 1 and "no room to write" not in ended.err and "disk is full" not in ended.err:
         yield f"files of at most {most} bytes: the message does not say that there is no room"
     if ended.code not in (0, 1):
@@ -276,7 +261,6 @@ def two_at_once(scene: Scene, rng: Random) -> Iterator[str]:
 
 
 HAPPENINGS = {
-    "disk full": disk_full,
     "out of memory": out_of_memory,
     "read-only folder": read_only,
     "table that changes while it is read": changing_input,
@@ -284,14 +268,13 @@ HAPPENINGS = {
 }
 
 
-def rehearsed(scene: Scene, tally: Tally) -> tuple[int, float]:
+def rehearsed(scene: Scene, ready: Ready, tally: Tally) -> tuple[int, float]:
     """How many operations on files, and how many seconds, an undisturbed command takes."""
-    ended = _ended(scene.start("0", "0", ".tamis-draft-", *scene.command(), code=WITHIN))
-    tally.check(ended.code == 0, f"the undisturbed command ended with {ended.code}")
-    words = ended.err.rpartition("operations: ")[2]
+    code, said = ready.ran(scene.command())
+    tally.check(code == 0, f"the undisturbed command ended with {code}")
     started = time.monotonic()
     _ended(scene.start(*scene.command("--force")))
-    return int(words or 1), time.monotonic() - started
+    return int(said.rpartition("operations: ")[2] or 1), time.monotonic() - started
 
 
 def run(tally: Tally, most: int = 200, seed: int = 0) -> None:
@@ -299,19 +282,23 @@ def run(tally: Tally, most: int = 200, seed: int = 0) -> None:
     rng = Random(seed)
     with tempfile.TemporaryDirectory() as place:
         scene = Scene(Path(place))
-        operations, seconds = rehearsed(scene, tally)
-        for number in tally.until(most):
-            _prepare(scene, earlier=rng.random() < 0.7)
-            if number % 4:
-                found = stopped_while_writing(scene, rng, operations)
-                _count(tally, scene, "signal at an operation on files", found)
-            else:
-                found = stopped_at_a_time(scene, rng, seconds)
-                _count(tally, scene, "signal at a time", found)
-            if number % 2 == 0:
+        with closing(Ready(scene.folder, scene.scratch)) as ready:
+            operations, seconds = rehearsed(scene, ready, tally)
+            for number in tally.until(most):
                 _prepare(scene, earlier=rng.random() < 0.7)
-                kind = list(HAPPENINGS)[number // 2 % len(HAPPENINGS)]
-                _count(tally, scene, kind, HAPPENINGS[kind](scene, rng))
+                if number % 5:
+                    found = stopped_while_writing(scene, ready, rng, operations)
+                    _count(tally, scene, "signal at an operation on files", found)
+                else:
+                    found = stopped_at_a_time(scene, rng, seconds)
+                    _count(tally, scene, "signal at a time", found)
+                if number % 4 == 2:
+                    _prepare(scene, earlier=rng.random() < 0.7)
+                    _count(tally, scene, "disk full", disk_full(scene, ready, rng))
+                if number % 4 == 0:
+                    _prepare(scene, earlier=rng.random() < 0.7)
+                    kind = list(HAPPENINGS)[number // 4 % len(HAPPENINGS)]
+                    _count(tally, scene, kind, HAPPENINGS[kind](scene, rng))
 
 
 def _count(tally: Tally, scene: Scene, kind: str, found: Iterator[str]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+MINUTE = 60.0
 
 
 @dataclass
@@ -43,9 +46,13 @@ class Tally:
 
     def until(self, most: int) -> Iterator[int]:
         """Numbers from 0, as long as there is time and fewer than `most` were given."""
+        said = time.monotonic()
         for number in range(most):
             if self.left <= 0:
                 return
+            if time.monotonic() - said > MINUTE:
+                said = time.monotonic()
+                print(f"{self.part}: {self.total:,} tried so far", file=sys.stderr, flush=True)
             yield number
 
     def check(self, holds: bool, what: str) -> None:

@@ -13,9 +13,11 @@ import tamis
 SOURCE = Path(tamis.__file__).parent
 ORDER = [
     "errors",
+    "notebook",
     "table",
     "release",
     "files",
+    "statistical_file",
     "table_file",
     "charts",
     "cuts",
@@ -103,7 +105,7 @@ def test_ranks_are_pure_arithmetic():
         if name.startswith("tamis.rank")
         for m in imported(tree)
     }
-    assert others <= {"rank", "errors", "charts"}
+    assert others <= {"rank", "errors", "notebook", "charts"}
 
 
 def test_what_verifies_a_release_is_not_what_chose_it():
@@ -114,5 +116,8 @@ def test_what_verifies_a_release_is_not_what_chose_it():
             seen.add(name)
             asked += imported(MODULES[name])
     layers = {package(m) for m in seen - {"tamis"}}
-    assert layers <= {"errors", "table", "release", "table_file", "files", "publish"}
+    assert layers <= {
+        *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
+        "publish",
+    }
     assert len(seen) > 5

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.coarsen.search import coarsened as coarsened
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
+    from tamis.dp.marginals import DPMarginals as DPMarginals
     from tamis.dp.partition import DPPartition as DPPartition
     from tamis.dp.selector import PrivateSelector as PrivateSelector
     from tamis.dp.synthesiser import DPSynthesiser as DPSynthesiser
@@ -49,8 +50,12 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.learn.cv import paired_t_test as paired_t_test
     from tamis.learn.subset_scores import SubsetScores as SubsetScores
     from tamis.perturb.flip import RandomFlip as RandomFlip
+    from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
     from tamis.perturb.noise import UniformNoise as UniformNoise
+    from tamis.perturb.pram import Pram as Pram
+    from tamis.perturb.rank_swap import RankSwap as RankSwap
+    from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publish.bundle import publish as publish
     from tamis.publish.verify import verify as verify
     from tamis.rank.evaluation import evaluation as evaluation
@@ -87,15 +92,20 @@ _HOME = {
     "Constraints": "tamis.coarsen.classes",
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
+    "DPMarginals": "tamis.dp.marginals",
     "DPPartition": "tamis.dp.partition",
     "DPSynthesiser": "tamis.dp.synthesiser",
     "Folds": "tamis.learn.cv",
     "GaussianNoise": "tamis.perturb.noise",
     "Ladder": "tamis.coarsen.ladder",
+    "LocalSuppression": "tamis.perturb.suppression",
     "Measure": "tamis.evaluate.curve",
+    "Microaggregation": "tamis.perturb.microaggregation",
     "Outcome": "tamis.flow",
+    "Pram": "tamis.perturb.pram",
     "PrivateSelector": "tamis.dp.selector",
     "RandomFlip": "tamis.perturb.flip",
+    "RankSwap": "tamis.perturb.rank_swap",
     "Release": "tamis.release",
     "Roles": "tamis.table",
     "Rule": "tamis.rules",

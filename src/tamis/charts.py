@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from tamis.files import written
+from tamis.notebook import in_short
+
 INK, SOFT, GRID = "#1f2733", "#5b6675", "#dfe4ea"
 BLUE, ORANGE, GREEN, RED = "#1f5fbf", "#b4540a", "#1b7a4b", "#b3261e"
 COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
@@ -99,8 +102,17 @@ class Picture:
         )
         return "\n".join([head, words, *self._parts, "</svg>\n"])
 
-    def write(self, path: str | Path) -> None:
-        Path(path).write_text(self.svg(), encoding="utf-8")
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        width, height = self._size
+        return in_short(self, shortened(_clean(self._title), 100), f"{width:g} x {height:g}")
+
+    def save(self, path: str | Path) -> None:
+        """Write an SVG file, whole or not at all."""
+        with written(path) as draft:
+            draft.write_text(self.svg(), encoding="utf-8")
 
 
 def _number(value: object) -> str:

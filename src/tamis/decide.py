@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tamis.errors import CannotMeet, InputError, listed
+from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.choice import chosen
-from tamis.evaluate.scorecard import Row, Scorecard
+from tamis.evaluate.in_population import InPopulation
+from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
+from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
+from tamis.release import Release
 from tamis.select.front import undominated
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 Choice = Literal["value", "ranks"]
 
@@ -90,10 +96,17 @@ def _broken_promises(row: Row) -> list[Failure]:
     found = []
     for promise in row.release.promises:
         equal = promise.name == "k_anonymity"
-        reached = (row.assessment.k_anonymity if equal else row.assessment.containment) or 0
+        contained = row.assessment.containment_with
+        reached = (
+            (row.assessment.k_anonymity or 0)
+            if equal
+            else contained(promise.absences, promise.at_least)
+        )
         if reached < promise.at_least:
             unit = row.release.unit
             who = f"{unit} alike" if equal else HOLDERS[unit]
+            if promise.absences:
+                who += f" and lack up to {plural(promise.absences, 'thing')} that are known"
             words = (
                 f"k = {promise.at_least} requires {promise.at_least} {who}, but the smallest group "
                 f"has {reached} ({promise.at_least - reached} too few)"
@@ -126,6 +139,20 @@ def beyond(
             short = f"{name} {value:.4g}{where}, not {limit.side} {limit.bound:.4g}"
             found.append(Failure(words, short, gap / max(abs(limit.bound), 0.01)))
     return tuple(found)
+
+
+def found_there(release: Release, population: InPopulation, most: float) -> tuple[Failure, ...]:
+    """That too many people of a release would be found in the population."""
+    if not population.covers(release):
+        words = "its columns are not those of the register, so people cannot be counted there"
+        return (Failure(words, words, 1.0),)
+    measured = population.risk_of(release)
+    if measured is None or measured.risk <= most:
+        return ()
+    name, gap = "share of people found in the population", measured.risk - most
+    words = f"the {name} must be at most {most:.4g} but is {measured.risk:.4g} ({gap:.2g} too much)"
+    short = f"{name} {measured.risk:.4g}, not at most {most:.4g}"
+    return (Failure(words, short, gap / max(most, 0.01)),)
 
 
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}
@@ -163,6 +190,39 @@ class Decision:
     caution: float = 1.0
     allow_useless: bool = False
 
+    def __repr__(self) -> str:
+        card, kept, told = self.scorecard, self.chosen.value("kept"), self.chosen.value("told")
+        return in_short(
+            self,
+            f"{quoted(self.chosen.release.name, 70)} of {plural(len(card.rows), 'release')}",
+            None if kept is None else f"keeps {share_words(kept)}",
+            None if told is None else f"tells {share_words(told)}",
+        )
+
+    def _repr_html_(self) -> str:
+        lines = [[*line_of(row), self._fate(row)] for row in self.scorecard.rows]
+        return html_table(f"Decision: {self.chosen.release.name}", [*HEADS, ""], lines)
+
+    def _fate(self, row: Row) -> str:
+        if row is self.chosen:
+            return "chosen"
+        return "; ".join(failure.short for failure in self.failures.get(row.release.name, ()))
+
+    def plot(self, what: Literal["front", "weights"] = "front") -> Picture:
+        """The choice as a picture.
+
+        Parameters
+        ----------
+        what : {"front", "weights"}
+            Every release by what it keeps and tells, with the front and the choice; or which
+            release would win by ranks under which weights.
+        """
+        if what == "weights":
+            return self.ranks.plot([row.release.name for row in self.ranked])
+        from tamis.evaluate.plane import plane_picture
+
+        return plane_picture(self.scorecard, self.front, self.chosen, set(self.failures))
+
     @property
     def front(self) -> list[Row]:
         """The releases that meet all limits and that no other such beats in kept and told.
@@ -176,6 +236,18 @@ class Decision:
             (i,): (float(measured.kept[n]), float(measured.told[n])) for i, n in enumerate(at)
         }
         return [rows[i] for (i,) in undominated(points)]
+
+    def runners_up(self, few: int) -> list[Row]:
+        """Of the front without its ends and the chosen one, the few that are worth most."""
+        measured, card = self.scorecard.compared.choosing, self.scorecard
+
+        def worth(row: Row) -> float:
+            number = card.number(row)
+            return float(measured.kept[number] - self.caution * measured.told[number])
+
+        passed = (self.chosen, card.baseline, card.floor)
+        others = [row for row in self.front if not any(row is each for each in passed)]
+        return sorted(others, key=worth, reverse=True)[:few]
 
 
 def decide(

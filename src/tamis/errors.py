@@ -85,3 +85,30 @@ class Progress(Protocol):
     """Told what is being done, how much is done and how much there is; 0: nobody knows."""
 
     def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
+
+
+class Onward:
+    """How far all steps together are, from 0 to 1: it never goes back.
+
+    How many steps will come is not known. So each has half of what those before it left; it begins
+    where another total, or less done than before, is told.
+
+    Examples
+    --------
+    >>> far = Onward()
+    >>> [far.tell(done, 4) for done in (0, 2, 0, 2)]
+    [0.0, 0.25, 0.25, 0.4375]
+    """
+
+    def __init__(self) -> None:
+        self.share = self._begin = 0.0
+        self._done = self._total = 0
+
+    def tell(self, done: int, total: int) -> float:
+        """Take what is told of a step, and return how far all of them are."""
+        if total != self._total or done < self._done:
+            self._begin = self.share
+        self._done, self._total = done, total
+        of_step = min(done / total, 1.0) if total else 0.0
+        self.share = max(self.share, self._begin + (1 - self._begin) / 2 * of_step)
+        return self.share

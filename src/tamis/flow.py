@@ -9,34 +9,41 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tamis.attack.beside import HandedOn
-from tamis.attack.quick import QuickAttack, quick_attack
+from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, taken
+from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, found_there, taken
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.learn.models import attackers, seeded
+from tamis.notebook import in_short
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
 from tamis.propose.problem import Problem
 from tamis.propose.screen import screened
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
-from tamis.release import Recipe, Release, released
+from tamis.release import MOST_ABSENCES, Recipe, Release, released
+from tamis.risk.absences import check_absences
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance
+from tamis.risk.population import PopulationRisk
+from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.table import Table
 
 if TYPE_CHECKING:
     from typing import Self
 
-Format = Literal["csv", "parquet", "long", "svm", "auto"]
+Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
+MOST_SUPPRESSED = 0.5
+"""The largest share that may be left out: of what is left, most must still be what there was."""
 EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
 
@@ -51,10 +58,16 @@ class Settings:
         Everybody must hide among at least k people, as identified by the table's identifiers;
         where there are none, each row counts as a person. It does not apply to synthetic rows,
         which describe no real person.
+    absences : int
+        In columns of 0 and 1, k people must fit whatever a person has, and up to so many things
+        that a person lacks; 0 to 4.
     l, l_kind, c, t, t_distance : optional
         What is asked of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
         distance).
+    max_suppressed : float
+        The largest share of people (of rows, where each is a person) who may be left out so that
+        all others keep k, l and t.
     epsilon : float, optional
         Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
         then proposes them.
@@ -77,6 +90,11 @@ class Settings:
         The most columns to release.
     max_lost_rules : float, optional
         The largest share of rules that may be lost.
+    max_population_risk : float, optional
+        The largest share of the released people whom somebody who matches them with the whole
+        population may be expected to find; see `PopulationRisk.risk`.
+    sampling : float, optional
+        The share of the population that is in the table, where no register of it is given.
     weights : mapping of factor to weight
         Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
     classifier : str
@@ -94,14 +112,16 @@ class Settings:
     search_rows : int
         The most rows to learn from, choose by and report on, together; of larger tables a sample
         is drawn. Promises count all rows.
-    format : {"csv", "parquet", "long", "svm", "auto"}
-        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1. `auto` is `csv`,
+    format : {"csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"}
+        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1; `sav` is for
+        SPSS, `dta` for Stata. `auto` is `csv`,
         and `long` for more than 200 such columns.
     seed : int
         For every random draw. It is recorded, but not published.
     """
 
     k: int = 5
+    absences: int = 0
     l: int | None = None  # noqa: E741 - its name in the field
     l_kind: Kind = "distinct"
     c: float = 3.0
@@ -117,6 +137,8 @@ class Settings:
     min_performance: float | None = None
     max_features: int | None = None
     max_lost_rules: float | None = None
+    max_population_risk: float | None = None
+    sampling: float | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = "nb"
     attackers: tuple[str, ...] = ("c45", "nb")
@@ -126,6 +148,7 @@ class Settings:
     take: str | None = None
     format: Format = "csv"
     seed: int = 0
+    max_suppressed: float = 0.0
 
     def __post_init__(self) -> None:
         _ = self.anonymity  # checks what is asked of groups
@@ -133,27 +156,45 @@ class Settings:
             raise InputError(
                 f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
             )
+        check_absences(self.absences, MOST_ABSENCES)
         if self.choose not in get_args(Choice):
             raise InputError(f"choose must be value or ranks, got {self.choose!r}")
         if not 0 <= self.caution < float("inf"):
             raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
-        for name in ("min_performance", "min_kept", "max_told"):
+        for name in ("min_performance", "min_kept", "max_told", "max_population_risk", "sampling"):
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
+        if not 0 <= self.max_suppressed <= MOST_SUPPRESSED:
+            raise InputError(
+                f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
+                f"{self.max_suppressed:g}"
+            )
         if self.search_rows < 100:
             raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
-            if self.anonymity.of_secrets:
+            if self.max_population_risk is not None:
                 raise InputError(
-                    "l and t are about people alike, and synthetic rows describe nobody; give "
-                    "either l and t or epsilon"
+                    "max_population_risk is about people in rows, and synthetic rows describe "
+                    "nobody; give either max_population_risk or epsilon"
+                )
+            if self.max_suppressed:
+                raise InputError(
+                    "max_suppressed leaves out real people, and synthetic rows describe nobody; "
+                    "give either max_suppressed or epsilon"
+                )
+            if self.anonymity.of_secrets or self.absences:
+                raise InputError(
+                    "l, t and absences are about people alike, and synthetic rows describe nobody; "
+                    "give either these or epsilon"
                 )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
+        if self.absences and self.max_suppressed:
+            raise InputError("absences and max_suppressed are not counted together; give either")
         _check_weights(self.weights)
         methods(self.proposing)
         attackers([self.classifier, *self.attackers])
@@ -184,9 +225,19 @@ class Settings:
         )
         return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
 
+    def __repr__(self) -> str:
+        given, usual = vars(self), vars(Settings())
+        told = [_in_words(n, v) for n, v in given.items() if n != "seed" and v != usual.get(n)]
+        return in_short(self, *(told or ["as usual"]))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, from which the same `Settings` can be made."""
         return asdict(self)
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A setting without what its mappings hold, which may be values of the table."""
+    return f"{name} {', '.join(map(str, value)) if isinstance(value, Mapping) else value}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +252,20 @@ class Outcome:
     binary: Mapping[str, Cut] | None = None
     records: BinaryTable | None = None
     """The sparse records that `table` has some columns of; `None` where it has all."""
+    population: InPopulation | None = None
+    """What is known of the population that the table was drawn from."""
+
+    @cached_property
+    def population_risk(self) -> PopulationRisk | None:
+        """Of the chosen release; `None` where nothing is known of the population."""
+        chosen = self.decision.chosen.release
+        return None if self.population is None else self.population.risk_of(chosen)
+
+    def __repr__(self) -> str:
+        return in_short(self, f"{self.decision!r} of {self.table!r}")
+
+    def _repr_html_(self) -> str:
+        return self.decision._repr_html_()
 
     @cached_property
     def close_look(self) -> CloseLook:
@@ -236,6 +301,22 @@ class Outcome:
         chosen = quick_attack(self.table, decision.chosen.release, random_state=seed)
         return None if chosen is None or everything is None else (chosen, everything)
 
+    @cached_property
+    def attacked_finalists(self) -> dict[str, QuickAttack]:
+        """What a few attackers reach with the releases that came next, by their names."""
+        rows = self.decision.runners_up(FINALISTS)
+        found = {
+            row.release.name: quick_attack(
+                self.table,
+                row.release,
+                most=OF_FINALISTS,
+                joined=False,
+                random_state=self.settings.seed,
+            )
+            for row in rows
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""
         settings = replace(self.settings, take=name)
@@ -251,6 +332,7 @@ def consider(
     ladders: Mapping[str, Ladder] | None = None,
     tell: Progress | None = None,
     handed: HandedOn | None = None,
+    register: Table | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -271,6 +353,9 @@ def consider(
     handed : HandedOn, optional
         What earlier releases of the same people told: k and the limits on what is told must hold
         for all of them together.
+    register : Table, optional
+        Everybody of whom the table is a sample, for `max_population_risk`; see
+        `tamis.evaluate.in_population.register_of`.
 
     Returns
     -------
@@ -285,6 +370,7 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    population = _population(settings, register)
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings)
@@ -295,6 +381,7 @@ def consider(
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
+    suppression = _suppression(table, split, settings, handed)
     model = seeded(settings.classifier, settings.seed)
     factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
     evaluator = Evaluator(
@@ -305,6 +392,7 @@ def consider(
         settings.seed,
         settings.anonymity if settings.anonymity.of_secrets else None,
         records,
+        suppression,
     )
     problem = Problem(
         table,
@@ -320,6 +408,8 @@ def consider(
         ladders or {},
         evaluator.anonymity,
         None if handed is None else handed.classes,
+        suppression,
+        settings.absences,
     )
     found = propose(problem, methods(settings.proposing), tell)
     baseline = released(
@@ -338,11 +428,56 @@ def consider(
         caution=settings.caution,
         # A refusal that depends on the rows would tell about them what no epsilon covers.
         allow_useless=settings.allow_useless or settings.epsilon is not None,
-        also=None if handed is None else _beside(card, handed, evaluator, settings),
+        also=_also(card, handed, evaluator, settings, population),
     )
     _warn_useless(decision, settings)
-    outcome = Outcome(table, settings, evaluator, found, decision, binary, records)
+    outcome = Outcome(table, settings, evaluator, found, decision, binary, records, population)
     return outcome if settings.take is None else outcome.taking(settings.take)
+
+
+def _suppression(
+    table: Table, split: HoldOut, settings: Settings, handed: HandedOn | None
+) -> Suppression | None:
+    """The few who may be left out; `None` where nobody may."""
+    most = most_suppressed(settings.max_suppressed, table.everybody)
+    if not most:
+        return None
+    if handed is not None:
+        raise InputError(
+            "max_suppressed leaves people out, and who is in an earlier release but not in this "
+            "one stands out; leave out --beside or --max-suppressed"
+        )
+    secret = table.frame[table.sensitive or table.target]
+    return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))
+
+
+def _population(settings: Settings, register: Table | None) -> InPopulation | None:
+    """What is known of the population; an error where a limit needs more."""
+    if settings.sampling is None and register is None:
+        if settings.max_population_risk is None:
+            return None
+        raise InputError(
+            "max_population_risk needs to know the population: give a register of it with "
+            "--population FILE, or the share that is in the table with --sampling"
+        )
+    return InPopulation(settings.sampling, register)
+
+
+def _also(
+    card: Scorecard,
+    handed: HandedOn | None,
+    evaluator: Evaluator,
+    settings: Settings,
+    population: InPopulation | None,
+) -> dict[str, tuple[Failure, ...]]:
+    """What releases do not meet besides limits on figures of the scorecard, by their names."""
+    found = {} if handed is None else _beside(card, handed, evaluator, settings)
+    if population is None or settings.max_population_risk is None:
+        return found
+    for row in card.rows:
+        failed = found_there(row.release, population, settings.max_population_risk)
+        found[row.release.name] = (*found.get(row.release.name, ()), *failed)
+    return found
 
 
 TOLD = ("told", "pbi")

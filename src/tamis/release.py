@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
+from tamis.notebook import in_short, quoted
 from tamis.table import Table
 
+if TYPE_CHECKING:
+    from typing import Self
+
 Promised = Literal["k_anonymity", "containment_anonymity"]
+MOST_ABSENCES = 4
+"""Promises about more known absences would take too long to count; k-anonymity covers them all."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,10 @@ class Recipe:
     public: Mapping[str, Any] = field(default_factory=dict)
     private: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.public)} public and {len(self.private)} private parameters"
+        return in_short(self, quoted(self.method), counts)
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -47,11 +58,18 @@ class Promise:
         The number of people.
     columns : tuple of str
         The columns an attacker may know. If empty, the attacker knows nothing that is released.
+    absences : int
+        By containment: how many things that a person lacks an attacker may know too.
     """
 
     name: Promised
     at_least: int
     columns: tuple[str, ...]
+    absences: int = 0
+
+    def __repr__(self) -> str:
+        over = plural(len(self.columns), "column")
+        return in_short(self, f"{self.name} of at least {self.at_least:,} over {over}")
 
 
 @dataclass(frozen=True)
@@ -69,6 +87,9 @@ class Coarsening:
     ladder: Mapping[str, Any]
     level: int
 
+    def __repr__(self) -> str:
+        return in_short(self, f"level {self.level} by {', '.join(self.ladder)}")
+
     @property
     def key(self) -> str:
         """Equal for equal forms."""
@@ -80,7 +101,8 @@ class Release:
     """A table as it could be published.
 
     Its rows are those of the original in the same order, so the two can be compared; the order
-    is lost on publication. Synthetic rows describe no real person and may differ in number.
+    is lost on publication. A few may be left out, see `keeping`. Synthetic rows describe no real
+    person and may differ in number.
 
     Parameters
     ----------
@@ -106,10 +128,13 @@ class Release:
         compared by some; it is measured as all of them, and never published.
     unit : {"people", "rows"}
         What counts refer to, as in `Table.unit` of the original.
+    kept : array of bool, optional
+        Which rows of the original are in it; `None`: all of them.
+    whole : Release, optional
+        Where some are not, the same release with all rows.
 
     Examples
     --------
-    >>> import polars as pl
     >>> from tamis import Roles
     >>> frame = pl.DataFrame({"age": [31, 47], "job": ["cook", "judge"], "ill": ["no", "yes"]})
     >>> whole = Table(frame, Roles(target="ill", identifiers=("job",)))
@@ -127,6 +152,8 @@ class Release:
     unit: Literal["people", "rows"] = "rows"
     forms: Mapping[str, Coarsening] = field(default_factory=dict)
     beyond: int = 0
+    kept: NDArray[np.bool_] | None = None
+    whole: Release | None = None
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -142,6 +169,17 @@ class Release:
                 f"people must have one entry per row: the table has {self.table.rows} rows, got "
                 f"{len(self.people)} entries"
             )
+
+    def __repr__(self) -> str:
+        promised = [f"{p.name} {p.at_least:,}" for p in self.promises]
+        return in_short(
+            self,
+            quoted(self.name, 70),
+            plural(self.table.rows, "row"),
+            plural(self.size, "feature"),
+            plural(len(self.forms), "coarser form") if self.forms else None,
+            *promised,
+        )
 
     @property
     def is_drawn(self) -> bool:
@@ -161,6 +199,55 @@ class Release:
     def everybody(self) -> int:
         """The number of people; the number of rows if each row is a person."""
         return self.table.rows if self.people is None else int(self.people.max()) + 1
+
+    @property
+    def of_everyone(self) -> Table:
+        """The table with all rows of the original, those that are left out included."""
+        return self.table if self.whole is None else self.whole.table
+
+    @property
+    def suppressed_rows(self) -> int:
+        """How many rows of the original are left out."""
+        return 0 if self.kept is None else int(np.count_nonzero(~self.kept))
+
+    @property
+    def suppressed_people(self) -> int:
+        """How many people are left out with all their rows."""
+        return 0 if self.whole is None else self.whole.everybody - self.everybody
+
+    def inside(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of some rows of the original that are not left out."""
+        return rows if self.kept is None else rows[self.kept[rows]]
+
+    def cells(self, column: pl.Series) -> pl.Series:
+        """The cells of a column of the original that belong to released rows."""
+        return column if self.kept is None else column.filter(pl.Series(self.kept))
+
+    def keeping(self, kept: NDArray[np.bool_]) -> Self:
+        """The same release with some rows left out.
+
+        Parameters
+        ----------
+        kept : array of bool
+            Which rows stay: those of a person all or none.
+
+        Examples
+        --------
+        >>> ages = pl.DataFrame({"age": [31, 31, 90], "ill": ["no", "yes", "no"]})
+        >>> whole = released(Table(ages).with_roles(target="ill"), ["age"], "", Recipe("hand"))
+        >>> few = whole.keeping(np.array([True, True, False]))
+        >>> few.table.rows, few.suppressed_rows
+        (2, 1)
+        """
+        table = replace(self.table, frame=self.table.frame.filter(pl.Series(kept)))
+        people = None if self.people is None else _renumbered(self.people[kept])
+        return replace(self, table=table, people=people, kept=kept, whole=self)
+
+
+def _renumbered(people: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """People without gaps in their numbers; `None` where each has one row."""
+    names, numbers = np.unique(people, return_inverse=True)
+    return None if len(names) == len(numbers) else numbers.astype(np.int64)
 
 
 def released(

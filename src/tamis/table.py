@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed, listed_as
+from tamis.errors import InputError, listed, listed_as, plural
+from tamis.notebook import html_table, in_short, quoted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -91,6 +92,16 @@ class Roles:
                         "give each column one role"
                     )
                 taken[column] = role
+
+    def __repr__(self) -> str:
+        many = (("quasi-identifier", self.quasi), ("identifier", self.identifiers))
+        return in_short(
+            self,
+            self.target and f"target {quoted(self.target)}",
+            self.sensitive and f"sensitive {quoted(self.sensitive)}",
+            *(plural(len(names), noun) for noun, names in many if names),
+            plural(len(self.dropped), "dropped column") if self.dropped else None,
+        )
 
     def named(self) -> list[str]:
         """All columns that have a role, in the order of the roles."""
@@ -217,6 +228,36 @@ class Table:
     def kind(self, column: str) -> Kind:
         """`"number"`, `"date"` (also with a time of day) or `"nominal"`."""
         return kind_of(self.frame.schema[column])
+
+    def role(self, column: str) -> str:
+        """What a column is for, in words.
+
+        >>> Table(pl.DataFrame({"age": [31], "ill": ["no"]}), Roles(target="ill")).role("ill")
+        'target'
+        """
+        if column in self.roles.identifiers:
+            return "identifier"
+        named = {"target": self.roles.target, "sensitive": self.roles.sensitive}
+        words = ", ".join(word for word, name in named.items() if name == column)
+        return words or ("quasi-identifier" if column in self.quasi else "feature")
+
+    def __repr__(self) -> str:
+        roles = self.roles
+        return in_short(
+            self,
+            plural(self.rows, "row"),
+            plural(len(self.features), "feature"),
+            roles.target and f"target {quoted(roles.target)}",
+            roles.sensitive and f"sensitive {quoted(roles.sensitive)}",
+        )
+
+    def _repr_html_(self) -> str:
+        lines = (
+            [c, self.role(c), self.kind(c), self.frame.get_column(c).null_count()]
+            for c in self.frame.columns
+        )
+        title = f"Table: {plural(self.rows, 'row')}, {plural(self.frame.width, 'column')}"
+        return html_table(title, ["column", "role", "kind", "missing"], lines)
 
     def native(self) -> Any:
         """The frame in its original library: what came in as pandas goes out as pandas."""

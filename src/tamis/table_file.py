@@ -16,14 +16,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError
+from tamis.statistical_file import (
+    read_sheet,
+    read_statistical,
+    write_sheet,
+    write_statistical,
+)
 from tamis.table import bare, one_form
 
-Format = Literal["csv", "parquet"]
+Format = Literal["csv", "parquet", "sav", "dta", "xlsx"]
 
 RULE = (
     "Text that begins with = + - @ (full-width forms too), a tab or a line break, ignoring "
@@ -33,6 +39,9 @@ RULE = (
 HOW: dict[str, dict[str, str]] = {
     "csv": {"missing": "an empty cell", "texts": RULE},
     "parquet": {"missing": "null", "texts": "as they are"},
+    "sav": {"missing": "system missing", "texts": "codes from 1, with value labels"},
+    "dta": {"missing": ".", "texts": "codes from 1, with value labels"},
+    "xlsx": {"missing": "an empty cell", "texts": "as they are, never formulas"},
 }
 """How each format represents missing cells and text, in words."""
 
@@ -46,7 +55,14 @@ _NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -> None:
     """Write rows in one form; the format is told by the name of the file where none is given."""
     frame = one_form(frame, texts=True)
-    if (format or format_named(path)) == "parquet":
+    kind = format or format_named(path)
+    if kind in ("sav", "dta"):
+        write_statistical(frame, path, kind)
+        return
+    if kind == "xlsx":
+        write_sheet(frame, path)
+        return
+    if kind == "parquet":
         # Statistics would add nothing; a file without them contains only the rows.
         frame.write_parquet(path, statistics=False)
         return
@@ -86,23 +102,45 @@ def format_named(path: str | Path) -> Format:
     >>> format_named("out/rows.parquet")
     'parquet'
     """
-    suffix = Path(path).suffix
-    if suffix == ".csv":
-        return "csv"
-    if suffix == ".parquet":
-        return "parquet"
-    raise InputError(f"--output must end in .csv or .parquet, got {Path(path).name}")
+    formats: tuple[Format, ...] = get_args(Format)
+    for format in formats:
+        if Path(path).suffix == f".{format}":
+            return format
+    endings = ", ".join(f".{format}" for format in formats)
+    raise InputError(f"--output must end in one of {endings}, got {Path(path).name}")
 
 
 def read_raw(path: Path, format: Format) -> pl.DataFrame:
     """The cells of a written file as they are: in csv all are text, with the apostrophes."""
     try:
+        if format in ("sav", "dta", "xlsx"):
+            return _read_labelled(path, format)
         data = path.read_bytes()
         with panics_unheard():
             if format == "parquet":
                 return pl.read_parquet(data)
             # polars leaves doubled quotes in the names of columns.
-            return pl.read_csv(data, infer_schema=False, new_columns=_headers(data))
+            return pl.read_csv(data, infer_schema=False, new_columns=_headers(_text(data)))
+    except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
+        raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
+
+
+def _read_labelled(path: Path, format: Format) -> pl.DataFrame:
+    frame = read_sheet(path) if format == "xlsx" else read_statistical(path, format)
+    return frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
+
+
+def raw_parts(path: Path, format: Format, rows: int) -> Iterator[pl.DataFrame]:
+    """The cells of a written file as `read_raw` gives them, so many rows at a time."""
+    try:
+        with panics_unheard():
+            if format == "parquet":
+                cells = pl.scan_parquet(path, glob=False)
+            else:
+                with path.open(encoding="utf-8", newline="") as file:
+                    headers = _headers(file)
+                cells = pl.scan_csv(path, infer_schema=False, new_columns=headers, glob=False)
+            yield from cells.collect_batches(chunk_size=rows)
     except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
         raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
 
@@ -135,8 +173,12 @@ def read_written(path: Path, format: Format) -> pl.DataFrame:
     return undone(frame) if format == "csv" else frame
 
 
-def _headers(data: bytes) -> list[str]:
-    names = next(csv.reader(TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")), [])
+def _text(data: bytes) -> TextIOWrapper:
+    return TextIOWrapper(BytesIO(data), encoding="utf-8", newline="")
+
+
+def _headers(lines: Iterable[str]) -> list[str]:
+    names = next(csv.reader(lines), [])
     if len(set(names)) < len(names):
         raise ValueError("two columns have the same name")
     return names

@@ -1,10 +1,14 @@
 """`tamis attack` on files and on published folders."""
 
 import json
+import shutil
+import warnings
 
+import numpy as np
+import polars as pl
 import pytest
 
-from tamis import Settings, consider, publish
+from tamis import Settings, consider, publish, read_table
 from tamis.datasets import patients
 
 ROLES = ("--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient")
@@ -84,3 +88,41 @@ def test_what_cannot_be_attacked_is_said_without_a_cell(run, files, tmp_path):
     code, _, err = run("attack", files / "original.csv", files / "out.csv", *ROLES, "--errors", "x")
     assert code == 2
     assert "shares separated by commas" in err
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
+    folder = tmp_path_factory.mktemp("drawn")
+    draws = np.random.default_rng(0)
+    ill = draws.random(300) < 0.5
+    has = {f"t{i}": (draws.random(300) < np.where(ill, 0.1, 0.9)).astype(int) for i in range(4)}
+    pl.DataFrame({**has, "ill": np.where(ill, "yes", "no")}).write_csv(folder / "t.csv")
+    dp = {"kinds": ["selected"], "bounds": {"ill": ["no", "yes"]}, "features": 2}
+    settings = Settings(epsilon=4.0, methods={"dp": dp}, attackers=("nb",))
+    with warnings.catch_warnings():  # whether so few rows teach anything is not what is tried
+        warnings.simplefilter("ignore")
+        publish(consider(read_table(folder / "t.csv", target="ill"), settings), folder / "out")
+    return folder
+
+
+def test_the_command_tries_it_on_a_drawn_release(run, drawn):
+    args = ("--target", "ill", "--people", 20, "--shadows", 12)
+    code, out, err = run("attack", drawn / "t.csv", drawn / "out", *args)
+    assert code == 0, err
+    assert "epsilon = 4 allows 98.2%" in " ".join(out.split())
+    code, out, _ = run("attack", drawn / "t.csv", drawn / "out", *args, "--json")
+    (found,) = [a for a in json.loads(out)["attacks"] if "shadow" in a["attacker"]]
+    assert found["details"]["within"]
+    assert found["details"]["runs"] == 12
+
+
+def test_a_damaged_budget_is_said(run, drawn, tmp_path):
+    shutil.copytree(drawn / "out", tmp_path / "out")
+    content = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    del content["budget"]["domain"]
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(content))
+    code, _, err = run(
+        "attack", drawn / "t.csv", tmp_path / "out", "--target", "ill", "--people", 8
+    )
+    assert (code, "damaged" in err) == (1, True)

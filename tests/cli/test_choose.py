@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tamis.flow import Settings
+
 SCORES = """release,accuracy,pbi,features
 all,0.74,0.0,8
 few,0.75,0.01,2
@@ -74,3 +76,19 @@ def test_what_is_refused(run, scores, args, said):
     result = run("choose", scores, *args)
     assert result.code == 2
     assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("names", "weights"),
+    [
+        (("performance", "privacy", "size"), {"performance": 0.5, "privacy": 0.25, "size": 0.25}),
+        (("accuracy", "pbi"), {"accuracy": 0.5, "pbi": 0.5}),
+    ],
+)
+def test_where_nobody_weighs_the_weights_are_those_of_every_command(run, tmp_path, names, weights):
+    path = tmp_path / "scores.csv"
+    path.write_text(",".join(("release", *names)) + "\n" + "a" + ",1" * len(names) + "\n")
+    factors = [part for name in names for part in ("--factor", f"{name}:max")]
+    assert json.loads(run("choose", path, *factors, "--json").out)["weights"] == weights
+    if len(names) == 3:
+        assert weights == Settings().weights

@@ -10,6 +10,7 @@ import pytest
 
 from tamis.cli.coarsen import METRICS
 from tamis.coarsen import metrics
+from tamis.risk.diversity import l_diversity
 
 
 @pytest.fixture
@@ -56,6 +57,19 @@ def test_the_file_is_as_anonymous_as_the_answer_says(run, table, flags, tmp_path
     assert found["proven"] == (search == "exact")
 
 
+@pytest.mark.parametrize("search", ["exact", "local"])
+@pytest.mark.parametrize("kind", ["entropy", "recursive"])
+def test_other_kinds_of_l_hold_in_the_file(run, table, tmp_path, search, kind):
+    out = tmp_path / "out.csv"
+    how = ("--sensitive", "job", "--quasi", "age", "--drop", "who,ill", "--l-kind", kind)
+    code, _, err = run(
+        "coarsen", table, *how, "--l", 2, "--c", 2, "--k", 2, "--search", search, "-o", out
+    )
+    assert code == 0, err
+    found = l_diversity(pl.read_csv(out, infer_schema=False), "job", recursive_l=2)
+    assert found.recursive_c < 2 if kind == "recursive" else found.entropy > 2 - 1e-9
+
+
 def test_words_say_levels_and_score(run, table, flags):
     code, out, _ = run("coarsen", table, *flags, "--l", 2, "--t", 0.4)
     assert code == 0
@@ -67,7 +81,7 @@ def test_words_say_levels_and_score(run, table, flags):
     ("more", "code", "words"),
     [
         (("--k", "500"), 1, "at most 0 may be"),
-        (("--search", "learning", "--metric", "height"), 2, "leave out --max-suppressed"),
+        (("--search", "learning", "--metric", "height"), 2, "leave out --metric"),
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
         (("--max-suppressed", "2"), 2, "0<=x<=1"),

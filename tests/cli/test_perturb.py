@@ -93,7 +93,7 @@ def test_flipped_records_are_k_anonymous_in_the_file(run, records, tmp_path) -> 
     assert "of the cells were flipped" in words
 
 
-@pytest.mark.parametrize("method", ["dp-histogram", "dp-partition"])
+@pytest.mark.parametrize("method", ["dp-histogram", "dp-marginals", "dp-partition"])
 def test_private_tables_are_drawn_within_their_bounds(run, table, bounds, tmp_path, method) -> None:
     out = tmp_path / "drawn.csv"
     roles = ["--target", "ill", "--identifier", "name", "--bounds", bounds, "--bins", 3]

@@ -149,3 +149,13 @@ def test_other_wrong_usage_ends_with_code_2(run, original, released, tmp_path):
         code, _, err = run("retain", original, released, "--target", "ill", *args)
         assert code == 2
         assert said in err
+
+
+def test_a_rule_file_that_matches_few_rows_says_how_few(run, original, released, tmp_path):
+    few, all_rows = tmp_path / "few.txt", tmp_path / "all.txt"
+    few.write_text("age > 1000 -> no\n")
+    all_rows.write_text("age > 0 -> no\n")
+    args = ("retain", original, released, "--target", "ill", "--rules")
+    rows = len(original.read_text().splitlines()) - 1
+    assert f"the rules match 0 of {rows} rows (0.0%)" in run(*args, few).err
+    assert "the rules match" not in run(*args, all_rows).err

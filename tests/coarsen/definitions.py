@@ -52,11 +52,23 @@ def distance(table: PlainTable, rows: list[int], how: str) -> float:
     return sum(map(abs, itertools.accumulate(differences))) / max(1, len(usual) - 1)
 
 
+def diverse(table: PlainTable, rows: list[int], asked: Any) -> bool:
+    """Whether the people who have each value are as evenly many as entropy or recursive l asks."""
+    counts = Counter(value for _, value in {(table.person(r), table.values[r]) for r in rows})
+    falling, total = sorted(counts.values(), reverse=True), sum(counts.values())
+    if asked.kind == "entropy":
+        entropy = -sum(n / total * math.log(n / total) for n in falling)
+        return bool(math.exp(entropy) >= asked.l - 1e-9)
+    return bool(asked.kind == "distinct" or falling[0] < asked.c * sum(falling[asked.l - 1 :]))
+
+
 def fits(table: PlainTable, rows: list[int], asked: Any) -> bool:
     people = len({table.person(r) for r in rows})
     if people < asked.k:
         return False
     if asked.l is not None and min(people, len({table.values[r] for r in rows})) < asked.l:
+        return False
+    if asked.l is not None and not diverse(table, rows, asked):
         return False
     return asked.t is None or distance(table, rows, asked.distance) <= asked.t
 

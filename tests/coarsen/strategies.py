@@ -43,6 +43,8 @@ constraints = st.builds(
     l=st.none() | st.integers(1, 3),
     t=st.none() | st.sampled_from([0.0, 0.21, 0.51, 1.0]),
     distance=st.sampled_from(["equal", "ordered"]),
+    kind=st.sampled_from(["distinct", "entropy", "recursive"]),
+    c=st.sampled_from([0.7, 1.0, 1.5, 3.0]),
 )
 
 

@@ -16,12 +16,16 @@ from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError
+from tamis.publish.coarse_columns import stated, stated_form
+from tamis.publish.labels import wrong_labels
+from tamis.release import Coarsening
 
 DAYS = pl.Series("when", [date(2021, 5, 3), date(1999, 12, 31), None])
 DESCRIPTIONS: dict[str, dict[str, Any]] = {
     "cuts": {"cuts": [[20, 30, 40, 60], [30, 60]]},
     "width": {"width": [5, 10, 20], "top": 90},
     "fraction": {"width": [0.1, 0.5], "bottom": -1, "top": 2.25},
+    "ends": {"ends": [{"top": 90}, {"bottom": 10, "top": 60}]},
     "keep": {"keep": [3, 1]},
     "common": {"common": [["1", "7", "x"], ["7"]]},
     "groups": {"groups": [{"low": ["1", "2"], "high": ["9"]}], "unlisted": "other"},
@@ -266,3 +270,50 @@ def test_all_missing_and_empty_columns_climb():
     assert ladder.hierarchy(nothing).codes.tolist() == [0, 0]
     assert ladder.apply(nothing.head(0), 1).to_list() == []
     assert np.array_equal(ladder.hierarchy(nothing).hierarchy.groups[1], [0])
+
+
+@pytest.mark.parametrize(
+    "description",
+    [{"top": 90}, {"bottom": 18, "top": 90}, {"ends": [{"top": 90}, {"bottom": 20, "top": 80}]}],
+)
+def test_only_the_ends_are_coded_and_all_between_stay(description) -> None:
+    ladder = Ladder.from_dict("age", description)
+    ages = pl.Series("age", [3, 17, 18, 43, 79, 80, 89, 90, 104, None])
+    for level in range(1, ladder.top):
+        ends = ladder.to_dict()["ends"][level - 1]
+        bottom, top = ends.get("bottom", float("-inf")), ends.get("top", float("inf"))
+        expected = [a and (f"< {bottom}" if a < bottom else str(min(a, top))) for a in ages]
+        expected = [f">= {top}" if label == str(top) else label for label in expected]
+        labels = ladder.apply(ages, level)
+        assert labels.to_list() == expected
+        said = stated(Coarsening(description, level), ages, k=2)
+        assert not wrong_labels(labels, said)
+        assert wrong_labels(pl.Series(["95"]), said)
+        assert wrong_labels(pl.Series([">= 70"]), said)
+        again = stated_form(said)
+        assert Ladder.from_dict("age", again.ladder).apply(ages, 1).to_list() == expected
+    assert Ladder.from_dict("age", ladder.to_dict()) == ladder
+    assert ladder.hierarchy(ages).hierarchy.widths[-1] == 1
+
+
+def test_days_have_ends_too() -> None:
+    ladder = Ladder.from_dict("born", {"bottom": "1940-01-01"})
+    days = pl.Series("born", ["1931-05-05", "1950-06-07"]).str.to_date()
+    assert ladder.apply(days, 1).to_list() == ["< 1940-01-01", "1950-06-07"]
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({"bottom": 9, "top": 3}, "bottom must be below top"),
+        ({"ends": [{}]}, "needs bottom, top or both"),
+        ({"ends": [{"top": 70}, {"top": 80}]}, "level 2 is finer"),
+        ({"ends": [{"top": 70}, {"bottom": 3}]}, "level 2 is finer"),
+        ({"ends": {"top": 70}}, "a list of tables"),
+        ({"top": 70, "middle": 3}, "unknown entry 'middle'"),
+        ({"top": "high"}, "all numbers, or all dates"),
+    ],
+)
+def test_ends_that_do_not_close_in_are_refused(description, words) -> None:
+    with pytest.raises(InputError, match=words):
+        Ladder.from_dict("age", description)

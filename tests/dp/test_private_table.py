@@ -17,15 +17,17 @@ from hypothesis.extra import numpy as hnp
 from tamis import Roles, Table
 from tamis.binary.records import from_matrix
 from tamis.dp import histogram as histogram_module
+from tamis.dp import marginals as marginals_module
 from tamis.dp import partition as partition_module
 from tamis.dp.budget import Budget
 from tamis.dp.domain import axes, cell_counts, drawn_rows
 from tamis.dp.histogram import DPHistogram, shifted
+from tamis.dp.marginals import DPMarginals
 from tamis.dp.partition import DPPartition, split_grid
 from tamis.dp.selector import PrivateSelector, private_records
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
 
-BOTH: list[Any] = [DPHistogram, DPPartition]
+BOTH: list[Any] = [DPHistogram, DPMarginals, DPPartition]
 BOUNDS: dict[str, Any] = {
     "age": (0, 99),
     "dose": (0.0, 1.0),
@@ -54,7 +56,7 @@ def people(rows: int = 600) -> pl.DataFrame:
 @pytest.fixture
 def no_noise(monkeypatch):
     """Counts as they are, to look at everything but the noise."""
-    for module in (histogram_module, partition_module):
+    for module in (histogram_module, marginals_module, partition_module):
         monkeypatch.setattr(module, "laplace", lambda counts, sensitivity, epsilon: counts)
 
 
@@ -372,7 +374,9 @@ def test_labels_from_the_data_void_the_guarantee() -> None:
 
 def test_wrong_selections_are_refused() -> None:
     with pytest.raises(InputError, match="at most 17 features"):
-        private_records(records(), 18, epsilon=1.0)
+        private_records(records(), 18, epsilon=1.0, counts="histogram")
+    with pytest.raises(InputError, match="counts must be one of"):
+        private_records(records(), 3, epsilon=1.0, counts="some")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="epsilon must be"):
         private_records(records(), 3, epsilon=0)
     with pytest.raises(InputError, match="a target of two labels"):

@@ -6,11 +6,13 @@ import gzip
 from pathlib import Path
 
 import duckdb
+import narwhals as nw
 import polars as pl
 import pytest
 
 from tamis import read_table
 from tamis.engine.backend import Polars
+from tamis.engine.cells import count_rows
 from tamis.engine.sampling import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
@@ -103,3 +105,13 @@ def test_arrow_and_duckdb_files(tmp_path):
 def test_what_is_elsewhere_says_what_it_needs(tmp_path, source, words):
     with pytest.raises(InputError, match=words):
         all_rows(source, tmp_path)
+
+
+def test_nan_is_missing_though_statistics_know_of_none(engine, tmp_path):
+    """DuckDB believes the statistics of a parquet file, which leave NaN out."""
+    frame = pl.DataFrame({"*": [0.5, 1.5, float("nan")], "b": [1.0, 2.0, 3.0], "c": ["x"] * 3})
+    frame.write_parquet(tmp_path / "rows.parquet", statistics=True)
+    large = open_large(engine, str(tmp_path / "rows.parquet"))
+    assert count_rows(engine, large.frame.filter(nw.col("c0").is_null())) == 1
+    found = engine.small(large.frame).sort("c1")
+    assert found.rows() == [(0.5, 1.0, "x"), (1.5, 2.0, "x"), (None, 3.0, "x")]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import warnings
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -17,6 +19,7 @@ from fuzz import claims, damaged, kills, privacy
 from fuzz.doors import DOORS, MARK
 from fuzz.mutate import mutated
 from fuzz.page import kept, written
+from fuzz.ready import Ready
 from fuzz.tally import Tally
 from tamis.errors import InputError
 
@@ -137,6 +140,17 @@ def test_what_a_stopped_command_leaves_is_noticed(tmp_path):
     scene.out.rmdir()
     scene.old = b"{}"
     assert list(scene.wrong(fine)) == ["the earlier release is gone"]
+
+
+def test_a_stop_between_imports_and_end_is_as_of_the_real_command(tmp_path):
+    scene = kills.Scene(tmp_path)
+    with closing(Ready(scene.folder, scene.scratch)) as ready:
+        code, said = ready.ran(["release", "none.svm", "--out", "out"])
+        assert (code, "operations: 0" in said) == (2, True)
+        for sign, right in ((signal.SIGKILL, -9), (signal.SIGTERM, 130), (signal.SIGUSR1, -10)):
+            ended = kills.Ended(*ready.ran(scene.command(), number=5, sign=sign))
+            assert ended.code == right
+            assert list(scene.wrong(ended)) == []
 
 
 def test_a_part_that_runs_again_replaces_its_section(tmp_path):

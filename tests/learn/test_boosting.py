@@ -142,6 +142,23 @@ def test_it_is_a_plain_boosting_made_fast(classes, seed):
     np.testing.assert_allclose(found, plain, atol=1e-4)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_alike_count_as_one_and_change_nothing(classes):
+    rng = np.random.default_rng(classes)
+    codes = rng.integers(0, 4, (3, 3_000))
+    label = np.where(rng.random(3_000) < 0.3, rng.integers(0, classes, 3_000), codes[0] % classes)
+    learn, ask = np.arange(2_000), np.arange(2_000, 3_000)
+    alike = np.full((3_000, classes), 1 / classes)
+    # Bits apart, so that no two rows are alike.
+    apart = alike * (1 + 1e-12 * np.arange(3_000)[:, None] * np.arange(classes))
+    said = [
+        Boosting().probabilities(table_of(codes), label, learn, ask, start=start)
+        for start in (alike, apart)
+    ]
+    assert np.abs(said[0] - said[1]).max() < 1e-4
+    assert said[0].std(axis=0).min() > 0.1
+
+
 def test_a_pair_that_tells_only_together_is_seen():
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 2, (6, 4000))

@@ -34,11 +34,11 @@ def varies(table) -> bool:
 
 
 @settings(max_examples=60)
-@given(TABLES, st.integers(1, 6), st.integers(0, 3))
-def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed) -> None:
+@given(TABLES, st.integers(1, 6), st.integers(0, 3), st.sampled_from(["majority", "coin"]))
+def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed, way) -> None:
     if k > len(table) or not varies(table):
         return
-    found = flip(table, k, random_state=seed)
+    found = flip(table, k, disagreement=way, random_state=seed)
     after = found.matrix.toarray()
     assert least_equal(after) >= k
     assert found.anonymity == least_equal(after)
@@ -114,6 +114,19 @@ def test_ties_fall_both_ways_and_the_seed_decides() -> None:
     assert len(seen) > 4
     first, second = (flip(table, 2, random_state=3).matrix.toarray() for _ in range(2))
     assert (first == second).all()
+
+
+def test_a_coin_decides_only_where_a_cluster_disagrees() -> None:
+    table = np.array([[1, 1, 0, 1]] * 9 + [[1, 0, 0, 1]])
+    seen = set()
+    for seed in range(20):
+        found = RandomFlip(10, disagreement="coin", random_state=seed)
+        after = found.fit_transform(table)
+        assert (after[:, [0, 2, 3]] == [1, 0, 1]).all()
+        seen.add((int(after[0, 1]), round(found.flipped_share_ * 40)))
+    assert seen == {(1, 1), (0, 9)}
+    with pytest.raises(InputError, match="'majority' or 'coin'"):
+        flip(table, 2, disagreement="vote")  # type: ignore[arg-type]
 
 
 def test_the_same_kind_of_table_comes_out() -> None:

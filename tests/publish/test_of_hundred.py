@@ -7,7 +7,13 @@ import json
 import pytest
 
 from tamis.errors import InputError
-from tamis.publish.of_hundred import _facts, hundred_rows, of_hundred_facts
+from tamis.publish.of_hundred import (
+    _facts,
+    finalist_facts,
+    finalists,
+    hundred_rows,
+    of_hundred_facts,
+)
 from tamis.publish.report import render
 from tamis.publish.summary_checks import checked
 from tests.publish.example_summary import example
@@ -65,3 +71,44 @@ def test_without_attacks_there_is_no_such_part():
 def test_a_figure_has_no_more_than_hundredths():
     facts = _facts("found", (0.123456, 0.98765, 0.0003), (500, 500), k=5)
     assert list(facts.values())[2:] == [0.12, 0.99, 0.0]
+
+
+def test_the_releases_that_came_next_are_attacked(outcome):
+    decision = outcome.decision
+    names = [row.release.name for row in decision.runners_up(3)]
+    assert list(outcome.attacked_finalists) == names
+    ends = {decision.chosen.release.name, "everything", "nothing"}
+    assert set(names) <= {row.release.name for row in decision.front} - ends
+    for facts in finalist_facts(outcome):
+        attack = outcome.attacked_finalists[facts["name"]]
+        assert facts["people"] == (attack.found.people, attack.guessed.people)
+        assert facts["guessed"] in (None, round(attack.guessed.success.value, 2))
+
+
+def with_finalist(**changes):
+    summary = example()
+    name = next(c["name"] for c in summary["candidates"] if not (c["chosen"] or c["baseline"]))
+    facts = {"name": name, "found": None, "guessed": 0.74, "people": (200, 100), **changes}
+    return name, {**summary, "finalists": [facts]}
+
+
+def test_the_page_shows_them_below_the_chosen_one():
+    name, summary = with_finalist()
+    rows = finalists(summary)
+    assert [(row.name == name, row.chosen) for row in rows] == [(False, True), (True, False)]
+    assert (rows[0].found, rows[0].guessed) == ("<2", "71")
+    assert (rows[1].found, rows[1].guessed) == ("<3", "74")
+    assert "The releases that came next" in render(summary)
+    assert "The releases that came next" not in render(summary, "recipient")
+    assert "The releases that came next" not in render(example())
+
+
+def test_a_finalist_that_nobody_was_tried_on_shows_a_dash():
+    _, summary = with_finalist(guessed=None, people=(200, 0))
+    assert finalists(summary)[1].guessed == "-"
+
+
+def test_a_finalist_that_tells_of_fewer_than_k_is_refused():
+    _, summary = with_finalist(found=0.01, people=(100, 100))
+    with pytest.raises(InputError, match="of 100 stands for fewer than k"):
+        checked(summary)

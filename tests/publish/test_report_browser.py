@@ -237,3 +237,38 @@ def test_the_layouts_as_they_look(opened, width, media, scheme):
     drawn = (shot != paper).any(axis=(1, 2))
     gaps = np.diff(np.flatnonzero(drawn), prepend=0, append=len(drawn))
     assert gaps.max() < 400  # no part of the page is blank
+
+
+COVERED = """() => {
+  const box = (e) => e.getBoundingClientRect();
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const names = [...document.querySelectorAll(".point-name, .next-name, .corner-name")];
+  const dots = [...document.querySelectorAll("circle.front, circle.dot, path.released")];
+  const shown = (e) => box(e).width > 0;
+  return names.filter(shown).flatMap((name, i) => [
+    ...dots.filter((dot) => shown(dot) && meet(box(name), box(dot))),
+    ...names.slice(i + 1).filter((other) => shown(other) && meet(box(name), box(other))),
+  ].map((other) => `${name.textContent} covers ${other.outerHTML}`));
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 500, 1280])
+@pytest.mark.parametrize("summary", [example, kept_and_told])
+def test_names_in_pictures_cover_no_dot_and_no_other_name(opened, summary, width):
+    page = opened(render(summary()), width=width)
+    settled(page)
+    assert page.locator(".point-name:visible").count() > 0
+    assert page.evaluate(COVERED) == []
+
+
+def test_the_bar_of_the_largest_class_fills_its_track(opened):
+    page = opened(render(example()), width=500)
+    filled = page.evaluate(
+        """() => {
+            const wide = (e) => e.getBoundingClientRect().width;
+            const tracks = [...document.querySelectorAll(".classes .bar svg")];
+            return Math.max(...tracks.map((track) => wide(track.firstChild) / wide(track)));
+        }"""
+    )
+    assert filled == pytest.approx(1.0, abs=0.01)

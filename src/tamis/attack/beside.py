@@ -17,6 +17,7 @@ import polars as pl
 from tamis.attack.sources import in_its_terms
 from tamis.errors import InputError, listed, plural
 from tamis.release import Release
+from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, grouped
 from tamis.table import Roles, Table, bare, only
@@ -37,6 +38,8 @@ class HandedOn:
     epsilon : float
         What synthetic rows cost in all.
     releases : int
+    absences : int
+        How many things that a person lacks attackers may know, by what was promised.
     """
 
     frame: pl.DataFrame
@@ -44,6 +47,7 @@ class HandedOn:
     contained: bool
     epsilon: float
     releases: int
+    absences: int = 0
 
     @classmethod
     def of(
@@ -59,6 +63,11 @@ class HandedOn:
         >>> HandedOn.of(table, [old]).known
         ('age',)
         """
+        if any(each.get("suppressed") for each in manifests):
+            raise InputError(
+                "an earlier release leaves some people out, and who hides among whom in both "
+                "cannot be counted; give releases of all rows"
+            )
         drawn = [each for each in manifests if each.get("budget") is not None]
         real = [each for each in manifests if each.get("budget") is None]
         # The bounds of intervals are made of their labels, and tell nothing more.
@@ -70,7 +79,9 @@ class HandedOn:
         known = _names(column for promise in promises for column in promise["columns"])
         contained = all(promise["key"] == "containment_anonymity" for promise in promises)
         epsilon = float(sum(each["budget"]["epsilon"] for each in drawn))
-        return cls(only(wide.frame, names), known, contained, epsilon, len(manifests))
+        absences = max((int(promise.get("absences", 0)) for promise in promises), default=0)
+        frame = only(wide.frame, names)
+        return cls(frame, known, contained, epsilon, len(manifests), absences)
 
     @property
     def classes(self) -> Coded | None:
@@ -95,6 +106,9 @@ class HandedOn:
         both = self.contained and all(p.name == "containment_anonymity" for p in release.promises)
         if both and all(_zero_one(series) for series in frame.get_columns()):
             cells = frame.to_numpy().astype(np.uint8)
+            absences = max([self.absences, *(p.absences for p in release.promises)])
+            if absences:
+                return absence_anonymity(cells, absences, people=release.people)
             return containment_anonymity(cells, people=release.people)
         return grouped(frame, frame.columns, release.people).k_anonymity
 

@@ -20,7 +20,7 @@ from tamis.errors import CannotMeet
 from tamis.table import Table, bare
 
 Mask = NDArray[np.bool_]
-WORDS = ("cuts", "width", "keep", "dates")
+WORDS = ("cuts", "width", "ends", "keep", "dates")
 ABOUT = ("level", "read")
 APART = "no group: "
 """Begins the text of a value that is in no group, so that it stays apart from all."""

@@ -160,9 +160,21 @@ def shadow_attack(
     others = frame.filter(pl.int_range(pl.len()) != row)
     target, seeds = frame[[row]], np.random.default_rng(random_state).integers(0, 2**31, (2, runs))
     near, far = (
-        np.array([_nearness(target, make(table, int(seed))) for seed in each])
+        np.array([gap_to_nearest(target, make(table, int(seed))) for seed in each])
         for table, each in zip((frame, others), seeds)
     )
+    return told_apart(near, far, epsilon, delta)
+
+
+def told_apart(near: Floats, far: Floats, epsilon: float, delta: float = 0.0) -> ShadowAttack:
+    """How well results with a person are told from as many without, by how near they come.
+
+    A threshold is chosen on half of the results and tried on the others.
+
+    >>> told_apart(np.zeros(40), np.ones(40), epsilon=1.0).within
+    False
+    """
+    runs = len(near)
     half = runs // 2
     at = threshold(near[:half], far[:half])
     hits, alarms = int((near[half:] <= at).sum()), int((far[half:] <= at).sum())
@@ -190,7 +202,7 @@ def epsilon_at_least(hits: int, alarms: int, of: int, delta: float = 0.0) -> flo
     return found
 
 
-def _nearness(target: pl.DataFrame, release: pl.DataFrame) -> float:
+def gap_to_nearest(target: pl.DataFrame, release: pl.DataFrame) -> float:
     """How far the nearest released row is, less a little for each row that is as near."""
     columns = tuple(c for c in target.columns if c in release.columns)
     if not release.height or not columns:

@@ -7,7 +7,7 @@ coarser forms and 0/1 columns need no matching.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from tamis.attack.learners import LOOKUP, SMALL
 from tamis.attack.linkage import halves, linkage
 from tamis.attack.scene import MOST, Scene
 from tamis.attack.score import AttackScore
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.table import Roles, Table
 
@@ -26,6 +27,8 @@ MOST_CELLS = 4_000_000
 COMPARED = 6_000_000
 """People are looked for among all rows: of large tables fewer are tried, down to `FEWEST`."""
 FEWEST = 200
+FINALISTS, OF_FINALISTS = 3, 200
+"""How many releases besides the chosen one are attacked, and on how many people at most."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,16 @@ class QuickAttack:
     joined: AttackScore | None
     guessed: AttackScore | None
 
+    __repr__ = by_fields
+
 
 def quick_attack(
-    original: Table, release: Release, *, most: int = MOST, random_state: int = 0
+    original: Table,
+    release: Release,
+    *,
+    most: int = MOST,
+    joined: bool = True,
+    random_state: int = 0,
 ) -> QuickAttack | None:
     """Try a few attackers on a release whose rows are those of the original, in their order.
 
@@ -59,6 +69,8 @@ def quick_attack(
     release : Release
     most : int
         The most people to try.
+    joined : bool
+        Whether two attackers with half of the columns each are among them; they take longest.
     random_state : int
 
     Returns
@@ -76,6 +88,8 @@ def quick_attack(
     >>> whole.found.success.value > 0.9, part.found.success.value < 0.1
     (True, True)
     """
+    if release.kept is not None:  # only who is in can be found
+        original = replace(original, frame=original.frame.filter(pl.Series(release.kept)))
     if release.is_drawn or release.table.rows != original.rows or _many_cells(release):
         return None
     values = release.unaltered or release.table
@@ -85,7 +99,7 @@ def quick_attack(
     secret, public = original.sensitive, original.sensitive == original.roles.target
     asked = _scene(original, release, values if public else release.table, most, random_state)
     guessed = None if secret is None else infer(asked, secret, not public, LEARNERS)
-    return QuickAttack(linkage(linked, ())[0], halves(linked), guessed)
+    return QuickAttack(linkage(linked, ())[0], halves(linked) if joined else None, guessed)
 
 
 def _many_cells(release: Release) -> bool:

@@ -18,6 +18,7 @@ from tamis.attack.score import AttackScore
 from tamis.attack.singling import singling_out
 from tamis.attack.things import linkage_by_things
 from tamis.errors import InputError, listed, plural
+from tamis.notebook import in_short
 from tamis.table import Table, bare, only
 
 HELD_OUT = 0.25
@@ -36,6 +37,10 @@ class Attacks:
     people: int
     control_people: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        who = f"{self.people:,} people, {self.control_people:,} in the control group"
+        return in_short(self, plural(len(self.scores), "attacker"), who)
 
     def strongest(self, kind: str) -> AttackScore | None:
         """Of the attackers of a kind the one that gains most over guessing.

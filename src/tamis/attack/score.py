@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.evaluate.figure import Figure, People, design_effect, wilson_share
+from tamis.notebook import in_short, share_words
 
 Shares = NDArray[Any]
 """For each person tried, whether or how probably the attacker is right."""
@@ -54,6 +55,10 @@ class AttackScore:
     control: Figure | None = None
     control_people: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        right = f"right about {share_words(self.success.value)} of {self.people:,} people"
+        return in_short(self, self.attacker, right, f"by guessing {share_words(self.guess)}")
 
     @property
     def gain(self) -> Figure:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tamis.attack.coarse_terms import as_stated, in_local_groups
@@ -15,7 +17,11 @@ from tamis.binary.records import binarise
 from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip
+from tamis.perturb.microaggregation import Microaggregation
 from tamis.perturb.noise import GaussianNoise, UniformNoise
+from tamis.perturb.pram import Pram
+from tamis.perturb.rank_swap import RankSwap
+from tamis.perturb.suppression import LocalSuppression
 from tamis.table import Roles, Table, bare, only
 from tamis.table_file import read_written
 
@@ -149,9 +155,56 @@ def altered_by(method: Mapping[str, Any]) -> Alter | None:
         if not isinstance(level, int | float):
             raise InputError("the manifest does not say how much noise there is")
         return lambda table, seed: kind(float(level), random_state=seed).fit_transform(table)
-    if method.get("name") == "flip" and isinstance(k := settings.get("k"), int):
+    k = settings.get("k")
+    if method.get("name") == "flip" and isinstance(k, int):
         return lambda table, seed: RandomFlip(k, random_state=seed).fit_transform(table)
-    return None
+    return _masked_by(method.get("name"), settings)
+
+
+def _masked_by(name: Any, settings: Mapping[str, Any]) -> Alter | None:
+    columns, k = settings.get("columns"), settings.get("k")
+    level = settings.get("within" if name == "swap" else "change")
+    if name == "microaggregate" and isinstance(k, int):
+        return lambda table, _: Microaggregation(k, columns=columns).fit_transform(table)
+    if name == "suppress" and isinstance(k, int):
+        return lambda table, _: LocalSuppression(k, columns=columns).fit_transform(table)
+    if name not in ("swap", "pram"):
+        return None
+    if not isinstance(level, int | float):
+        raise InputError("the manifest does not say how far values were altered")
+    kind = RankSwap if name == "swap" else Pram
+    return lambda table, seed: kind(level, columns=columns, random_state=seed).fit_transform(table)
+
+
+def those_inside(original: Table, release: Table) -> Table:
+    """The original, in the terms of a release, without the people whom the release leaves out.
+
+    Who is left out has a row that is like none of the release.
+
+    Examples
+    --------
+    >>> one = Table(pl.DataFrame({"age": [30, 30, 90], "ill": ["no", "yes", "no"]}))
+    >>> two = Table(pl.DataFrame({"age": [30.0, 30.0], "ill": ["yes", "no"]}))
+    >>> those_inside(one, two).frame["age"].to_list()
+    [30, 30]
+    """
+    shared = [c for c in release.frame.columns if c in original.frame.columns]
+    numbers = {c for c in shared if original.kind(c) == release.kind(c) == "number"}
+    mine, theirs = (_compared(table, shared, numbers) for table in (original, release))
+    place = mine.with_row_index("row")
+    found = place.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
+    inside = np.zeros(original.rows, dtype=np.bool_)
+    inside[found["row"].to_numpy()] = True
+    if original.people is not None:
+        inside = ~np.isin(original.people, original.people[~inside])
+    return replace(original, frame=original.frame.filter(pl.Series(inside)))
+
+
+def _compared(table: Table, columns: Sequence[str], numbers: Collection[str]) -> pl.DataFrame:
+    """Some columns under plain names, numbers as such and all others as texts."""
+    kinds = [pl.Float64 if c in numbers else pl.String for c in columns]
+    cells = [bare(table.frame[c]).cast(kind) for c, kind in zip(columns, kinds)]
+    return pl.DataFrame([series.alias(f"c{i}") for i, series in enumerate(cells)])
 
 
 def in_its_terms(

@@ -105,7 +105,8 @@ def _not_two(classes: int) -> str:
     if classes > 2:
         return (
             f"two classes are needed, got {classes}; pick one class against the rest "
-            "(for example y == label) and run once for each class"
+            "(for example y == label) and run once for each class, or let tamis release compare "
+            "sets of columns for all classes at once"
         )
     return f"two classes are needed to separate, got {classes} class"
 

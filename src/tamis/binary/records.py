@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed_as, plural
+from tamis.notebook import in_short, quoted, share_words
 from tamis.table import Table, bare
 
 if TYPE_CHECKING:
@@ -81,6 +82,17 @@ class BinaryTable:
     @property
     def rows(self) -> int:
         return int(self.matrix.shape[0])
+
+    def __repr__(self) -> str:
+        cells = max(1, self.rows * len(self.features))
+        return in_short(
+            self,
+            plural(self.rows, "row"),
+            plural(len(self.features), "feature"),
+            f"{share_words(self.matrix.nnz / cells)} ones",
+            None if self.labels is None else f"target {quoted(self.target)}",
+            self.sensitive and f"sensitive {quoted(self.sensitive)}",
+        )
 
     def select(self, columns: Sequence[int]) -> Self:
         """The same rows with only these columns, by number."""

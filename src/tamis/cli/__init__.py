@@ -30,6 +30,7 @@ COMMANDS = {
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.retain:retain",
+    "curve": "tamis.cli.curve:curve",
     "attack": "tamis.cli.attack:attack",
     "init": "tamis.cli.init:init",
     "ladder": "tamis.cli.ladder:ladder",

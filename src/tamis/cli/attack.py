@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,7 +16,7 @@ from tamis.cli.terminal import (
     progress,
     rich_table,
 )
-from tamis.errors import InputError
+from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -57,6 +57,13 @@ class Shares(click.ParamType[tuple[float, ...]]):
     show_default=True,
     help="The most people to try each attacker on.",
 )
+@click.option(
+    "--shadows",
+    type=click.IntRange(4),
+    default=100,
+    show_default=True,
+    help="Synthetic rows: how often they are drawn again with, and without, one person.",
+)
 @seed_option
 def attack(
     source: TableSource,
@@ -66,6 +73,7 @@ def attack(
     known: tuple[str, ...],
     errors: tuple[float, ...],
     people: int,
+    shadows: int,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -81,40 +89,53 @@ def attack(
     if not (quiet or as_json):
         print_understood(original)
     others = None if control is None else _control(original, source, control)
-    original, released, alter, stated = _opened(original, source, release)
+    opened = _opened(original, source, release)
     if others is not None:
         from tamis.attack.sources import in_its_groups
 
-        others = in_its_groups(others, released, stated)
+        others = in_its_groups(others, opened.release, opened.stated)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
-            original,
-            released,
+            opened.original,
+            opened.release,
             control=others,
             secret=secret,
             known=known or None,
             errors=errors,
-            alter=alter,
+            alter=opened.alter,
             most=people,
             random_state=seed,
             tell=say,
         )
+        if opened.manifest.get("budget") is not None:
+            say("drawing the rows again", 0, 1)
+            found = _with_shadow(found, original, opened.manifest, Path(release), shadows, seed)
     if as_json:
         print_json(found.to_dict())
     else:
         _print(found, original.unit)
 
 
-def _opened(
-    original: Table, source: TableSource, release: str
-) -> tuple[Table, Table, Alter | None, dict[str, dict[str, Any]]]:
-    """The original in the terms of the release, the release, how it was altered, its ladders."""
+class Opened(NamedTuple):
+    """The original in the terms of the release, the release, and how it was made."""
+
+    original: Table
+    release: Table
+    alter: Alter | None
+    stated: dict[str, dict[str, Any]]
+    """Its ladders."""
+    manifest: dict[str, Any]
+    """Empty for a file."""
+
+
+def _opened(original: Table, source: TableSource, release: str) -> Opened:
     from tamis.attack.sources import (
         altered_by,
         in_its_groups,
         in_its_terms,
         published_table,
         stated_forms,
+        those_inside,
     )
 
     if Path(release).is_dir():
@@ -124,12 +145,43 @@ def _opened(
         table = published_table(Path(release), manifest)
         alter = altered_by(manifest["method"])
         ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
+        suppressed = manifest.get("suppressed") is not None
     else:
         from tamis.cli.retain import read_like
 
         table, alter, ks, stated = read_like(original, source, release), None, (5,), {}
-    terms = in_its_terms(original, table, source.rules().binary, ks)
-    return in_its_groups(terms, table, stated), table, alter, stated
+        manifest, suppressed = {}, False
+    terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
+    there = those_inside(terms, table) if suppressed else terms
+    return Opened(there, table, alter, stated, manifest)
+
+
+def _with_shadow(
+    found: Attacks,
+    original: Table,
+    manifest: dict[str, Any],
+    folder: Path,
+    runs: int,
+    seed: int,
+) -> Attacks:
+    """The attacks, and one by drawing the rows again, or a note why that is not possible."""
+    from dataclasses import replace
+
+    from tamis.attack.shadow import shadow_of_release
+    from tamis.publish.layout import PRIVATE, RECIPE, read_json
+
+    kept = folder / PRIVATE / RECIPE
+    try:
+        settings = read_json(kept)["settings"]["methods"]["dp"] if kept.is_file() else {}
+        score = shadow_of_release(original, manifest, settings, runs=runs, random_state=seed)
+    except InputError as error:
+        return replace(found, notes=(*found.notes, f"no shadow attack was tried: {error}"))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CannotMeet(
+            f"the manifest or recipe in {folder} is damaged ({type(error).__name__}); run tamis "
+            "verify"
+        ) from None
+    return replace(found, scores=(*found.scores, score))
 
 
 def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
@@ -160,8 +212,21 @@ def _print(found: Attacks, unit: str) -> None:
         "over them, which is what the release gives away.",
         markup=False,
     )
+    for line in _shadow_lines(found):
+        out.print(line, markup=False)
     for note in found.notes:
         console(stderr=True).print(f"note: {note}", markup=False, soft_wrap=True)
+
+
+def _shadow_lines(found: Attacks) -> list[str]:
+    """What a shadow attack proves, against what epsilon allows."""
+    drawn = [each for each in found.scores if "epsilon_at_least" in each.details]
+    return [
+        f"With and without one person, drawn rows are told apart {percent(each.success.value)} of "
+        f"the time; epsilon = {each.details['epsilon']:g} allows {percent(each.details['allowed'])}"
+        + ("." if each.details["within"] else ": MORE THAN IS PROMISED.")
+        for each in drawn
+    ]
 
 
 def _row(each: AttackScore) -> tuple[str, ...]:

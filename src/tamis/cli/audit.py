@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.cli.options import TableSource, engine_options, named_engine, table_options
+from tamis.cli.population import known_population, population_options
 from tamis.cli.terminal import (
     bar,
     console,
@@ -18,7 +20,7 @@ from tamis.cli.terminal import (
     understood,
     understood_large,
 )
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisWarning, listed
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
     from tamis.binary.records import BinaryTable
     from tamis.engine.choice import Asked, EngineOptions
+    from tamis.publish.summary import Unit
     from tamis.risk.audit import Exposure
+    from tamis.risk.population import PopulationRisk
+    from tamis.risk.suda import SpecialUniques
     from tamis.table import Table
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
@@ -35,8 +40,24 @@ _SHOWN = 10
 
 @click.command()
 @table_options
+@population_options
+@click.option("--weight", metavar="COL", help="How many of the population each row stands for.")
+@click.option(
+    "--missing-matches", is_flag=True, help="With --weight: a missing value matches anything."
+)
+@click.option(
+    "--combine",
+    type=click.IntRange(1),
+    help="Single people out by up to this many columns [as many as take a few seconds].",
+)
 @engine_options
-def audit(source: TableSource, engine: EngineOptions, as_json: bool, quiet: bool) -> None:
+def audit(
+    source: TableSource,
+    engine: EngineOptions,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """How exposed is TABLE as it stands?
 
     Measured over the quasi-identifiers (default: all features); a missing value counts as a value
@@ -44,27 +65,97 @@ def audit(source: TableSource, engine: EngineOptions, as_json: bool, quiet: bool
     """
     from tamis.read.keys import warn_of_unsaid
 
+    asked = SaidOfPopulation(**options)
     name = named_engine(source, engine, quiet or as_json)
+    if name != "memory" or source.sparse:
+        asked.refuse("the population is counted for a table in memory")
     if name != "memory":
         _audit_large(source, engine, name, as_json, quiet)
         return
     if source.sparse:
         _audit_records(source.read_binary(), as_json)
         return
-    table = source.read()
+    table, weights = without_weight(source.read(), asked.weight)
     warn_of_unsaid(table)
     if not (quiet or as_json):
         print_understood(table)
-    result = audit_table(table, source.rules().binary)
+    result = audit_table(table, source.rules().binary, asked.combine)
+    result["population"] = _in_population(source, table, asked, weights)
     if as_json:
-        exposed = result["exposure"].to_dict()
-        attacker = {"attacker": result["attacker"]}
-        people = {"told_apart_by": table.told_apart_by}
-        print_json(
-            {"table": understood(table), **exposed, **people, **attacker, **result["containment"]}
-        )
+        _print_as_json(table, result, asked)
     else:
         print_audit(**result)
+
+
+@dataclass(frozen=True)
+class SaidOfPopulation:
+    """What was said of the population, and how people are to be singled out."""
+
+    population: str | None
+    sampling: float | None
+    weight: str | None
+    missing_matches: bool
+    combine: int | None
+
+    def __post_init__(self) -> None:
+        given = [self.population, self.sampling, self.weight]
+        if sum(each is not None for each in given) > 1:
+            raise InputError("give one of --population, --sampling and --weight")
+        if self.missing_matches and self.weight is None:
+            raise InputError(
+                "--missing-matches is for --weight COL; a missing value is else its own"
+            )
+
+    def refuse(self, why: str) -> None:
+        """Refuse what was said where it cannot be used."""
+        if any(each is not None for each in (self.population, self.sampling, self.weight)):
+            raise InputError(f"{why}; leave --population, --sampling and --weight out")
+
+
+def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
+    """The table without its column of weights, and the weights; nobody may know those."""
+    if weight is None:
+        return table, None
+    if weight not in table.frame.columns:
+        raise InputError(
+            f"no column {weight!r} for --weight; the columns are "
+            f"{listed(table.frame.columns, most=30)}"
+        )
+    weights = table.frame.get_column(weight)
+    if not weights.dtype.is_numeric() or weights.null_count():
+        raise InputError(f"--weight {weight!r} must be a number in every row")
+    roles = {"plain": tuple(c for c in table.roles.plain if c != weight)}
+    return table.with_roles(dropped=(*table.roles.dropped, weight), **roles), weights.to_numpy()
+
+
+def _in_population(
+    source: TableSource, table: Table, asked: SaidOfPopulation, weights: Any
+) -> PopulationRisk | None:
+    """The risk in the population, where something is known of it."""
+    from tamis.risk.population import population_risk
+
+    if weights is not None:
+        missing: Any = "anything" if asked.missing_matches else "value"
+        return population_risk(table, weights=weights, missing=missing)
+    known = known_population(source, table, asked.population, asked.sampling)
+    if known is None:
+        return None
+    return population_risk(table, population=known.register, sampling=known.sampling)
+
+
+def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation) -> None:
+    found, risk = result["uniques"], result["population"]
+    print_json(
+        {
+            "table": understood(table),
+            **result["exposure"].to_dict(),
+            "told_apart_by": table.told_apart_by,
+            "attacker": result["attacker"],
+            **result["containment"],
+            "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),
+            "population": None if risk is None else risk.to_dict(),
+        }
+    )
 
 
 def _audit_large(
@@ -100,12 +191,26 @@ def _audit_large(
         print_audit(exposure, {}, attacker)
 
 
-def audit_table(table: Table, encoding: Any = None) -> dict[str, Any]:
-    """The exposure of a table, and of its 0/1 form where it has one; counts people if known."""
+def audit_table(table: Table, encoding: Any = None, combine: int | None = None) -> dict[str, Any]:
+    """The exposure of a table, and of its 0/1 form where it has one; counts people if known.
+
+    Parameters
+    ----------
+    table : Table
+    encoding : mapping of column to Cut, optional
+        How to make columns 0/1.
+    combine : int, optional
+        The most columns by which people are singled out.
+    """
     from tamis.binary.records import binarise, from_wide, is_binary
     from tamis.risk.audit import exposure
+    from tamis.risk.suda import MOST_COLUMNS, special_uniques
 
     found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
+    few = len(found["exposure"].quasi) <= MOST_COLUMNS
+    found["uniques"] = (
+        special_uniques(table, found["exposure"].quasi, most=combine) if few else None
+    )
     found["attacker"] = _attacker(table)
     if encoding is not None:
         found["containment"] = _containment(binarise(table, encoding))
@@ -175,7 +280,11 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
 
 
 def print_audit(
-    exposure: Exposure, containment: dict[str, Any], attacker: dict[str, Any] | None
+    exposure: Exposure,
+    containment: dict[str, Any],
+    attacker: dict[str, Any] | None,
+    uniques: SpecialUniques | None = None,
+    population: PopulationRisk | None = None,
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
@@ -188,11 +297,15 @@ def print_audit(
     )
     out.print("Anyone who knows these values of a person finds that person's row.\n")
     _print_figures(out, found, attacker)
+    if population is not None:
+        _print_population(out, population, found.unit)
     if containment:
         _print_containment(out, containment, found.people, found.unit)
     sizes = [(c.size, c.people) for c in found.class_sizes]
     _print_sizes(out, sizes, f"How many share a {_one(found.unit)}'s values", found.unit)
     _print_columns(out, found)
+    if uniques is not None and uniques.exposed:
+        _print_uniques(out, uniques, found.unit)
 
 
 def _one(unit: str) -> str:
@@ -255,14 +368,14 @@ def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit
 
 def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:
     """A picture of how many people share something, from pairs of (sharers, people)."""
-    total = sum(people for _, people in sizes)
     table = rich_table(f"{unit} alike", unit, "", title=title, numbers=(unit,))
-    for low, high in zip(_BINS, (*_BINS[1:], float("inf"))):
-        people = sum(count for size, count in sizes if low <= size < high)
+    bins = list(zip(_BINS, (*_BINS[1:], float("inf"))))
+    counts = [sum(n for size, n in sizes if low <= size < high) for low, high in bins]
+    for (low, high), people in zip(bins, counts):
         if people or low == 1:
             name = str(low) if high == low + 1 else f"{low} to {high - 1:.0f}"
             name = f"{low} or more" if high == float("inf") else name
-            table.add_row(name, f"{people:,}", bar(people / total))
+            table.add_row(name, f"{people:,}", bar(people / max(counts)))
     out.print(table)
 
 
@@ -277,3 +390,33 @@ def _print_columns(out: Console, found: Exposure) -> None:
         cells = (effect.unique_people, -effect.fewer_unique, effect.k_anonymity)
         table.add_row(escape(effect.column), *(f"{c:,}" for c in cells))
     out.print(table)
+
+
+def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
+    """Which columns single people out, and which to make coarser first."""
+    from rich.markup import escape
+
+    from tamis.publish.giveaway_words import giveaway_words
+
+    table = rich_table("column", "part", "", title="What gives people away", numbers=("part",))
+    for column, share in list(found.column_shares.items())[:_SHOWN]:
+        table.add_row(escape(column), percent(share), bar(share))
+    out.print(table)
+    for line in giveaway_words(found, unit):
+        out.print(line, markup=False)
+
+
+def _print_population(out: Console, found: PopulationRisk, unit: str) -> None:
+    """The table and the population side by side."""
+    from tamis.publish.giveaway_words import population_words
+
+    there = "the population" if found.source == "register" else "the population, estimated"
+    table = rich_table("share", "in the table", f"in {there}", numbers=("in the table",))
+    table.columns[2].justify = "right"
+    alone = f"{unit} who are the only one" if unit == "people" else "rows that are the only one"
+    table.add_row(alone, percent(found.sample_unique_share), percent(found.unique_share))
+    matched = "found by matching them all", percent(found.sample_average), percent(found.risk)
+    table.add_row(*matched)
+    out.print(table)
+    for line in population_words(found):
+        out.print(line + "\n", markup=False)

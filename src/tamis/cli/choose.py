@@ -27,7 +27,11 @@ _SHOWN = 40
     metavar="NAME:max|min",
     help="A column that counts, and which direction is better; may be repeated.",
 )
-@click.option("--weights", metavar="NAME=N,...", help="Numbers or ratios [all equal].")
+@click.option(
+    "--weights",
+    metavar="NAME=N,...",
+    help="Numbers or ratios [performance=.5,privacy=.25,size=.25; others: equal].",
+)
 @click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
 @click.option(
     "--plot",
@@ -112,13 +116,11 @@ def _result(
 def _draw(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
 ) -> None:
-    from tamis.files import written
     from tamis.rank.picture import weight_picture
     from tamis.rank.sensitivity import sensitivity
 
     picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)
-    with written(plot) as draft:
-        picture.write(draft)
+    picture.save(plot)
 
 
 def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:

@@ -31,6 +31,20 @@ METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height"
     "--k", type=click.IntRange(1), default=5, show_default=True, help="The fewest who look alike."
 )
 @click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
+@click.option(
+    "--l-kind",
+    type=click.Choice(["distinct", "entropy", "recursive"]),
+    default="distinct",
+    show_default=True,
+    help="How they are counted.",
+)
+@click.option(
+    "--c",
+    type=click.FloatRange(0, min_open=True),
+    default=3.0,
+    show_default=True,
+    help="For recursive.",
+)
 @click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
 @click.option(
     "--max-suppressed",
@@ -87,7 +101,13 @@ def coarsen(
     if asked["search"] == "learning":
         found = _learnt(table, given, asked)
     else:
-        limits = Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t"))
+        limits = Constraints(
+            asked.pop("k"),
+            asked.pop("l"),
+            asked.pop("t"),
+            kind=asked.pop("l_kind"),
+            c=asked.pop("c"),
+        )
         found = coarsened(table, given, limits, **asked)
     if output is not None:
         _write(found, Path(output))
@@ -109,15 +129,20 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
     from tamis.flow import Settings, consider
     from tamis.risk.grouping import grouped
 
-    if asked["max_suppressed"] or asked["metric"] != "loss":
+    if asked["metric"] != "loss":
         raise InputError(
-            "--search learning leaves no row out and goes by what is kept and told, not by a "
-            "metric; leave out --max-suppressed and --metric"
+            "--search learning goes by what is kept and told, not by a metric; leave out --metric"
         )
     if table.roles.target is None:
         raise InputError("--search learning needs a target; name it with --target")
     settings = Settings(
-        k=asked["k"], l=asked["l"], t=asked["t"], methods={"front": {}, "coarsen": {}}
+        k=asked["k"],
+        l=asked["l"],
+        l_kind=asked["l_kind"],
+        c=asked["c"],
+        t=asked["t"],
+        max_suppressed=asked["max_suppressed"],
+        methods={"front": {}, "coarsen": {}},
     )
     outcome = consider(table, settings, ladders=given)
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
@@ -128,10 +153,11 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
         for c in table.features
     }
     release = row.release.table
-    known = grouped(release.frame, release.quasi, table.people) if release.quasi else None
+    people, kept = row.release.people, row.release.kept
+    known = grouped(release.frame, release.quasi, people) if release.quasi else None
     return Coarsened(
         release,
-        np.ones(table.rows, dtype=np.bool_),
+        np.ones(table.rows, dtype=np.bool_) if kept is None else kept,
         {c: ladders[c] for c in table.features},
         levels,
         "kept - told",

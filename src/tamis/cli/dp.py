@@ -83,6 +83,11 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
 
     Sparse records get the public items as columns, whether anybody has them or not.
     """
+    if source.drop_unlabelled and not from_data:
+        raise InputError(
+            "--drop-unlabelled looks at cells, and no epsilon covers what is done for what they "
+            "hold; declare the values of the target in --bounds, or remove these rows first"
+        )
     if source.sparse:
         return _sparse(source, public, from_data)
     from tamis.dp.domain import axis, brought

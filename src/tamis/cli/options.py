@@ -81,6 +81,7 @@ class TableSource:
     label_item: tuple[str, ...]
     person: tuple[str, ...] = ()
     row_is_person: bool = False
+    drop_unlabelled: bool = False
 
     def __post_init__(self) -> None:
         if self.person and self.row_is_person:
@@ -132,11 +133,12 @@ class TableSource:
             encoding=self.encoding,
             separator=self.separator,
             check=not as_text,
+            drop_unlabelled=self.drop_unlabelled,
         )
 
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
-        from tamis.engine.door import check_large
+        from tamis.engine.door import check_large, labelled_large
         from tamis.engine.sources import open_large
 
         if self.sparse:
@@ -160,6 +162,7 @@ class TableSource:
             encoding=self.encoding,
             separator=self.separator,
         )
+        large = labelled_large(large) if self.drop_unlabelled else large
         check_large(large)
         return large
 
@@ -223,6 +226,7 @@ class TableSource:
             target=self.target,
             encoding=self.encoding,
             separator=self.separator,
+            drop_unlabelled=self.drop_unlabelled,
         )
         return replace(records, unit="people" if self.row_is_person else "rows")
 
@@ -285,12 +289,17 @@ _READING = [
     click.option("--person", type=Names(), default=(), help="Identifiers that say who is who."),
     click.option("--row-is-person", is_flag=True, help="Every row is a different person."),
     click.option("--drop", type=Names(), default=(), help="Columns to ignore."),
+    click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
     click.option(
         "--feature", type=Names(), default=(), help="Ordinary columns that look like keys."
     ),
     click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
-    click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow, svm or basket."),
+    click.option(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, parquet, arrow, sav, dta, sas, excel, svm or basket.",
+    ),
     click.option("--encoding", default="utf-8", metavar="NAME", help="Of text files [utf-8]."),
     click.option("--separator", metavar="CHAR", help="Between cells or items of text files."),
     click.option("--long", type=Names(), default=(), help="ENTITY,FEATURE of a long table."),
@@ -339,6 +348,8 @@ _ENGINE = [
         "--memory", default="4GB", show_default=True, help="The most that DuckDB may use."
     ),
     click.option("--scratch", metavar="DIR", help="For intermediate results [the system's]."),
+]
+_SAMPLING = [
     click.option(
         "--sample",
         type=click.IntRange(100),
@@ -352,15 +363,23 @@ _ENGINE = [
 
 def engine_options(command: Command) -> Command:
     """Give a command the options of engines; it gets them as one `engine`."""
+    return with_options([*_ENGINE, *_SAMPLING])(_with_engine(command))
 
+
+def recount_options(command: Command) -> Command:
+    """Give a command that only counts the options of engines, also as one `engine`."""
+    return with_options(_ENGINE)(_with_engine(command))
+
+
+def _with_engine(command: Command) -> Command:
     @wraps(command)
     def gathered(**given: Any) -> Any:
         from tamis.engine.choice import EngineOptions
 
-        options = EngineOptions(**{f.name: given.pop(f.name) for f in fields(EngineOptions)})
-        return command(engine=options, **given)
+        said = {f.name: given.pop(f.name) for f in fields(EngineOptions) if f.name in given}
+        return command(engine=EngineOptions(**said), **given)
 
-    return with_options(_ENGINE)(gathered)
+    return gathered
 
 
 def named_engine(source: TableSource, options: EngineOptions, silent: bool) -> Asked:

@@ -19,6 +19,7 @@ from tamis.cli.dp import (
     total,
 )
 from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
+from tamis.cli.release import Weights
 from tamis.cli.terminal import console, print_json
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent
@@ -29,17 +30,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tamis.dp.private_table import PrivateTable
+    from tamis.table import Table
 
 
 CHOICE = click.Choice
 POSITIVE = click.FloatRange(0, min_open=True)
+METHODS = (
+    *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
+    *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
+)
+COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
+"""What counts the columns that `--features` chooses."""
 
 
 @click.command()
 @table_options
 @click.option(
     "--method",
-    type=CHOICE(["uniform", "gaussian", "flip", "dp-histogram", "dp-partition", "dp-synthesiser"]),
+    type=CHOICE(METHODS),
     required=True,
     help="How to alter the table.",
 )
@@ -51,9 +59,35 @@ POSITIVE = click.FloatRange(0, min_open=True)
     required=True,
     help="Where to write (csv, parquet).",
 )
-@click.option("--probability", default=0.1, show_default=True, help="uniform, gaussian: per cell.")
-@click.option("--columns", type=Names(), default=(), help="uniform, gaussian: which [features].")
-@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="flip: group size.")
+@click.option(
+    "--probability", default=0.1, show_default=True, help="uniform, gaussian, pram: per cell."
+)
+@click.option(
+    "--within", default=0.05, show_default=True, help="swap: how far ranks move, as a share."
+)
+@click.option("--columns", type=Names(), default=(), help="Which to alter [features].")
+@click.option(
+    "--k",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    help="flip, microaggregate, suppress: how many are alike.",
+)
+@click.option(
+    "--disagreement",
+    default="majority",
+    show_default=True,
+    type=CHOICE(["majority", "coin"]),
+    help="flip: what a column takes on which a group disagrees.",
+)
+@click.option("--weights", type=Weights(), help="suppress: what a blank costs in a column [1].")
+@click.option(
+    "--blank",
+    type=CHOICE(["value", "anything"]),
+    default="value",
+    show_default=True,
+    help="suppress: what a blank counts as when rows are compared.",
+)
 @click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
 @click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
 @click.option("--bounds-from-data", is_flag=True, help="dp: take bounds from data; no guarantee.")
@@ -66,13 +100,13 @@ POSITIVE = click.FloatRange(0, min_open=True)
     type=CHOICE(["add-remove", "substitute"]),
     help="dp: which tables must look alike.",
 )
-@click.option("--features", type=click.IntRange(1), help="dp-histogram: 0/1 columns to choose.")
+@click.option("--features", type=click.IntRange(1), help="Columns of 0 and 1 to choose.")
 @click.option(
     "--mechanism",
     default="exponential",
     show_default=True,
     type=CHOICE(["exponential", "laplace"]),
-    help="dp-histogram: how to choose them.",
+    help="How to choose them.",
 )
 @spending_options
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
@@ -80,8 +114,9 @@ POSITIVE = click.FloatRange(0, min_open=True)
 def perturb(source: TableSource, **options: Any) -> None:
     """Alter the values of TABLE, or draw a synthetic table that resembles it.
 
-    uniform and gaussian noise give no guarantee; flip makes 0/1 rows identical in groups of k; the
-    dp methods draw synthetic rows with differential privacy.
+    uniform and gaussian noise, swap and pram give no guarantee; flip makes 0/1 rows identical in
+    groups of k, microaggregate and suppress any rows; the dp methods draw synthetic rows with
+    differential privacy.
     """
     run_perturb(source, **options)
 
@@ -135,7 +170,7 @@ def _spend(
     """Draw a table, entered into the ledger before the noise is drawn."""
     if not path.parent.is_dir():
         raise InputError(f"no folder {path.parent} to write {path.name} into; create it first")
-    chooses = options["features"] is not None and method == "dp-histogram"
+    chooses = options["features"] is not None and method in COUNTED
     ledger = ledger_path(source, options["ledger"])
     with spending(
         source,
@@ -156,7 +191,6 @@ def _spend(
 
 def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
-    from tamis.table import bare, only
 
     check_probability(options["probability"])
     table = source.read_wide()
@@ -167,16 +201,106 @@ def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussia
         random_state=options["seed"],
     )
     frame = noise.fit_transform(table).frame
-    columns = list(noise.columns_)
+    words = "Noise gives no guarantee: the other cells are as they were."
+    return _at_random(table, frame, noise.columns_, {"probability": options["probability"]}, words)
+
+
+def _microaggregated(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.microaggregation import Microaggregation
+
+    table = source.read_wide()
+    group = Microaggregation(options["k"], columns=options["columns"] or None)
+    frame = group.fit_transform(table).frame
+    return _alike(
+        table,
+        frame,
+        group.columns_,
+        group.anonymity_,
+        options["k"],
+        f"Values are the middle of groups; {percent(group.lost_)} of their variation was lost.",
+        {"groups": int(group.groups_.max()) + 1, "lost": group.lost_},
+    )
+
+
+def _suppressed(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.suppression import LocalSuppression
+
+    table, rule = source.read_wide(), options["blank"]
+    hide = LocalSuppression(
+        options["k"], columns=options["columns"] or None, weights=options["weights"], missing=rule
+    )
+    frame = hide.fit_transform(table).frame
+    blanks = sum(hide.blanked_.values())
+    counted = "a value of its own" if rule == "value" else "equal to anything"
+    words = f"{plural(blanks, 'cell')} were left blank, counting a blank as {counted}."
+    more = {"blanked": hide.blanked_, "blank": rule}
+    if rule == "anything":
+        kept = only_written(table, frame)
+        also = " As a value of its own it leaves people less alike: this file promises nothing."
+        return Altered(kept, {"k": options["k"], "matches": hide.anonymity_, **more}, words + also)
+    return _alike(table, frame, hide.columns_, hide.anonymity_, options["k"], words, more)
+
+
+def _alike(
+    table: Table,
+    frame: pl.DataFrame,
+    columns: tuple[str, ...],
+    anonymity: int,
+    k: int,
+    words: str,
+    more: dict[str, Any],
+) -> Altered:
+    """A table in which k rows or people are alike in some columns."""
+    from tamis.publish.exposure_words import count_words
+
+    words += (
+        f" Every group of identical rows over {plural(len(columns), 'column')} has at least "
+        f"{count_words(anonymity, table.unit)}."
+    )
+    result = {"k": k, "k_anonymity": anonymity, "unit": table.unit, "columns": list(columns)}
+    return Altered(only_written(table, frame), result | more, words, k, columns, table.people)
+
+
+def _swapped(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.rank_swap import RankSwap
+
+    table = source.read_wide()
+    columns = options["columns"] or None
+    swap = RankSwap(options["within"], columns=columns, random_state=options["seed"])
+    frame = swap.fit_transform(table).frame
+    words = "Swapping gives no guarantee: values are near the true ones, and others as they were."
+    return _at_random(table, frame, swap.columns_, {"within": options["within"]}, words)
+
+
+def _redrawn(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.pram import Pram
+
+    table = source.read_wide()
+    columns = options["columns"] or None
+    pram = Pram(options["probability"], columns=columns, random_state=options["seed"])
+    frame = pram.fit_transform(table).frame
+    words = "PRAM gives no guarantee: the other cells are as they were."
+    return _at_random(table, frame, pram.columns_, {"probability": options["probability"]}, words)
+
+
+def _at_random(
+    table: Table, frame: pl.DataFrame, columns: tuple[str, ...], how: dict[str, Any], words: str
+) -> Altered:
+    """A table of which some cells changed at random, and how many."""
+    from tamis.table import bare
+
     same = [int(bare(frame[c]).eq_missing(bare(table.frame[c])).sum()) for c in columns]
     share = 1 - sum(same) / (table.rows * len(columns))
-    kept = only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
-    words = (
-        f"{percent(share)} of the cells in {plural(len(columns), 'column')} were changed. "
-        "Noise gives no guarantee: the other cells are as they were."
-    )
-    result = {"probability": options["probability"], "columns": columns, "altered_share": share}
-    return Altered(kept, result, words)
+    changed = f"{percent(share)} of the cells in {plural(len(columns), 'column')} were changed. "
+    result = {**how, "columns": list(columns), "altered_share": share}
+    return Altered(only_written(table, frame), result, changed + words)
+
+
+def only_written(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns that may be written: all but the identifiers."""
+    from tamis.table import only
+
+    return only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
 
 
 def _ranges(public: Public) -> dict[str, Any]:
@@ -202,7 +326,9 @@ def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Alter
     from tamis.publish.exposure_words import count_words
 
     records = source.read_binary()
-    flip = RandomFlip(options["k"], random_state=options["seed"])
+    flip = RandomFlip(
+        options["k"], disagreement=options["disagreement"], random_state=options["seed"]
+    )
     frame = flip.fit_transform(records).frame()
     words = (
         f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
@@ -223,7 +349,7 @@ def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> 
     from tamis.dp.histogram import DPHistogram
 
     if options["features"] is not None:
-        return _selected(source, options, public)
+        return _selected("dp-histogram", source, options, public)
     model = DPHistogram(
         options["epsilon"],
         bins=options["bins"] or 10,
@@ -232,7 +358,16 @@ def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> 
     return _fitted(model, source, options, public)
 
 
-def _selected(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.dp.marginals import DPMarginals
+
+    if options["features"] is not None:
+        return _selected("dp-marginals", source, options, public)
+    model = DPMarginals(options["epsilon"], bins=options["bins"] or 10, **_domain(options, public))
+    return _fitted(model, source, options, public)
+
+
+def _selected(method: str, source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.contribution import check_most
     from tamis.dp.selector import private_records, zero_one_records
 
@@ -252,6 +387,7 @@ def _selected(source: TableSource, options: dict[str, Any], public: Public) -> A
         labels=public.bounds.get(table.target),
         mechanism=options["mechanism"],
         unit=unit,
+        counts=COUNTED[method],  # type: ignore[arg-type]
         random_state=options["seed"],
     )
     return _drawn(drawn.frame, drawn.recipe)
@@ -341,7 +477,12 @@ _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = 
     "uniform": _uniform,
     "gaussian": _gaussian,
     "flip": _flip,
+    "microaggregate": _microaggregated,
+    "suppress": _suppressed,
+    "swap": _swapped,
+    "pram": _redrawn,
     "dp-histogram": _histogram,
+    "dp-marginals": _marginals,
     "dp-partition": _partition,
     "dp-synthesiser": _synthesised,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
 from tamis.cli.terminal import console, print_json, rich_table
+from tamis.errors import TamisWarning, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         weights=options["weigh"],
         coarser=value_labels(original, forms),
     )
+    if options["rules_file"] is not None:
+        _say_few(kept)
     learnt = _learnt(original, release, source, options, forms)
     if options["plot"] is not None:
         _plot(kept, options["plot"])
@@ -115,12 +119,8 @@ def read_like(original: Table, source: TableSource, path: str) -> Table:
 
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
     from tamis.rules.count import kept_rules
-    from tamis.rules.mine import mine_rules
 
-    if options["rules_file"] is None:
-        rules = mine_rules(original, random_state=options["seed"])
-    else:
-        rules = _load(options["rules_file"], original.target)
+    rules = asked_rules(original, options["rules_file"], options["seed"])
     if not (options["min_support"] or options["min_confidence"] or options["only"]):
         return rules
     return kept_rules(
@@ -131,6 +131,13 @@ def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
         min_confidence=options["min_confidence"],
         only=options["only"] or None,
     )
+
+
+def asked_rules(original: Table, path: str | None, seed: int) -> RuleSet:
+    """The rules of a file, or mined from the original where none is given."""
+    from tamis.rules.mine import mine_rules
+
+    return mine_rules(original, random_state=seed) if path is None else _load(path, original.target)
 
 
 def _load(path: str, target: str) -> RuleSet:
@@ -144,6 +151,21 @@ def _load(path: str, target: str) -> RuleSet:
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8") from None
     return RuleSet.from_json(text) if path.endswith(".json") else RuleSet.parse(text, target=target)
+
+
+FEW = 0.5
+"""The share of rows below which rules that somebody wrote are said to match few."""
+
+
+def _say_few(kept: Retention) -> None:
+    if kept.coverage_original < FEW:
+        matched = round(kept.coverage_original * kept.rows_original)
+        warnings.warn(
+            f"the rules match {matched:,} of {plural(kept.rows_original, 'row')} "
+            f"({percent(kept.coverage_original)}); the figures say nothing about the others",
+            TamisWarning,
+            stacklevel=2,
+        )
 
 
 def _learnt(
@@ -173,11 +195,7 @@ def _learnt(
 
 
 def _plot(kept: Retention, path: str) -> None:
-    from tamis.evaluate.picture import retention_picture
-    from tamis.files import written
-
-    with written(path) as draft:
-        retention_picture(kept).write(draft)
+    kept.plot().save(path)
 
 
 def _print(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.errors import Progress
+from tamis.errors import Onward, Progress
 from tamis.publish.figures import percent
 from tamis.serve import SERVED
 
@@ -108,15 +108,10 @@ def bar(share: float, width: int = 40) -> str:
 
 def understood(table: Table) -> list[dict[str, Any]]:
     """How each column was understood, as plain records."""
-    roles: dict[str | None, str] = dict.fromkeys(table.roles.identifiers, "identifier")
-    roles[table.roles.target] = "target"
-    if table.roles.sensitive is not None:
-        both = table.roles.sensitive == table.roles.target
-        roles[table.roles.sensitive] = "target, sensitive" if both else "sensitive"
     return [
         {
             "name": name,
-            "role": roles.get(name) or ("quasi-identifier" if name in table.quasi else "feature"),
+            "role": table.role(name),
             "kind": table.kind(name),
             "distinct": table.frame[name].alias("").drop_nulls().n_unique(),
             "missing": table.frame[name].null_count(),
@@ -233,7 +228,6 @@ def _bar() -> Iterator[Progress]:
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
     from rich.progress import Progress as ProgressBar
 
@@ -243,19 +237,14 @@ def _bar() -> Iterator[Progress]:
         BarColumn(24),
         TextColumn("{task.fields[place]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
     )
     with ProgressBar(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, place="")
-        stage = [0]
+        task, far = bar.add_task("", total=1.0, place=""), Onward()
 
         def tell(words: str, done: int = 0, total: int = 0) -> None:
-            if total != stage[0]:
-                bar.reset(task, total=total or None)
-                stage[0] = total
-            place = f"{done}/{total}" if total else ""
-            bar.update(task, description=words[:60], completed=done, place=place)
+            place = f"{done}/{total} of this step" if total > 1 else ""
+            share = far.tell(done, total)
+            bar.update(task, description=words[:60], completed=share, place=place)
 
         yield tell
 

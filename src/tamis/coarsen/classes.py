@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.coarsen.hierarchy import Hierarchy
 from tamis.errors import InputError
+from tamis.risk.anonymity import ROUNDING, Kind
 from tamis.risk.diversity import Distance
 
 Ints = NDArray[Any]
@@ -38,12 +39,17 @@ class Constraints:
     k : int
         The fewest people in a class.
     l : int, optional
-        The fewest distinct sensitive values in a class (and the fewest people).
+        The least diversity of a class, as `kind` counts it; it has as many people and distinct
+        sensitive values at least.
     t : float, optional
         The farthest that the sensitive values of a class may be from those of the whole table.
     distance : {"equal", "ordered"}
         Whether t takes all sensitive values to be equally far apart, or counts the steps between
         them; see `tamis.risk.diversity.t_closeness`.
+    kind : {"distinct", "entropy", "recursive"}
+        How l counts sensitive values; see `tamis.risk.anonymity.Anonymity`.
+    c : float
+        For `recursive`.
 
     Examples
     --------
@@ -55,6 +61,8 @@ class Constraints:
     l: int | None = None  # noqa: E741 - the field's name for it
     t: float | None = None
     distance: Distance = "equal"
+    kind: Kind = "distinct"
+    c: float = 3.0
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -63,6 +71,17 @@ class Constraints:
             raise InputError(f"l must be a whole number of at least 1, got {self.l}")
         if self.t is not None and not 0 <= self.t <= 1:
             raise InputError(f"t must be a number from 0 to 1, got {self.t}")
+        if self.kind not in get_args(Kind):
+            raise InputError(
+                f"the kind of l must be distinct, entropy or recursive, got {self.kind!r}"
+            )
+        if not self.c > 0:
+            raise InputError(f"c must be above 0, got {self.c:g}")
+
+    @property
+    def shared(self) -> bool:
+        """Whether l depends on how frequent sensitive values are, not only on which occur."""
+        return self.l is not None and self.kind != "distinct"
 
     @property
     def needs_values(self) -> bool:
@@ -179,6 +198,21 @@ class CodedRows:
         assert self.values is not None
         return np.bincount(class_of, self._firsts(class_of, self.values), classes)
 
+    def too_uniform(self, class_of: Ints, classes: int, asked: Constraints) -> Bools:
+        """Which classes lack the entropy or recursive l, by how frequent their values are."""
+        from tamis.coarsen.kernels import entropies_by_class, ratios_by_class, rows_by_class
+
+        assert asked.l is not None
+        weight = self.weight
+        if self.people is not None:
+            weight = self._firsts(class_of, self._person_values)
+        values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
+        distinct = len(self.usual_shares)
+        if asked.kind == "entropy":
+            entropies = entropies_by_class(values, weight, starts, distinct)
+            return np.asarray(np.exp(entropies) < asked.l - ROUNDING)
+        return np.asarray(~(ratios_by_class(values, weight, starts, distinct, asked.l) < asked.c))
+
     def distances(self, class_of: Ints, classes: int, distance: Distance) -> Floats:
         """How far the sensitive values of each class are from those of the whole table."""
         from tamis.coarsen.kernels import equal_distances, ordered_distances, rows_by_class
@@ -286,9 +320,10 @@ class LatticeNode:
     doomed : array of bool
         The classes with too few people or values: so has every finer class inside them.
     suppressed : array of bool
-        The classes that do not leave: doomed, or too far from the whole table.
+        The classes that do not leave: doomed, too far from the whole table, or with one sensitive
+        value too frequent.
     stray : int
-        Of the rows that are only too far, so many are suppressed at every finer node too.
+        Of the rows of classes that are not doomed, so many are suppressed at every finer node too.
     """
 
     levels: Levels
@@ -333,21 +368,29 @@ def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> Lat
     if constraints.l is not None:
         diverse = np.minimum(rows.values_in(class_of, classes), people)
         doomed |= diverse < constraints.l
-    if constraints.t is None:
+    if constraints.t is None and not constraints.shared:
         return LatticeNode(tuple(levels), class_of, sizes, doomed, doomed)
-    distances = rows.distances(class_of, classes, constraints.distance)
-    suppressed = doomed | (distances > constraints.t)
-    stray = 0 if rows.people is not None else _stray(sizes, distances, constraints.t, ~doomed)
+    suppressed, fewest = doomed, np.zeros(classes)
+    if constraints.shared:
+        uniform = rows.too_uniform(class_of, classes, constraints)
+        # Classes that all keep this kind of l keep it together: of a class that does not, no split
+        # saves every row.
+        suppressed, fewest = suppressed | uniform, fewest + uniform
+    if constraints.t is not None:
+        distances = rows.distances(class_of, classes, constraints.distance)
+        suppressed = suppressed | (distances > constraints.t)
+        fewest = np.maximum(fewest, _fewest_lost(sizes, distances, constraints.t))
+    # A person in two parts of a class counts in both: then a split may save all.
+    stray = 0 if rows.people is not None else int(fewest[~doomed].sum())
     return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray)
 
 
-def _stray(sizes: Ints, distances: Floats, t: float, asked: Bools) -> int:
-    """The fewest rows of far classes that no split saves.
+def _fewest_lost(sizes: Ints, distances: Floats, t: float) -> Floats:
+    """The fewest rows of each far class that no split saves.
 
     A class is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
     distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
     """
     if t >= 1:
-        return 0
-    fewest = np.ceil(sizes * (distances - t) / (1 - t) - 1e-9)
-    return int(np.maximum(fewest, 0)[asked].sum())
+        return np.zeros(len(sizes))
+    return np.maximum(np.ceil(sizes * (distances - t) / (1 - t) - 1e-9), 0)

@@ -17,7 +17,8 @@ from tamis.coarsen.ladder_file import ladder_from
 from tamis.coarsen.search import coarsened
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
-from tamis.read.frames import native_kind
+from tamis.read.frames import asked_library, native_kind
+from tamis.risk.anonymity import Kind
 from tamis.table import Roles, Table
 
 
@@ -33,9 +34,11 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     k : int
         The fewest people that look alike.
     l : int, optional
-        The fewest distinct sensitive values among them.
+        The least diversity of sensitive values among them.
     t : float, optional
         The farthest that their sensitive values may be from those of the whole table.
+    l_kind, c : {"distinct", "entropy", "recursive"}, float
+        How `l` counts sensitive values, and the factor for `recursive`.
     columns : sequence of str, optional
         The columns to make coarser: what an attacker may know. By default the quasi-identifiers
         of a `Table`, all columns of a frame.
@@ -78,6 +81,8 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         *,
         l: int | None = None,  # noqa: E741 - the field's name for it
         t: float | None = None,
+        l_kind: Kind = "distinct",
+        c: float = 3.0,
         columns: Sequence[str] | None = None,
         ladders: Mapping[str, Ladder | Mapping[str, Any]] | None = None,
         metric: str = "loss",
@@ -86,6 +91,8 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self.k = k
         self.l = l
         self.t = t
+        self.l_kind = l_kind
+        self.c = c
         self.columns = columns
         self.ladders = ladders
         self.metric = metric
@@ -111,7 +118,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         found = coarsened(
             asked,
             {c: _ladder(c, form) for c, form in (self.ladders or {}).items()},
-            Constraints(self.k, self.l, self.t),
+            Constraints(self.k, self.l, self.t, kind=self.l_kind, c=self.c),
             metric=self.metric,
             max_suppressed=self.max_suppressed,
         )
@@ -133,7 +140,9 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
             for c, level in self.levels_.items()
         ]
         result = replace(table, frame=table.frame.with_columns(coarse))
-        return result if isinstance(X, Table) else result.native()
+        if isinstance(X, Table):
+            return result
+        return replace(result, library=asked_library(self) or table.library).native()
 
     def _with_quasi(self, table: Table) -> Table:
         if self.columns is None:

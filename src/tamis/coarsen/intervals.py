@@ -1,4 +1,4 @@
-"""Ladders of intervals over numbers and dates: given cuts, or equal widths.
+"""Ladders of intervals over numbers and dates: given cuts, equal widths, or open ends.
 
 An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
 1 January of the year 1, so that a width of 7 gives calendar weeks.
@@ -176,6 +176,81 @@ class Widths(_Ranges):
             np.minimum(upper, self.top, out=upper, where=~above)
             lower[above], upper[above] = self.top, np.inf
         return lower, upper
+
+
+@dataclass(frozen=True)
+class Ends(_Ranges):
+    """Top and bottom coding: values below `bottom` or from `top` on are one, others as they are.
+
+    A level has a pair of ends, (bottom, top), of which one may be missing.
+
+    >>> Ends(((None, 90), (20, 80))).labels(pl.Series([17, 43, 95]), 2).to_list()
+    ['< 20', '43', '>= 80']
+    """
+
+    levels: tuple[tuple[float | None, float | None], ...]
+    dated: bool | None = False
+
+    def __post_init__(self) -> None:
+        for number, (bottom, top) in enumerate(self.levels, start=1):
+            if bottom is None and top is None:
+                raise InputError(f"level {number} of ends needs bottom, top or both")
+            if bottom is not None and top is not None and bottom >= top:
+                raise InputError(f"bottom must be below top at level {number}")
+        plain = [(-np.inf if b is None else b, np.inf if t is None else t) for b, t in self.levels]
+        for number, (finer, coarser) in enumerate(itertools.pairwise(plain), start=2):
+            if coarser[0] < finer[0] or coarser[1] > finer[1]:
+                raise InputError(f"level {number} is finer than the one before; ends must close in")
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """From ``ends``, a table for each level, or from ``bottom`` and ``top`` for one level."""
+        if "ends" not in description:
+            only_words(description, ("bottom", "top"))
+            return cls.from_dict({"ends": [description]})
+        only_words(description, ("ends",))
+        tables = description["ends"]
+        if not isinstance(tables, list | tuple) or not all(isinstance(t, Mapping) for t in tables):
+            raise InputError("ends must be a list of tables with bottom and top, one a level")
+        for table in tables:
+            only_words(table, ("bottom", "top"))
+        dates, places = _points([table[end] for table in tables for end in sorted(table)], "ends")
+        rest = iter(places)
+        found = [{end: next(rest) for end in sorted(table)} for table in tables]
+        return cls(tuple((each.get("bottom"), each.get("top")) for each in found), dates)
+
+    def to_dict(self) -> dict[str, Any]:
+        written = _day if self.dated else _plain
+        pairs = [zip(("bottom", "top"), level) for level in self.levels]
+        return {"ends": [{e: written(at) for e, at in pair if at is not None} for pair in pairs]}
+
+    @property
+    def steps(self) -> int:
+        return len(self.levels)
+
+    def words(self, step: int) -> str:
+        return "values as they are, but for the lowest and the highest"
+
+    def labels(self, values: pl.Series, step: int) -> pl.Series:
+        """Texts such as ``< 20``, ``43`` and ``>= 90``."""
+        at = _axis(values, self.dated)
+        written = _day if values.dtype.is_temporal() else _number
+        bottom, top = self.levels[step - 1]
+        points, place = np.unique(at, return_inverse=True)
+        texts = [
+            None if np.isnan(p) else _coded_label(float(p), bottom, top, written) for p in points
+        ]
+        return pl.Series(texts, dtype=pl.String).gather(place)
+
+
+def _coded_label(point: float, bottom: float | None, top: float | None, written: Any) -> str | None:
+    if math.isnan(point):
+        return None
+    if bottom is not None and point < bottom:
+        return f"< {written(bottom)}"
+    if top is not None and point >= top:
+        return f">= {written(top)}"
+    return str(written(point))
 
 
 def _around(at: Floats, width: Fraction) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.calendar_steps import Calendar
 from tamis.coarsen.hierarchy import Hierarchy
-from tamis.coarsen.intervals import Bounds, Cuts, Widths
+from tamis.coarsen.intervals import Bounds, Cuts, Ends, Widths
 from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
 from tamis.errors import InputError, plural
+from tamis.notebook import in_short, quoted
 from tamis.table import bare
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 NOTHING = "*"
 """The label of the last level, which tells nothing."""
@@ -42,6 +46,7 @@ class Form(Protocol):
 FORMS: dict[str, type[Any]] = {
     "cuts": Cuts,
     "width": Widths,
+    "ends": Ends,
     "keep": Prefixes,
     "dates": Calendar,
     "common": CommonValues,
@@ -68,7 +73,7 @@ class Ladder:
     Parameters
     ----------
     column : str
-    form : Cuts, Widths, Prefixes, Calendar, CommonValues or ValueGroups
+    form : Cuts, Widths, Ends, Prefixes, Calendar, CommonValues or ValueGroups
         What the levels in between are.
 
     Examples
@@ -87,10 +92,30 @@ class Ladder:
     column: str
     form: Form
 
+    def __repr__(self) -> str:
+        form = type(self.form).__name__
+        return in_short(self, quoted(self.column), f"levels 0 to {self.top} by {form}")
+
+    def plot(self, values: pl.Series, *, least: int = 5) -> Picture:
+        """The groups of a column at each level, as wide as the rows they hold.
+
+        Parameters
+        ----------
+        values : polars series
+            The column.
+        least : int
+            Groups of fewer rows have no name in the picture.
+        """
+        from tamis.coarsen.picture import ladder_picture
+
+        return ladder_picture(self, values, least)
+
     @classmethod
     def from_dict(cls, column: str, description: Mapping[str, Any]) -> Ladder:
         """The ladder that a plain description, such as a table of a TOML file, speaks of."""
         named = [word for word in FORMS if word in description]
+        if not named and {"bottom", "top"} & set(description):
+            named = ["ends"]
         if len(named) != 1:
             raise InputError(
                 f"the ladder of column {column!r} needs exactly one of "

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tamis.coarsen.classes import CodedRows, Constraints, LatticeNode, grouped_at
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
+from tamis.risk.suppression import most_suppressed
 
 MOST_NODES = 1 << 21
 """The most nodes of a lattice whose bounds are kept one by one."""
@@ -108,15 +109,6 @@ def full_domain(
         raise CannotMeet(_hopeless(top, rows, most))
     score = measure.score(measure.total(found))
     return Optimum(found, score, min(score, measure.score(bound)), nodes, checked)
-
-
-def most_suppressed(share: float, rows: int) -> int:
-    """The rows that a share allows; one that is a fraction of the rows, however written, is met.
-
-    >>> most_suppressed(0.07, 100), most_suppressed(0.05, 653)
-    (7, 32)
-    """
-    return math.floor(share * rows * (1 + 1e-12))
 
 
 def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:

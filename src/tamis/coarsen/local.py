@@ -73,6 +73,8 @@ def local_classes(
         np.inf if constraints.t is None else constraints.t,
         constraints.distance == "ordered",
         missing,
+        constraints.kind == "entropy",
+        constraints.c if constraints.kind == "recursive" else np.inf,
     )
     about = Labelled(*_about(people, values if constraints.needs_values else None, target))
     lines = np.array(leaves, dtype=np.int32)

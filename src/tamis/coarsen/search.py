@@ -24,6 +24,7 @@ from tamis.coarsen.local import (
     local_shares,
 )
 from tamis.errors import CannotMeet, InputError
+from tamis.notebook import in_short
 from tamis.risk.classes import k_anonymity
 from tamis.risk.grouping import coded, dense, scope
 from tamis.table import Table, kind_of
@@ -64,6 +65,15 @@ class Coarsened:
     bound: float
     classes: int
     k_anonymity: int
+
+    def __repr__(self) -> str:
+        return in_short(
+            self,
+            f"{self.table.rows:,} of {len(self.kept):,} rows",
+            f"{self.classes:,} classes",
+            f"k = {self.k_anonymity:,}",
+            f"{self.metric} {self.score:.4g}{' (proven)' if self.proven else ''}",
+        )
 
     @property
     def suppressed_rows(self) -> int:

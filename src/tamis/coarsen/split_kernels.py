@@ -9,13 +9,18 @@ from numba import njit
 
 
 class Asked(NamedTuple):
-    """The constraints as plain numbers; `l` is 0 and `t` is infinite where nobody asked."""
+    """The constraints as plain numbers; `l` is 0, `t` and `c` are infinite where nobody asked.
+
+    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive.
+    """
 
     k: int
     l: int  # noqa: E741 - the field's name for it
     t: float
     ordered: bool
     missing: bool
+    entropy: bool
+    c: float
 
 
 class Labelled(NamedTuple):
@@ -79,6 +84,31 @@ def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
 
 
 @njit(cache=True)
+def _entropy(counts: Any) -> float:
+    """The bits of all rows together."""
+    total, bits = counts.sum(), 0.0
+    for count in counts:
+        if count > 0:
+            bits -= count * np.log2(count / total)
+    return bits
+
+
+@njit(cache=True)
+def _shared_enough(counts: Any, asked: Asked) -> bool:
+    """Whether no sensitive value is too frequent for the entropy or recursive l asked for."""
+    if asked.l == 0:
+        return True
+    if asked.entropy:
+        entropy = _entropy(counts) * np.log(2.0) / counts.sum()
+        return bool(np.exp(entropy) >= asked.l - 1e-12)
+    if asked.c == np.inf:
+        return True
+    rising = np.sort(counts)
+    rare = rising[: rising.size - asked.l + 1].sum()
+    return bool(rising[-1] < asked.c * rare)
+
+
+@njit(cache=True)
 def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     """Whether some rows may be a class."""
     crowd = _crowd(part, about.people, seen)
@@ -87,7 +117,7 @@ def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     if about.values.size == 0:
         return True
     counts = _value_counts(part, about, seen)
-    if np.count_nonzero(counts) < asked.l:
+    if np.count_nonzero(counts) < asked.l or not _shared_enough(counts, asked):
         return False
     if asked.t == np.inf:
         return True
@@ -95,16 +125,6 @@ def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     if asked.ordered and asked.missing:
         far = max(far, _distance(counts, about.usual, True, about.usual.size - 1))
     return far <= asked.t
-
-
-@njit(cache=True)
-def _entropy(counts: Any) -> float:
-    """The bits of all rows together."""
-    total, bits = counts.sum(), 0.0
-    for count in counts:
-        if count > 0:
-            bits -= count * np.log2(count / total)
-    return bits
 
 
 @njit(cache=True)

@@ -21,6 +21,7 @@ from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, o
 from tamis.dp.contribution import check_most, limited, unit_of
 from tamis.dp.domain import Axis, axis
 from tamis.dp.histogram import DPHistogram
+from tamis.dp.marginals import DPMarginals
 from tamis.dp.private_table import MAX_CELLS
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.table import Roles, Table
@@ -181,6 +182,10 @@ def _check_features(features: Any, width: int) -> None:
 
 
 LABEL_CELLS = 2
+MOST_TOGETHER = int(np.log2(MAX_CELLS // LABEL_CELLS))
+"""The most columns of 0 and 1 that a histogram counts."""
+Counting = Literal["auto", "histogram", "marginals"]
+COUNTS = ("auto", "histogram", "marginals")
 ZERO_ONE = {"type": "integer", "low": 0, "high": 1}
 
 
@@ -200,6 +205,7 @@ def private_records(
     labels: Any = None,
     mechanism: Mechanism = "exponential",
     unit: Unit = "row",
+    counts: Counting = "auto",
     random_state: int | np.random.Generator | None = 0,
 ) -> PrivateRecords:
     """Choose columns of 0/1 records and draw a table of them, both under one budget.
@@ -220,6 +226,9 @@ def private_records(
         How to choose; see `PrivateSelector`.
     unit : {"row", "person"}
         What each record stands for.
+    counts : {"auto", "histogram", "marginals"}
+        What is counted with noise: all chosen columns together, each apart by the label, or
+        together as long as they have few enough cells (17 columns).
     random_state : int, numpy Generator or None
         For drawing rows from the noisy counts. The noise itself cannot be seeded.
 
@@ -247,11 +256,14 @@ def private_records(
     if records.labels is None:
         raise InputError("choosing columns needs labels; name them with --target COL or --labels")
     budget = Budget(epsilon, neighbours="substitute", unit=unit)
-    most = int(np.log2(MAX_CELLS // LABEL_CELLS))
-    if features > most:
+    if counts not in COUNTS:
+        raise InputError(f"counts must be one of {listed(COUNTS)}, got {counts!r}")
+    if counts == "auto":
+        counts = "histogram" if features <= MOST_TOGETHER else "marginals"
+    if counts == "histogram" and features > MOST_TOGETHER:
         raise InputError(
-            f"{features} features make 2^{features + 1} cells with the label; at most {most} "
-            "features can be counted"
+            f"{features} features make 2^{features + 1} cells with the label; at most "
+            f"{MOST_TOGETHER} features can be counted together, use counts='marginals' for more"
         )
     label = _label_axis(records, labels)
     classes = label.brought(pl.Series(records.target, records.labels.tolist()))
@@ -261,13 +273,13 @@ def private_records(
     selector.fit(records.matrix, np.asarray(classes.to_list()), budget=budget)
     chosen = records.select([int(i) for i in selector.get_support(indices=True)])
     counted = {**dict.fromkeys(chosen.features, ZERO_ONE), records.target: label.to_dict()}
-    histogram = DPHistogram(
+    model = (DPHistogram if counts == "histogram" else DPMarginals)(
         epsilon / 2, bounds=counted, neighbours="substitute", random_state=random_state
     )
     roles = Roles(target=records.target, person=() if unit == "person" else None)
     whole = Table(chosen.frame().with_columns(classes.alias(records.target)), roles)
-    frame = histogram.fit_sample(whole, budget=budget).frame
-    recipe = {"features": list(chosen.features), "mechanism": mechanism, **histogram.recipe_}
+    frame = model.fit_sample(whole, budget=budget).frame
+    recipe = {"features": list(chosen.features), "mechanism": mechanism, **model.recipe_}
     return PrivateRecords(frame, recipe if labels is not None else recipe | _void(records.target))
 
 

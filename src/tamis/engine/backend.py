@@ -65,14 +65,14 @@ class Engine(ABC):
     def hold(self, frame: Frame) -> Frame:
         """The same frame, computed once and read from a scratch file from then on."""
         names = frame.collect_schema().names()
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame, path)
         held = self.open(path)
         return held.rename(dict(zip(held.collect_schema().names(), names)))
 
     def small(self, frame: Frame, most: int = MOST_ROWS) -> pl.DataFrame:
         """An answer in memory; refused if it has more rows than fit."""
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame.head(most + 1), path)
         found = pl.read_parquet(files_of(path))
         if found.height > most:
@@ -84,11 +84,12 @@ class Engine(ABC):
 
     def batches(self, frame: Frame, rows: int = BATCH) -> Iterator[pl.DataFrame]:
         """The rows of a frame, in its order if it was sorted, some at a time."""
-        path = self._new_path()
+        path = self.new_path()
         self.write(frame, path)
         yield from pl.scan_parquet(files_of(path)).collect_batches(chunk_size=rows)
 
-    def _new_path(self) -> Path:
+    def new_path(self) -> Path:
+        """A name in the scratch folder that nothing has yet."""
         return self.scratch / f"{self.name}-{next(self._numbers)}.parquet"
 
     @contextmanager
@@ -190,9 +191,13 @@ class DuckDB(Engine):
         from duckdb import ColumnExpression
 
         with self.trouble():
-            rows = self._database.read_parquet([str(part) for part in files_of(Path(path))])
-            # Names that differ only in case are made different here, so positions decide.
-            columns = [ColumnExpression(name).alias(f"c{i}") for i, name in enumerate(rows.columns)]
+            parts = [str(part) for part in files_of(Path(path))]
+            rows = self._database.read_parquet(parts).set_alias("rows")
+            # Names that differ only in case are made different here, so positions decide; without
+            # the name of the table, a column named * would be all columns.
+            columns = [
+                ColumnExpression("rows", name).alias(f"c{i}") for i, name in enumerate(rows.columns)
+            ]
             found: Frame = nw.from_native(rows.select(*columns))
             return found
 

@@ -21,6 +21,8 @@ ROWS, SIZE = "n", "size"
 
 def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
     """Each combination of values that occurs, and the rows that have it."""
+    if not columns:
+        return frame.select(_whole(nw.len(), ROWS))
     counted = frame.group_by(*columns).agg(nw.len().alias(ROWS))
     return counted.with_columns(nw.col(ROWS).cast(nw.Int64))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import narwhals as nw
@@ -12,6 +12,7 @@ import polars as pl
 from tamis.engine.backend import Engine, Frame
 from tamis.engine.cells import count_distinct, count_rows, one_where, people_by
 from tamis.errors import InputError, listed
+from tamis.read.labelled import named_target, say_unlabelled
 from tamis.table import Table
 
 
@@ -88,6 +89,16 @@ def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Table) -
     return LargeTable(engine, plain, tuple(schema), roles, rows)
 
 
+def labelled_large(table: LargeTable) -> LargeTable:
+    """The rows that have a label; a warning says how many have none."""
+    target = named_target(table.shape.roles.target)
+    (column,) = table.columns([target])
+    frame = table.frame.filter(~nw.col(column).is_null())
+    rows = count_rows(table.engine, frame)
+    say_unlabelled(target, rows, table.rows)
+    return replace(table, frame=frame, rows=rows)
+
+
 def check_large(table: LargeTable) -> None:
     """Refuse what no later step could use: empty columns, infinite numbers, a missing target."""
     names = [c for c in table.names if c in table.shape.frame.columns]
@@ -116,7 +127,7 @@ def check_large(table: LargeTable) -> None:
     if target is not None and (count := found[f"gone_{table.columns([target])[0]}"]):
         raise InputError(
             f"the target {target!r} is missing in {count} of {table.rows} rows; give these rows a "
-            "label or remove them first"
+            "label, or leave them out with --drop-unlabelled"
         )
 
 

@@ -18,6 +18,7 @@ from tamis.read.frames import duckdb_parquet
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import ColumnRule, without_markers
+from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table
 
 SPARK = "spark::"
@@ -147,6 +148,12 @@ def _parquet(
         # By another name: DuckDB and Spark take * and [ in a path for patterns.
         kept.symlink_to(file_at(source).resolve())
         _check_parquet(kept, source)
+        kept = _without_nan(kept)
+    elif kind in (*PROGRAMS, "excel"):
+        raise InputError(
+            f"{kind} files are read in memory only; write the table as parquet, or pass --engine "
+            "memory"
+        )
     else:
         raise InputError(
             f"{kind} files hold sparse 0/1 records, which --engine does not read; write them as a "
@@ -162,6 +169,27 @@ def _check_parquet(path: Path, source: str) -> None:
         raise InputError(
             f"{source} is not a parquet file, or is damaged; export it again"
         ) from None
+
+
+def _without_nan(path: Path) -> Path:
+    """The same rows, or a copy in which every NaN is missing if there is any.
+
+    The statistics of parquet leave NaN out, and an engine that trusts them takes it that no row
+    has one.
+    """
+    schema = pl.read_parquet_schema(path)
+    names = {name: f"c{i}" for i, name in enumerate(schema)}
+    floats = [names[name] for name, kind in schema.items() if kind.is_float()]
+    if not floats:
+        return path
+    rows = pl.scan_parquet(path, glob=False).rename(names)
+    any_nan = rows.select(pl.any_horizontal(pl.col(c).is_nan().any() for c in floats))
+    if not any_nan.collect(engine="streaming").item():
+        return path
+    again = path.with_name("without_nan.parquet")
+    plain = rows.with_columns(pl.col(c).fill_nan(None) for c in floats)
+    plain.rename({c: name for name, c in names.items()}).sink_parquet(again, statistics=False)
+    return again
 
 
 def _typed_text(

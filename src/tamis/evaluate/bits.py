@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from tamis.notebook import by_fields
+
 Floats = NDArray[np.float64]
 Gains = NDArray[np.floating[Any]]
 
@@ -185,6 +187,8 @@ class KeptTold:
     unsure_secret: float = 0.0
     people: NDArray[np.integer[Any]] | None = None
     shown: tuple[bool, bool] | None = None
+
+    __repr__ = by_fields
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:

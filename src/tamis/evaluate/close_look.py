@@ -16,6 +16,7 @@ from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.evaluate.surest import Group, Surest, known_rightly, largest_gains, largest_group, surest
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.grouping import coded, dense, joined
 
@@ -50,6 +51,8 @@ class Guessed:
     largest: tuple[float, ...]
     group: Group | None
 
+    __repr__ = by_fields
+
 
 @dataclass(frozen=True)
 class CloseLook:
@@ -60,6 +63,8 @@ class CloseLook:
 
     target: Guessed
     secret: Guessed | None
+
+    __repr__ = by_fields
 
 
 def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int = 0) -> CloseLook:
@@ -136,13 +141,27 @@ def _guessed(
         surest(said[:, rarest], truth == rarest),
         known_rightly(said, known, truth),
         tuple(float(gain) for gain in largest_gains(each, people)),
-        None if groups is None else largest_group(each, groups[rows], max(k, 2), people),
+        None if groups is None else _largest_group(each, groups[rows], k, people),
     )
 
 
+def _largest_group(
+    each: Floats, groups: NDArray[Any], k: int, people: NDArray[np.int64] | None
+) -> Group | None:
+    """The group that is told most, of the rows that are in the release."""
+    inside = groups >= 0
+    whose = None if people is None else people[inside]
+    return largest_group(each[inside], groups[inside], max(k, 2), whose)
+
+
 def _groups(release: Release) -> NDArray[Any] | None:
-    """The number of each row's group of people alike in what attackers may know."""
-    columns = [coded(release.table.frame[name]) for name in release.table.quasi]
+    """The number of each row's group of people alike in what attackers may know.
+
+    Rows that are left out are in no group: -1.
+    """
+    table = release.of_everyone
+    columns = [coded(table.frame[name]) for name in table.quasi]
     if not columns:
         return None
-    return np.asarray(dense(reduce(lambda one, other: dense(joined(one, other)), columns)).codes)
+    codes = dense(reduce(lambda one, other: dense(joined(one, other)), columns)).codes
+    return codes if release.kept is None else np.where(release.kept, codes, -1)

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, plural
+from tamis.notebook import by_fields
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
 from tamis.rules.coarse import ValueLabels, coarse_rules
@@ -49,6 +50,8 @@ class Comparison:
     predicted: NDArray[np.int64]
     weights: NDArray[np.float64]
 
+    __repr__ = by_fields
+
 
 @dataclass(frozen=True)
 class Baseline:
@@ -60,6 +63,8 @@ class Baseline:
     counts: Counts
     weights: NDArray[np.float64]
     memory: int = MEMORY
+
+    __repr__ = by_fields
 
     def compare(
         self, released: Any, coarser: Mapping[str, ValueLabels] | None = None

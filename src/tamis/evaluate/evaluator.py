@@ -23,12 +23,15 @@ from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
 from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
+from tamis.notebook import by_fields
 from tamis.release import Release
+from tamis.risk.absences import absence_anonymity
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
 from tamis.risk.grouping import Coded, grouped, people_of
+from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
 from tamis.rules.mine import mine_rules
@@ -57,6 +60,8 @@ class Evaluator:
         For rules and intervals.
     anonymity : Anonymity, optional
         What is asked of the sensitive values of people alike.
+    suppression : Suppression, optional
+        The few who may be left out of a release.
     records : BinaryTable, optional
         The 0/1 records that the original has some columns of.
     """
@@ -68,7 +73,10 @@ class Evaluator:
     random_state: int = 0
     anonymity: Anonymity | None = None
     records: BinaryTable | None = None
+    suppression: Suppression | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
+
+    __repr__ = by_fields
 
     def __post_init__(self) -> None:
         if (values := len(np.unique(self.secrets))) > MOST_VALUES:
@@ -168,9 +176,15 @@ class Evaluator:
         self._met_last[:] = [found]
         return found
 
-    def attacked(self, features: pl.DataFrame) -> dict[str, Predictions]:
-        """What each attacker says of all rows held out who learns from these features."""
+    def attacked(
+        self, features: pl.DataFrame, release: Release | None = None
+    ) -> dict[str, Predictions]:
+        """What each attacker says of all rows held out who learns from these features.
+
+        Of the rows of a release only, where one is given.
+        """
         coded, learnt = self.coded(features), self.split.learnt(self.secrets)
+        learnt = learnt if release is None else release.inside(learnt)
         return {
             name: fit_predict(attacker, coded, self.secrets, learnt, self.split.held)
             for name, attacker in self.attackers.items()
@@ -187,6 +201,8 @@ class Assessment:
     evaluator: Evaluator
     release: Release
 
+    __repr__ = by_fields
+
     @cached_property
     def model_features(self) -> pl.DataFrame:
         """What models are trained on, and what they predict, in the rows of the table.
@@ -194,9 +210,11 @@ class Assessment:
         They are trained on the release. If its columns are those of the original, or of the
         release before it was altered, with other values, they are tested on people as they
         are; coarser forms of values are the same for everybody. Synthetic rows describe no real
-        person, so here people are as they are throughout.
+        person, so here people are as they are throughout. Rows that are left out are here too:
+        nobody learns from them, but like all people they may be asked about.
         """
-        table, unaltered = self.release.table, self.release.unaltered or self.evaluator.original
+        table = self.release.of_everyone
+        unaltered = self.release.unaltered or self.evaluator.original
         if self.release.is_drawn:
             return unaltered.only(table.features)
         learnt = table.only(table.features)
@@ -221,7 +239,7 @@ class Assessment:
             self.evaluator.classifier,
             self.evaluator.coded(self.model_features),
             labels,
-            split.learnt(labels),
+            self.release.inside(split.learnt(labels)),
             split.held,
         )
 
@@ -253,9 +271,10 @@ class Assessment:
         if drawn is not None and self.evaluator.sensitive == original.target:
             every = self.evaluator.attackers.items()
             return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
-        if self.model_features.equals(original.only(original.features)):
+        everything = self.model_features.equals(original.only(original.features))
+        if everything and self.release.kept is None:
             return self.evaluator.guesses_from_everything
-        return self.evaluator.attacked(self.model_features)
+        return self.evaluator.attacked(self.model_features, self.release)
 
     @cached_property
     def strongest(self) -> str:
@@ -308,7 +327,8 @@ class Assessment:
         if asked is None or self.release.is_drawn:
             return ""
         people = None if self.release.people is None else people_of(self.release.people)
-        return asked.short_of(self.groups, original.frame[self.evaluator.sensitive], people)
+        secret = self.release.cells(original.frame[self.evaluator.sensitive])
+        return asked.short_of(self.groups, secret, people)
 
     @property
     def diversity_reached(self) -> dict[str, float] | None:
@@ -317,7 +337,8 @@ class Assessment:
         if asked is None or self.release.is_drawn:
             return None
         people = None if self.release.people is None else people_of(self.release.people)
-        return asked.reached(self.groups, original.frame[self.evaluator.sensitive], people)
+        secret = self.release.cells(original.frame[self.evaluator.sensitive])
+        return asked.reached(self.groups, secret, people)
 
     @cached_property
     def containment(self) -> int | None:
@@ -328,6 +349,14 @@ class Assessment:
         cells = table.only(table.features).to_numpy().astype(np.uint8)
         return containment_anonymity(cells, people=self.release.people)
 
+    def containment_with(self, absences: int, enough: int) -> int:
+        """The same where absences are known too; below `enough`, what some row reaches."""
+        reached = self.containment or 0
+        if not absences or reached < enough:
+            return reached
+        cells = self.release.table.only(self.release.table.features).to_numpy().astype(np.uint8)
+        return absence_anonymity(cells, absences, people=self.release.people, enough=enough)
+
 
 @dataclass(frozen=True, eq=False)
 class Findings:
@@ -335,6 +364,8 @@ class Findings:
 
     assessment: Assessment
     part: Part
+
+    __repr__ = by_fields
 
     @cached_property
     def predictions(self) -> Predictions:
@@ -368,10 +399,13 @@ class Findings:
         before = evaluator.counted_rules(self.part)
         if before is None:
             return None
-        table = self.assessment.release.table
+        release = self.assessment.release
+        rows = release.inside(evaluator.rows(self.part))
+        if not len(rows):
+            return None
         return measured(
             before,
-            table.frame[evaluator.rows(self.part)] if drawn is None else drawn.frame,
+            release.of_everyone.frame[rows] if drawn is None else drawn.frame,
             coarser=self.assessment.value_labels,
         )
 

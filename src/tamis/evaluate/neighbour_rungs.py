@@ -55,12 +55,14 @@ def neighbour_rungs(
         The fewest people alike.
     """
     found: dict[str, list[NeighbourRung]] = {}
+    few, whole = evaluator.suppression, release.whole or release
     for name in sorted(release.forms)[:MOST]:
         form = release.forms[name]
         ladder = Ladder.from_dict(name, form.ladder)
         found[name] = []
         for level in (form.level - 1, form.level + 1):
-            other = _moved(evaluator.original, release, ladder, level)
+            other = _moved(evaluator.original, whole, ladder, level)
+            other = other if few is None else few.trimmed(other)
             kept, told = _beyond(evaluator, compared, release, other)
             allowed = _allowed(Assessment(evaluator, other), k)
             found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.learn.holdout import HoldOut
+from tamis.notebook import by_fields
 
 RowNumbers = NDArray[np.intp]
 Numbers = NDArray[np.integer[Any]]
@@ -41,6 +42,8 @@ class Parts:
     report: RowNumbers
     rounds: tuple[tuple[RowNumbers, RowNumbers], ...]
     """What is learnt from and what is then asked about, to choose: once, or in five folds."""
+
+    __repr__ = by_fields
 
     @classmethod
     def drawn(cls, strata: Numbers, people: Numbers | None = None, random_state: int = 0) -> Parts:
@@ -103,6 +106,21 @@ class Parts:
     def reporting(self) -> Parts:
         """The same, where all that chose is learnt from and the rest is asked about."""
         return replace(self, rounds=((self.search, self.report),))
+
+    def learning_from(self, kept: NDArray[np.bool_]) -> Parts:
+        """The same, where only kept rows are learnt from; all others are still asked about.
+
+        >>> parts = Parts.drawn(np.array([0, 1] * 50))
+        >>> few = parts.learning_from(np.arange(100) < 60)
+        >>> int(few.learn.max()), int(few.asked.max())
+        (59, 99)
+        """
+        return replace(
+            self,
+            learn=self.learn[kept[self.learn]],
+            choose=self.choose[kept[self.choose]],
+            rounds=tuple((learn[kept[learn]], ask) for learn, ask in self.rounds),
+        )
 
     @cached_property
     def search(self) -> RowNumbers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -23,9 +23,13 @@ from tamis.evaluate.rule_changes import (
     rule_changes,
     total_variation,
 )
+from tamis.notebook import in_short
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 OwnMeasure = Callable[[NDArray[Any], NDArray[Any]], float]
 """A custom measure: a function of the two matrices, rules x labels."""
@@ -73,6 +77,27 @@ class Retention:
     coverage: float
     rules: tuple[RuleChange, ...]
     own: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_short(
+            self,
+            self.headline(),
+            f"Rule Accuracy {self.rule_accuracy:.4g}",
+            f"RSD {self.rsd:.4g}",
+            None if self.rld is None else f"RLD {self.rld:.4g}",
+        )
+
+    def plot(self, most: int = 40) -> Picture:
+        """What happened to each rule, the worst first: support before and after, shift of labels.
+
+        Parameters
+        ----------
+        most : int
+            The most rules to show.
+        """
+        from tamis.evaluate.picture import retention_picture
+
+        return retention_picture(self, most)
 
     @property
     def wrong_released(self) -> float:

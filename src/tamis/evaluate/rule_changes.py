@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.evaluate.comparison import Comparison
+from tamis.notebook import in_short, quoted
 from tamis.rules.count import Counts
 from tamis.rules.grammar import rule_text
 
@@ -223,6 +224,10 @@ class RuleChange:
     majority_before: str | None
     majority_after: str | None
     flipped: bool
+
+    def __repr__(self) -> str:
+        support = f"support {self.support_before:,} before, {self.support_after:,} after"
+        return in_short(self, quoted(self.id), self.fate, support)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.errors import Progress as Progress
+from tamis.errors import plural
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.yardstick import Compared
+from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.release import Release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tamis.charts import Picture
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,12 @@ class Row:
     def release(self) -> Release:
         return self.assessment.release
 
+    def __repr__(self) -> str:
+        shares = {"keeps": self.value("kept"), "tells": self.value("told")}
+        figures = [f"{word} {share_words(v)}" for word, v in shares.items() if v is not None]
+        size = plural(self.release.size, "feature")
+        return in_short(self, quoted(self.release.name, 70), size, *figures)
+
     def value(self, measure: str) -> float | None:
         """The number that is reported."""
         figure = self.figures[measure]
@@ -151,6 +164,46 @@ class Scorecard:
     measures: tuple[ScoredBy, ...]
     compared: Compared
 
+    def __repr__(self) -> str:
+        proposed = plural(len(self.candidates), "release")
+        return in_short(self, f"{proposed} by {plural(len(self.measures), 'measure')}")
+
+    def _repr_html_(self) -> str:
+        lines = [line_of(row) for row in (*self.rows, self.floor)]
+        return html_table(f"Scorecard: {plural(len(self.candidates), 'release')}", HEADS, lines)
+
+    def to_frame(
+        self, rows: Literal["report", "choose"] = "report", *, intervals: bool = False
+    ) -> pl.DataFrame:
+        """Releases x measures as a polars frame; everything and nothing come first.
+
+        Parameters
+        ----------
+        rows : {"report", "choose"}
+            The rows that the figures were measured on.
+        intervals : bool
+            Add the ends of the confidence intervals, as ``kept_low`` and ``kept_high``.
+        """
+        import polars as pl
+
+        every = (self.baseline, self.floor, *self.candidates)
+        names = pl.Series("release", [row.release.name for row in every], pl.String)
+        sets = [list(row.release.features) for row in every]
+        columns = [names, pl.Series("columns", sets, pl.List(pl.String))]
+        ends = {"value": "", "low": "_low", "high": "_high"} if intervals else {"value": ""}
+        for measure in (m.name for m in self.measures):
+            found = [(r.figures if rows == "report" else r.for_choice)[measure] for r in every]
+            for end, ending in ends.items():
+                numbers = [None if f is None else getattr(f, end) for f in found]
+                columns.append(pl.Series(measure + ending, numbers, pl.Float64))
+        return pl.DataFrame(columns)
+
+    def plot(self) -> Picture:
+        """Every release by what it keeps of the target and tells of the sensitive column."""
+        from tamis.evaluate.plane import plane_picture
+
+        return plane_picture(self)
+
     @property
     def rows(self) -> tuple[Row, ...]:
         """The baseline, then what was proposed; the floor is not a release."""
@@ -168,6 +221,16 @@ class Scorecard:
             "floor": self.floor.to_dict(),
             "releases": [row.to_dict() for row in self.candidates],
         }
+
+
+HEADS = ("release", "keeps", "tells", "accuracy", "breach increase", "columns")
+"""The heads of `line_of`."""
+
+
+def line_of(row: Row) -> list[object]:
+    """A release and its main figures, for a page."""
+    measures = ("kept", "told", "performance", "pbi")
+    return [row.release.name, *(share_words(row.value(m)) for m in measures), row.release.size]
 
 
 def scorecard(

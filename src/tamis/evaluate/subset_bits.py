@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,10 @@ from tamis.evaluate.parts import Parts, RowNumbers
 from tamis.learn.boosting import Boosting, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.score_test import promised_bits
+from tamis.notebook import by_fields
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Labels = NDArray[np.integer[Any]]
 Columns = tuple[int, ...]
@@ -32,6 +36,8 @@ class Question:
     known: tuple[Floats, ...]
     """Probabilities for every row of the table, one array a round."""
     beside: Columns = ()
+
+    __repr__ = by_fields
 
     def surprise(self, parts: Parts) -> float:
         """The mean bits that the label of an asked row is unexpected by without a release."""
@@ -68,6 +74,8 @@ class SubsetBits:
     """The gains of the rows `parts.asked` by set."""
     whole: Gains | None = field(default=None, kw_only=True)
     """Those of a larger table that this one has some columns of; they count for the scales."""
+
+    __repr__ = by_fields
 
     @classmethod
     def of(
@@ -118,6 +126,10 @@ class SubsetBits:
         return SubsetBits(
             self.table, parts, _known_shares(target, parts), told, self.people, boosting
         )
+
+    def learning_from(self, kept: NDArray[np.bool_]) -> Self:
+        """The same, learning only from some rows of the table; the same rows are asked about."""
+        return replace(self, parts=self.parts.learning_from(kept), fitted={}, whole=None)
 
     def __len__(self) -> int:
         """The number of columns that may be released."""

@@ -25,6 +25,7 @@ from tamis.evaluate.whole_records import whole_gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
+from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.table import Table
 
@@ -63,6 +64,8 @@ class Yardstick:
     choosing: SubsetBits
     reporting: SubsetBits
     noted: dict[str, Gains] = field(default_factory=dict, repr=False)
+
+    __repr__ = by_fields
 
     @classmethod
     def of(
@@ -116,7 +119,7 @@ class Yardstick:
 
     def forms(self, release: Release) -> dict[str, str] | None:
         """The form of each column of a release, empty for one as it is; `None`: other columns."""
-        if release.unaltered is not None or release.is_drawn:
+        if release.unaltered is not None or release.is_drawn or release.kept is not None:
             return None
         if not set(release.features) <= set(self._number):
             return None
@@ -131,7 +134,7 @@ class Yardstick:
         Forms that were learnt from these rows look better on them than they are; a search scores
         them as learnt without the rows that it asks about.
         """
-        self.noted[_key(self.forms(release))] = gains
+        self.noted[self._key(release)] = gains
 
     def compared(self, releases: Sequence[Release]) -> Compared:
         """Kept and told of several releases; all features count for the scales."""
@@ -142,9 +145,12 @@ class Yardstick:
 
     def bits(self, release: Release, among: SubsetBits) -> tuple[SubsetBits, Columns]:
         """A table to learn a release from, and its columns there."""
-        columns = self.columns(release)
-        if columns is not None:
-            return among, columns
+        if release.kept is not None and release.whole is not None:
+            bits, columns = self.bits(release.whole, among)
+            return bits.learning_from(release.kept), columns
+        as_they_are = self.columns(release)
+        if as_they_are is not None:
+            return among, as_they_are
         found = (
             _drawn(release, among, self.original) if release.is_drawn else _other(release, among)
         )
@@ -183,10 +189,15 @@ class Yardstick:
             None if people is None else people[among.parts.asked],
         )
 
+    def _key(self, release: Release) -> str:
+        """Equal for equal forms of equal rows."""
+        forms = json.dumps(self.forms(release.whole or release), sort_keys=True)
+        return forms if release.kept is None else forms + release.kept.tobytes().hex()
+
     def _gains(self, release: Release, among: SubsetBits) -> Gains:
         if release.beyond and among.whole is not None:
             return among.whole
-        key = _key(self.forms(release))
+        key = self._key(release)
         if among is self.choosing and key in self.noted:
             return self.noted[key]
         bits, columns = self.bits(release, among)
@@ -205,6 +216,8 @@ class Compared:
 
     choosing: KeptTold
     reporting: KeptTold
+
+    __repr__ = by_fields
 
     def figures(
         self, number: int, part: Literal["choosing", "reporting"]
@@ -230,10 +243,6 @@ def figure(found: Mean) -> Figure:
     """
     half = Z * found.error
     return Figure(found.value, found.value - half, found.value + half)
-
-
-def _key(forms: Mapping[str, str] | None) -> str:
-    return json.dumps(forms, sort_keys=True)
 
 
 def _within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.learn.columns import Coding, Column
+from tamis.notebook import by_fields
 
 Codes = NDArray[np.uint8]
 
@@ -53,6 +54,8 @@ class CodedTable:
     codes: Codes
     widths: NDArray[np.int64]
     ordered: NDArray[np.bool_]
+
+    __repr__ = by_fields
 
     @classmethod
     def of(

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed
+from tamis.notebook import by_fields
 from tamis.read import polars_frame
 from tamis.table import bare, kind_of
 
@@ -27,6 +28,8 @@ class Column:
 
     values: NDArray[Any]
     categories: int | None = None
+
+    __repr__ = by_fields
 
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The same feature on some of the rows."""
@@ -88,6 +91,8 @@ class Feature:
     known: tuple[str, ...] | None
     """Its categories; `None` for a number."""
 
+    __repr__ = by_fields
+
     @cached_property
     def typed(self) -> pl.Series:
         """The same column, a nominal one typed by its known categories, dates as numbers."""
@@ -119,6 +124,8 @@ class Features:
     """
 
     each: tuple[Feature, ...]
+
+    __repr__ = by_fields
 
     @classmethod
     def of(cls, frame: pl.DataFrame, *coded: Features) -> Features:

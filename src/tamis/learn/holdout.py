@@ -17,6 +17,7 @@ from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import People
 from tamis.learn.readable import answers, readable
+from tamis.notebook import by_fields
 from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]
@@ -49,6 +50,8 @@ class HoldOut:
     reporting: RowNumbers
     total: int | None = None
     """The rows of the table, where some are in no part."""
+
+    __repr__ = by_fields
 
     @classmethod
     def drawn(
@@ -223,6 +226,8 @@ class Predictions:
     predicted: NDArray[Any]
     truth: NDArray[Any]
     probabilities: NDArray[np.float64] | None
+
+    __repr__ = by_fields
 
     @property
     def right(self) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.noise import input_frame
+from tamis.perturb.input_frame import input_frame
 from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k
@@ -27,6 +27,7 @@ REACH = 8
 """How many neighbours on each side, or k where that is more."""
 KEY = 64
 """The number of columns that an order looks at."""
+Disagreement = Literal["majority", "coin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +56,19 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     """Flip cells of a 0/1 table so that it becomes k-anonymous over all its columns.
 
     Rows are grouped into clusters of at least k that differ little; within a cluster each column
-    takes the value that most rows have, ties being broken at random. Where people in a `Table` or
-    `BinaryTable` have several rows, each cluster has rows of at least k people.
+    takes one value: by default that of most rows, ties being broken at random. Where people in a
+    `Table` or `BinaryTable` have several rows, each cluster has rows of at least k people.
 
     Parameters
     ----------
     k : int
         The least number of identical rows, or of people who have them.
+    disagreement : {"majority", "coin"}
+        What a column takes on which a cluster disagrees: the value of most of its rows, or 0 or 1
+        with even chances. The paper does not say; its shares of flipped cells are nearer to those
+        of `coin`, which flips more.
     random_state : int, numpy Generator or None
-        For the orders in which neighbours are looked up, and for ties.
+        For the orders in which neighbours are looked up, and for ties and coins.
 
     Attributes
     ----------
@@ -97,8 +102,15 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(self, k: int = 5, *, random_state: int | np.random.Generator | None = 0) -> None:
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        disagreement: Disagreement = "majority",
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
         self.k = k
+        self.disagreement = disagreement
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -115,7 +127,13 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         """
         table, back = _cells_and_way_back(X)
         people = X.people if isinstance(X, BinaryTable | Table) else None
-        found = flip(table, self.k, random_state=self.random_state, people=people)
+        found = flip(
+            table,
+            self.k,
+            disagreement=self.disagreement,
+            random_state=self.random_state,
+            people=people,
+        )
         self.flipped_share_, self.clusters_ = found.flipped_share, found.clusters
         self.anonymity_ = found.anonymity
         return back(found.matrix)
@@ -128,12 +146,17 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
 
 
 def flip(
-    X: Any, k: int, *, random_state: int | np.random.Generator | None = 0, people: Any = None
+    X: Any,
+    k: int,
+    *,
+    disagreement: Disagreement = "majority",
+    random_state: int | np.random.Generator | None = 0,
+    people: Any = None,
 ) -> Flipped:
     """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 others like it.
 
-    With `people`, the person of each row by name or number, until k people have each row; the
-    anonymity counts them.
+    `disagreement` is that of `RandomFlip`. With `people`, the person of each row by name or number,
+    until k people have each row; the anonymity counts them.
 
     Examples
     --------
@@ -142,26 +165,29 @@ def flip(
     """
     table = sparse_rows(X)
     check_k(k, table.shape[0])
+    if disagreement not in get_args(Disagreement):
+        raise InputError(f"disagreement must be 'majority' or 'coin', got {disagreement!r}")
     support = np.bincount(table.indices, minlength=table.shape[1])
     if not ((support > 0) & (support < table.shape[0])).any():
         raise InputError("every column is constant, so all rows are identical already")
     who = None if people is None else numbered(people, table.shape[0])
+    coin = disagreement == "coin"
     if who is None:
-        return _flipped(table, k, random_state)
+        return _flipped(table, k, random_state, coin)
 
     def attempt(rows: int) -> Flipped:
-        found = _flipped(table, rows, random_state)
+        found = _flipped(table, rows, random_state, coin)
         return replace(found, anonymity=equal_people(found.matrix, who))
 
     return keeping(k, who, attempt, lambda each: each.anonymity)
 
 
 def _flipped(
-    table: sparse.csr_array, k: int, random_state: int | np.random.Generator | None
+    table: sparse.csr_array, k: int, random_state: int | np.random.Generator | None, coin: bool
 ) -> Flipped:
     rng = np.random.default_rng(random_state)
     clusters = _clusters(table, k, rng)
-    matrix, flips = _levelled(table, clusters, rng)
+    matrix, flips = _levelled(table, clusters, rng, coin)
     anonymity = _least_equal(matrix)
     if anonymity < k:
         raise CannotMeet(f"flipping reached only {anonymity} identical rows, below k = {k}")
@@ -218,13 +244,14 @@ def _with_left_over(table: sparse.csr_array, clusters: NDArray[np.int64]) -> NDA
 
 
 def _levelled(
-    table: sparse.csr_array, clusters: NDArray[np.int64], rng: np.random.Generator
+    table: sparse.csr_array, clusters: NDArray[np.int64], rng: np.random.Generator, coin: bool
 ) -> tuple[sparse.csr_array, int]:
-    """Every row as the majority of its cluster, and the number of cells that changed."""
+    """Every row as its cluster, and the number of cells that changed."""
     ones, size = _counts(table, clusters)
     others = size[_rows_of(ones)] - ones.data
-    tie = rng.random(ones.nnz) < 0.5
-    kept = (ones.data > others) | ((ones.data == others) & tie)
+    heads = rng.random(ones.nnz) < 0.5
+    open_to_chance = (others > 0) if coin else (ones.data == others)
+    kept = np.where(open_to_chance, heads, ones.data > others)
     flips = int(np.where(kept, others, ones.data).sum())
     ones.data = kept.astype(np.uint8)
     ones.eliminate_zeros()

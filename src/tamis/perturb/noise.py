@@ -6,8 +6,7 @@ Neither gives a guarantee: a cell that is not altered is released as it was.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,53 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.errors import InputError, listed, listed_as
-from tamis.read import polars_frame
-from tamis.read.frames import native_kind
-from tamis.table import Roles, Table, bare, only
-
-
-@dataclass(frozen=True, eq=False)
-class InputFrame:
-    """What was passed in: its frame, its features, and the way back to its own kind."""
-
-    frame: pl.DataFrame
-    features: tuple[str, ...]
-    back: Callable[[pl.DataFrame], Any]
-
-
-def input_frame(data: Any) -> InputFrame:
-    """A `Table`, a pandas, polars or pyarrow frame, or an array, as a polars frame.
-
-    >>> input_frame(np.array([[1, 2], [3, 4]])).frame.columns
-    ['x0', 'x1']
-    """
-    if isinstance(data, Table):
-        return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
-    if isinstance(data, np.ndarray | list):
-        return _array(np.asarray(data))
-    frame = polars_frame(data)
-    if not frame.width or not frame.height:
-        raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
-    whole = Table(frame, Roles(), native_kind(data))
-    return InputFrame(frame, whole.features, lambda new: replace(whole, frame=new).native())
-
-
-def _array(values: Any) -> InputFrame:
-    if values.ndim != 2 or 0 in values.shape:
-        raise InputError(
-            f"a table has two dimensions, at least one row and one column; got shape {values.shape}"
-        )
-    names = [f"x{i}" for i in range(values.shape[1])]
-    frame = polars_frame(
-        pl.DataFrame({name: values[:, i].tolist() for i, name in enumerate(names)}, strict=False)
-    )
-
-    def back(new: pl.DataFrame) -> Any:
-        return new.to_numpy().astype(values.dtype)
-
-    return InputFrame(frame, tuple(names), back)
-
+from tamis.errors import InputError, listed, plural
+from tamis.perturb.input_frame import columns_to_alter, input_frame
+from tamis.read.frames import asked_library
+from tamis.table import Table, bare, only
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
@@ -94,13 +50,14 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         """
         check_probability(self.probability)
         data = input_frame(X)
-        columns = self._altered(data)
+        columns = columns_to_alter(data, self.columns)
         _check_bounds(self.bounds, data.frame, columns)
         frame = only(data.frame, columns)
         if all(bare(frame[c]).drop_nulls().n_unique() < 2 for c in columns):
+            rows = plural(frame.height, "sample")
             raise InputError(
-                f"every column to alter is constant ({listed(columns)}), so noise has nothing to "
-                "draw from; choose columns that vary"
+                f"every column to alter is constant in {rows} ({listed(columns)}), so noise has "
+                "nothing to draw from; choose columns that vary"
             )
         self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
         self.n_features_in_ = data.frame.width
@@ -117,12 +74,16 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         data = input_frame(X)
         if data.frame.columns != self.feature_names_in_.tolist():
             raise InputError(
-                f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
-                "other names; pass the columns it was fitted on, in the same order"
+                f"X has {data.frame.width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input, of the names and in the order that it "
+                "was fitted on"
             )
         rng = np.random.default_rng(self.random_state)
         altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
-        return data.back(data.frame.with_columns(altered))
+        new, asked = data.frame.with_columns(altered), asked_library(self)
+        if asked is not None and hasattr(X, "columns"):
+            return Table(new, library=asked).native()
+        return data.back(new)
 
     def _sources(self, rng: np.random.Generator) -> Any:
         """A random source for each column, so that no column affects the draws of another."""
@@ -132,20 +93,6 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
         hit = pl.Series(rng.random(len(column)) < self.probability) & bare(column).is_not_null()
         new = self._draw(column, self.learnt_[column.name], rng)
         return new.zip_with(hit, column).alias(column.name)
-
-    def _altered(self, data: InputFrame) -> list[str]:
-        if self.columns is None:
-            return list(data.features)
-        if isinstance(self.columns, str):
-            raise InputError("columns must be a list of column names, got a single text")
-        if unknown := [c for c in self.columns if c not in data.frame.columns]:
-            raise InputError(
-                f"no {listed_as('column', unknown)} to alter; the columns are "
-                f"{listed(data.frame.columns, most=30)}"
-            )
-        if not self.columns:
-            raise InputError("columns is empty; name at least one, or leave it out for all")
-        return list(self.columns)
 
     def _limits(self, column: pl.Series) -> tuple[float, float] | None:
         if not column.dtype.is_numeric():

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tamis.errors import CannotMeet, InputError, listed
-from tamis.propose.altered import Flip, Noise
+from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.notebook import in_short
+from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
 from tamis.propose.breach import Breach
 from tamis.propose.coarsen import Coarsen
 from tamis.propose.containment import Containment
@@ -21,15 +22,17 @@ from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.release import Release
 
-METHODS: dict[
-    str, type[KeptToldFront | Coarsen | Breach | Containment | Flip | Noise | Synthetic]
-] = {
+METHODS: dict[str, Callable[..., Method]] = {
     "front": KeptToldFront,
     "coarsen": Coarsen,
     "breach": Breach,
     "containment": Containment,
     "flip": Flip,
     "noise": Noise,
+    "microaggregate": Microaggregate,
+    "suppress": Suppress,
+    "swap": Swap,
+    "pram": PostRandomise,
     "dp": Synthetic,
 }
 BY_DEFAULT = ("front", "coarsen", "breach", "containment")
@@ -56,6 +59,10 @@ class Proposals:
     releases: tuple[Release, ...]
     method_reports: tuple[MethodReport, ...]
 
+    def __repr__(self) -> str:
+        found = ", ".join(f"{report.found} from {report.name}" for report in self.method_reports)
+        return in_short(self, plural(len(self.releases), "release"), found)
+
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
     """Methods by name, with their settings; by default, those that alter no value.
@@ -73,7 +80,7 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
         try:
             found.append(METHODS[name](**options))
         except TypeError:
-            known = [field.name for field in fields(METHODS[name])]
+            known = [field.name for field in fields(METHODS[name])]  # type: ignore[arg-type]
             raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
     return found
 
@@ -102,7 +109,7 @@ def propose(
         if tell is not None:
             tell(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, problem)
-        for release in found:
+        for release in map(problem.trimmed, found):
             same = None if release.unaltered is None else release.name
             forms = sorted((name, form.key) for name, form in release.forms.items())
             releases.setdefault((same, *sorted(release.features), *forms), release)

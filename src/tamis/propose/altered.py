@@ -1,21 +1,28 @@
-"""Releases whose values were altered: flipped until rows are identical, or made noisy."""
+"""Releases whose values were altered: until rows are alike, or at random."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError
 from tamis.perturb.flip import RandomFlip
+from tamis.perturb.input_frame import input_frame
+from tamis.perturb.microaggregation import Microaggregation
 from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
+from tamis.perturb.pram import Pram, nominal_columns
+from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
+from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 
 TIMES = (1, 2)
 """Which multiples of the requested k are tried."""
+MOST_GROUPED = 60_000
+"""The most rows to group by their distances, of which there is one for each pair."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,7 @@ class Flip:
             if binary is None
             else binarise(problem.table, binary, k=problem.k)
         )
-        ks = sorted({k for k in self.ks if k >= problem.k})
-        ks = ks or [
-            times * problem.k for times in TIMES if times * problem.k <= problem.table.everybody
-        ]
-        return [self._release(problem, records, k) for k in ks]
+        return [self._release(problem, records, k) for k in _ks(problem, self.ks)]
 
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
         flip = RandomFlip(k, random_state=problem.random_state)
@@ -103,12 +106,181 @@ class Noise:
     def _release(self, problem: Problem, level: float) -> Release:
         kind = UniformNoise if self.kind == "uniform" else GaussianNoise
         noise = kind(level, random_state=problem.random_state)
-        features = problem.table.features
         recipe = Recipe(self.name, {"kind": self.kind, "probability": level})
-        name = f"{self.kind} noise, {level:g}"
-        noisy = released(noise.fit_transform(problem.table), features, name, recipe)
-        plain = released(problem.table, features, name, recipe)
-        return replace(noisy, promises=problem.promises(features), unaltered=plain.table)
+        promises = problem.promises(problem.table.features)
+        table = noise.fit_transform(problem.table)
+        return _altered(problem, f"{self.kind} noise, {level:g}", recipe, table, promises)
+
+
+@dataclass(frozen=True)
+class Microaggregate:
+    """All features, those that attackers may know as the middle of groups of at least k.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The values of k to try; none: the one requested, and twice that.
+    """
+
+    name: ClassVar[str] = "microaggregate"
+    words: ClassVar[str] = "Gives each value the mean of a group of similar people."
+
+    ks: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ks", tuple(self.ks))
+
+    def applies(self, problem: Problem) -> str | None:
+        if problem.is_binary:
+            return "Means of 0 and 1 say nothing; flip makes such rows alike."
+        if problem.table.rows > MOST_GROUPED:
+            return f"It compares each row with all others, so it takes {MOST_GROUPED:,} at most."
+        return _nothing_known(problem) or problem.too_few
+
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, k) for k in _ks(problem, self.ks)]
+
+    def _release(self, problem: Problem, k: int) -> Release:
+        group = Microaggregation(k, columns=problem.table.quasi)
+        table = group.fit_transform(problem.table)
+        columns = sorted(problem.table.quasi)
+        recipe = Recipe(self.name, {"k": k, "columns": columns}, {"lost": group.lost_})
+        promise = Promise("k_anonymity", k, tuple(problem.table.quasi))
+        return _altered(problem, f"microaggregation, k = {k}", recipe, table, (promise,))
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """All features, with single cells of those that attackers may know blanked until k holds.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The values of k to try; none: the one requested, and twice that.
+    weights : mapping of column to number
+        What a blank in a column costs, 1 for columns that are not named.
+    """
+
+    name: ClassVar[str] = "suppress"
+    words: ClassVar[str] = "Blanks single cells until every row has enough others like it."
+
+    ks: Sequence[int] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ks", tuple(self.ks))
+        object.__setattr__(self, "weights", dict(self.weights))
+
+    def applies(self, problem: Problem) -> str | None:
+        return _nothing_known(problem) or problem.too_few
+
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, k) for k in _ks(problem, self.ks)]
+
+    def _release(self, problem: Problem, k: int) -> Release:
+        hide = LocalSuppression(k, columns=problem.table.quasi, weights=self.weights)
+        table = hide.fit_transform(problem.table)
+        columns = sorted(problem.table.quasi)
+        recipe = Recipe(self.name, {"k": k, "columns": columns}, {"blanked": hide.blanked_})
+        promise = Promise("k_anonymity", k, tuple(problem.table.quasi))
+        return _altered(problem, f"local suppression, k = {k}", recipe, table, (promise,))
+
+
+@dataclass(frozen=True)
+class Swap:
+    """All features, numbers and dates swapped with others of nearly the same rank.
+
+    It promises nothing but the requested k.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        How far ranks may move, as shares of all ranks.
+    """
+
+    name: ClassVar[str] = "swap"
+    words: ClassVar[str] = "Swaps numbers with others of nearly the same rank."
+
+    levels: Sequence[float] = (0.05, 0.1, 0.2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        for level in self.levels:
+            check_within(level)
+
+    def applies(self, problem: Problem) -> str | None:
+        if with_ranks(input_frame(problem.table)):
+            return None
+        return "No column holds numbers or dates that could be ranked."
+
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, level) for level in self.levels]
+
+    def _release(self, problem: Problem, level: float) -> Release:
+        swap = RankSwap(level, random_state=problem.random_state)
+        table = swap.fit_transform(problem.table)
+        recipe = Recipe(self.name, {"within": level, "columns": sorted(swap.columns_)})
+        promises = problem.promises(problem.table.features)
+        return _altered(problem, f"rank swapping, {level:g}", recipe, table, promises)
+
+
+@dataclass(frozen=True)
+class PostRandomise:
+    """All features, categories drawn anew so that their frequencies stay in expectation (PRAM).
+
+    It promises nothing but the requested k.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        The chances that a value is drawn anew.
+    """
+
+    name: ClassVar[str] = "pram"
+    words: ClassVar[str] = "Draws categories anew so that their frequencies stay on average."
+
+    levels: Sequence[float] = (0.1, 0.2, 0.3)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        for level in self.levels:
+            check_probability(level)
+
+    def applies(self, problem: Problem) -> str | None:
+        if nominal_columns(input_frame(problem.table)):
+            return None
+        return "No column holds texts of more than one value."
+
+    def propose(self, problem: Problem) -> list[Release]:
+        return [self._release(problem, level) for level in self.levels]
+
+    def _release(self, problem: Problem, level: float) -> Release:
+        pram = Pram(level, random_state=problem.random_state)
+        table = pram.fit_transform(problem.table)
+        recipe = Recipe(self.name, {"change": level, "columns": sorted(pram.columns_)})
+        promises = problem.promises(problem.table.features)
+        return _altered(problem, f"PRAM, {level:g}", recipe, table, promises)
+
+
+def _ks(problem: Problem, given: Sequence[int]) -> list[int]:
+    """The values of k to try: those given that are not below the one requested, or multiples."""
+    ks = sorted({k for k in given if k >= problem.k})
+    usual = [times * problem.k for times in TIMES]
+    return ks or [k for k in usual if k <= problem.table.everybody]
+
+
+def _nothing_known(problem: Problem) -> str | None:
+    """Why nothing is to be altered; `None` where attackers may know a column."""
+    return None if problem.table.quasi else "Attackers are assumed to know none of the columns."
+
+
+def _altered(
+    problem: Problem, name: str, recipe: Recipe, table: Table, promises: tuple[Promise, ...]
+) -> Release:
+    """A release of all features of an altered table, beside the features as they were."""
+    features = problem.table.features
+    plain = released(problem.table, features, name, recipe)
+    return replace(released(table, features, name, recipe, promises), unaltered=plain.table)
 
 
 def _wide(problem: Problem, records: BinaryTable) -> Table:

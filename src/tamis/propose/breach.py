@@ -154,7 +154,13 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     people = None if problem.table.people is None else people_of(problem.table.people)
     together = Coded(np.zeros(problem.table.rows, np.int64), 1)
     chosen: list[str] = []
-    while known := [f for f in known if _smallest(together, codes[f], people) >= problem.k]:
+
+    def fits(feature: str) -> bool:
+        if problem.suppression is not None:
+            return problem.kept(joined(together, codes[feature]))
+        return _smallest(together, codes[feature], people) >= problem.k
+
+    while known := [f for f in known if fits(f)]:
         found = worth([[*kept, *chosen, f] for f in known])
         best = max(range(len(known)), key=found.__getitem__)
         chosen.append(known.pop(best))

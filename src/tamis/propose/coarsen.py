@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from tamis.propose.front import CAUTIONS, in_order, keeps_k, unknowable
 from tamis.propose.problem import Problem
 from tamis.propose.rungs import Rung
 from tamis.release import Coarsening, Recipe, Release, released
+from tamis.risk.grouping import Coded
 from tamis.select.front import BUDGET, search_front, thinned
 from tamis.table import Table, only
 
@@ -80,12 +81,18 @@ class Coarsen:
             caution=problem.caution,
             levels=levels,
             fixed=self.keep,
-            also=problem.kept if problem.anonymity or problem.beside else None,
+            also=self._also(problem),
+            most=problem.most_suppressed,
         )
         return [
             self._release(problem, found, number, ladders, levels)
             for number in _finalists(found, self.most)
         ]
+
+    def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
+        """What classes must keep beside k; also k itself, where people have several rows to go."""
+        crowds = problem.suppression is not None and problem.table.people is not None
+        return problem.kept if problem.anonymity or problem.beside or crowds else None
 
     def _ladders(self, problem: Problem) -> dict[str, Ladder]:
         """The written ladders, and those made where none can be learnt."""
@@ -132,7 +139,8 @@ class Coarsen:
             unit=table.unit,
             forms=forms,
         )
-        problem.yardstick.note(release, found.bits.gains(found.sets[number]))
+        release = problem.trimmed(release)
+        problem.yardstick.note(release, found.gains(number, release.kept))
         return release
 
 

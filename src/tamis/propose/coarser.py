@@ -20,7 +20,7 @@ from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.coarsen.merge import Residuals, merged_groups
 from tamis.evaluate.bits import Floats, KeptTold
 from tamis.evaluate.choice import chosen
-from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
@@ -63,6 +63,11 @@ class CoarserSets:
         found = [self.bits.rungs[c] for c in self.sets[number]]
         return sorted(found, key=lambda rung: rung.column)
 
+    def gains(self, number: int, kept: NDArray[np.bool_] | None = None) -> Gains:
+        """What a set says of each asked row, learnt from all rows or from those that are kept."""
+        bits = self.bits if kept is None else self.bits.learning_from(kept)
+        return bits.gains(self.sets[number])
+
     def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
         """The features as a set releases them."""
         return frame.select(
@@ -81,6 +86,7 @@ def search_coarser(
     levels: Mapping[str, Sequence[pl.Series]] | None = None,
     fixed: Collection[str] = (),
     also: Callable[[Coded], bool] | None = None,
+    most: int = 0,
     budgets: Sequence[int] = BUDGETS,
     progress: Callable[[int], None] | None = None,
 ) -> CoarserSets:
@@ -104,6 +110,8 @@ def search_coarser(
         Columns of which no coarser form may be learnt.
     also : callable, optional
         What else classes of rows alike must keep; if they do not, no finer ones do.
+    most : int
+        The most people who may be left out, see `keeps_people`.
     budgets : sequence of int
         The most sets to fit each time that groups were learnt; as many times they are learnt.
     progress : callable, optional
@@ -116,16 +124,20 @@ def search_coarser(
     levels = levels or {}
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
+
+    def keeping() -> Keeps:
+        return keeps_people(found.rungs, frame, quasi, k, found.people, also, most)
+
     for time, budget in enumerate(budgets):
-        before = _scored(found, _keeps(found, frame, quasi, k, also))
+        before = _scored(found, keeping())
         given = before.sets[_best(before, caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
         if time and not more:
             break
         found = found.with_rungs(frame, more)
-        _explore(found, _keeps(found, frame, quasi, k, also), budget, caution, progress)
-    return _scored(found, _keeps(found, frame, quasi, k, also))
+        _explore(found, keeping(), budget, caution, progress)
+    return _scored(found, keeping())
 
 
 def learnt_rungs(
@@ -293,16 +305,6 @@ def _promising(found: CoarserSets, caution: float) -> list[Columns]:
 def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
     sets = tuple(columns for columns in bits.fitted if columns and keeps(columns))
     return CoarserSets(bits, sets, bits.measured(sets))
-
-
-def _keeps(
-    bits: RungBits,
-    frame: pl.DataFrame,
-    quasi: Sequence[str],
-    k: int,
-    also: Callable[[Coded], bool] | None,
-) -> Keeps:
-    return keeps_people(bits.rungs, frame, quasi, k, bits.people, also)
 
 
 def _best(found: CoarserSets, caution: float) -> int:

@@ -13,6 +13,7 @@ from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release
+from tamis.select.containment.absences import greedy_with_absences
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import UTILITIES, GreedySearch
 from tamis.select.containment.selection import Selection
@@ -62,8 +63,9 @@ class Containment:
             else binarise(problem.table, problem.binary, k=problem.k)
         )
         ks = sorted({k for k in self.ks if k >= problem.k}, reverse=True)
+        tried = (1,) if problem.absences else TIMES  # counting with absences takes long
         ks = ks or [
-            times * problem.k for times in TIMES if times * problem.k <= problem.table.everybody
+            times * problem.k for times in tried if times * problem.k <= problem.table.everybody
         ]
         search = GreedySearch(
             records.matrix,
@@ -85,6 +87,16 @@ def _selected(
     problem: Problem, records: BinaryTable, search: GreedySearch, k: int, utility: str
 ) -> Selection:
     people = problem.table.people
+    if problem.absences:
+        return greedy_with_absences(
+            records.matrix,
+            records.labels,
+            k,
+            problem.absences,
+            utility=utility,
+            people=people,
+            labelled=problem.split.is_seen,
+        )
     if people is None:
         return search.of(k, utility)
     return selected(records.matrix, people, k, partial(search.of, utility=utility))
@@ -100,7 +112,7 @@ def _release(
         f"containment, k = {k}, {utility}",
         Table(frame).with_roles(target=problem.table.target),
         Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
-        (Promise("containment_anonymity", k, chosen.features),),
+        (Promise("containment_anonymity", k, chosen.features, problem.absences),),
         people=problem.table.people,
         unit=problem.table.unit,
     )

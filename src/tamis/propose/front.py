@@ -8,6 +8,7 @@ from functools import reduce
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.evaluate.bits import KeptTold
@@ -16,8 +17,10 @@ from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
+from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
+from tamis.risk.suppression import few_below
 from tamis.select.front import BUDGET, search_front, thinned
 from tamis.table import Table
 
@@ -120,13 +123,25 @@ def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -
     return start
 
 
+def _contained(problem: Problem, cells: NDArray[np.uint8]) -> bool:
+    """Whether k people have all that anybody has, and lack what is known to be lacking."""
+    k, whose = problem.k, problem.table.people
+    if containment_anonymity(cells, people=whose) < k:
+        return False
+    known = problem.absences
+    return not known or absence_anonymity(cells, known, people=whose, enough=k) >= k
+
+
 def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
-    table, k, whose = problem.table, problem.k, problem.table.people
+    table, k = problem.table, problem.k
     features = sorted(table.features)
     if problem.is_binary:
         cells = table.only(features).to_numpy().astype(np.uint8)
-        return lambda columns: containment_anonymity(cells[:, list(columns)], people=whose) >= k
+        if problem.suppression is not None:
+            allows = problem.suppression.allows_contained
+            return lambda columns: not columns or allows(cells[:, list(columns)], k)
+        return lambda columns: _contained(problem, cells[:, list(columns)])
     known = set(table.quasi)
     quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
     if not quasi or not problem.only_k:
@@ -139,6 +154,8 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
     def keeps(columns: Columns) -> bool:
         asked = [few[c] for c in columns if c in few]
-        return not asked or int(counted_with(reduce(joined, asked), rows.counts).min()) >= k
+        return not asked or few_below(
+            counted_with(reduce(joined, asked), rows.counts), k, problem.most_suppressed
+        )
 
     return keeps

@@ -14,6 +14,7 @@ from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.grouping import Coded, joined, people_of
+from tamis.risk.suppression import Suppression
 from tamis.table import Table
 
 
@@ -45,8 +46,12 @@ class Problem:
         What is asked of groups of people alike beside their number; `None`: nothing.
     beside : Coded, optional
         Classes of people alike in what earlier releases told; k holds over both.
+    suppression : Suppression, optional
+        A few people who may be left out; `None`: nobody.
     ladders : mapping of column to Ladder
         Coarser forms that people wrote.
+    absences : int
+        How many things that a person lacks attackers may know, in 0/1 columns.
     """
 
     table: Table
@@ -62,9 +67,16 @@ class Problem:
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     anonymity: Anonymity | None = None
     beside: Coded | None = None
+    suppression: Suppression | None = None
+    absences: int = 0
 
     def kept(self, classes: Coded) -> bool:
-        """Whether classes of rows, equal in what attackers may know, keep what is asked."""
+        """Whether classes of rows, equal in what attackers may know, keep what is asked.
+
+        A few may be left out for that, where `suppression` says so.
+        """
+        if self.suppression is not None:
+            return self.suppression.allows(classes)
         asked = self.anonymity or Anonymity(self.k)
         secret = self.table.frame[self.table.sensitive or self.table.target]
         if self.beside is not None:
@@ -75,6 +87,15 @@ class Problem:
     def only_k(self) -> bool:
         """Whether rows alike need only be counted: each is a person, and nothing else is asked."""
         return self.table.people is None and self.anonymity is None and self.beside is None
+
+    @property
+    def most_suppressed(self) -> int:
+        """The most people who may be left out."""
+        return 0 if self.suppression is None else self.suppression.most
+
+    def trimmed(self, release: Release) -> Release:
+        """A release without the few rows that keep it from what is asked."""
+        return release if self.suppression is None else self.suppression.trimmed(release)
 
     @cached_property
     def _people(self) -> Coded | None:
@@ -99,7 +120,7 @@ class Problem:
         what an attacker may know.
         """
         if self.is_binary:
-            return (Promise("containment_anonymity", self.k, tuple(features)),)
+            return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)
 

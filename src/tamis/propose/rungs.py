@@ -28,6 +28,7 @@ from tamis.risk.grouping import (
     people_in,
     people_of,
 )
+from tamis.risk.suppression import few_below
 
 Keeps = Callable[[Columns], bool]
 
@@ -151,6 +152,7 @@ def keeps_people(
     k: int,
     people: Labels | None = None,
     also: Callable[[Coded], bool] | None = None,
+    most: int = 0,
 ) -> Keeps:
     """Whether a set has one rung a column, and k people or more alike in what attackers may know.
 
@@ -169,6 +171,9 @@ def keeps_people(
         Whose each row is, from 0 without a gap. `None`: each row is a person.
     also : callable, optional
         What else classes of rows alike must keep.
+    most : int
+        The most people who may be left out so that the rest keeps k; where people have several
+        rows, or more is asked, `also` says whether so few suffice.
     """
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
     who = None if people is None else people_of(people)
@@ -193,7 +198,9 @@ def keeps_people(
             return True
         classes = reduce(joined, together)
         if rows is not None:
-            return int(counted_with(classes, rows.counts).min()) >= k
+            return few_below(counted_with(classes, rows.counts), k, most)
+        if most:
+            return also is not None and also(classes)
         sizes = counted(classes)[1] if who is None else people_in(classes, who)
         return int(sizes.min()) >= k and (also is None or also(classes))
 

@@ -43,6 +43,7 @@ from tamis.publish.layout import (
     read_json,
     write_json,
 )
+from tamis.publish.left_out import left_out_numbers
 from tamis.publish.manifest import manifest, versions
 from tamis.publish.of_hundred import of_hundred_facts
 from tamis.publish.people import (
@@ -81,6 +82,7 @@ def recipe(
 ) -> dict[str, Any]:
     """What was asked for, for which table, and what came out."""
     release, roles = outcome.decision.chosen.release, outcome.table.roles
+    suppressed = left_out_numbers(release)
     public = sorted(path for path in draft.iterdir() if path.is_file())
     return {
         "recipe_version": RECIPE_VERSION,
@@ -99,6 +101,7 @@ def recipe(
         "sensitive": outcome.table.sensitive,
         "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
         "target": outcome.table.target,
+        **({} if suppressed is None else {"suppressed": suppressed}),
         "sha256": {path.name: digest(path) for path in public},
         "versions": versions(),
     }
@@ -194,7 +197,12 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         not_promised=_not_promised(outcome, alone),
         date=date,
         coarser={
-            name: stated(form, outcome.table.frame[name], settings.k, outcome.table.people)
+            name: stated(
+                form,
+                chosen.release.cells(outcome.table.frame[name]),
+                settings.k,
+                chosen.release.people,
+            )
             for name, form in chosen.release.forms.items()
         },
         bounds=bounds,
@@ -239,7 +247,7 @@ def _diverse(
     if release.is_drawn or not settings.anonymity.of_secrets:
         return None, []
     column = table.frame.get_column(outcome.evaluator.sensitive)
-    secrets = arranged_beside(numbered_secrets(column), release, settings.seed)
+    secrets = arranged_beside(numbered_secrets(release.cells(column)), release, settings.seed)
     numeric, known = column.dtype.is_numeric(), release.table.quasi
     entries = asked_entries(settings, column.name, numeric, known, table.unit)
     public = column.name == table.target
@@ -270,8 +278,10 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
-        altered=release.unaltered is not None,
+        altered=None if release.unaltered is None else release.recipe.method,
         several=release.people is not None,
+        suppressed=release.kept is not None,
+        diverse=settings.anonymity.of_secrets,
     )
 
 

@@ -7,7 +7,7 @@ stored: two cells are equal where their bits are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None)
         return frame.height if people is None else len(np.unique(people))
     cells = only(frame, promise.columns)
     if promise.name == "containment_anonymity":
-        return containment_by_bitmaps(cells, people)
+        return containment_by_bitmaps(cells, people, promise.absences)
     return equals_by_grouping(cells, people)
 
 
@@ -109,12 +109,17 @@ def _whole(cells: pl.Series) -> bool:
     return bool((numbers == numbers.floor()).all())
 
 
-def containment_by_bitmaps(cells: pl.DataFrame, people: People | None = None) -> int:
+def containment_by_bitmaps(
+    cells: pl.DataFrame, people: People | None = None, absences: int = 0
+) -> int:
     """The least number of rows, or of people with a row, that have all the ones of some row.
+
+    Where absences are known too, the attacker chooses those that leave the fewest.
 
     Notes
     -----
     AC(D) of Zhang et al. (2017), Definitions 4 to 6, one AND per feature of each distinct row.
+    Who is left after absences is found by leaving them out, kind by kind.
 
     >>> containment_by_bitmaps(pl.DataFrame({"a": ["1", "1", "1"], "b": ["1", "0", "1"]}))
     2
@@ -122,13 +127,43 @@ def containment_by_bitmaps(cells: pl.DataFrame, people: People | None = None) ->
     kinds, of_row = row_kinds(zeros_and_ones(cells))
     counts = np.bincount(of_row, minlength=len(kinds))
     order = np.argsort(of_row, kind="stable")
-    whose = None if people is None else np.split(people[order], np.cumsum(counts)[:-1])
-    least = len(of_row) if people is None else len(np.unique(people))
-    for holders in holders_of(kinds):
+    numbers = np.arange(len(of_row)) if people is None else people
+    whose = None if people is None else np.split(numbers[order], np.cumsum(counts)[:-1])
+
+    def crowd(some: NDArray[np.int64]) -> int:
         if whose is None:
-            least = min(least, int(counts[holders].sum()))
-        else:
-            least = min(least, len(np.unique(np.concatenate([whose[i] for i in holders]))))
+            return int(counts[some].sum())
+        return len(np.unique(np.concatenate([whose[i] for i in some]))) if len(some) else 0
+
+    least = len(np.unique(numbers))
+    for kind, holders in zip(kinds, holders_of(kinds)):
+        least = min(least, crowd(holders))
+        if absences:
+            lacked = np.flatnonzero(~kind)
+            least = _left_out(kinds, holders, lacked, absences, crowd, least)
+    return least
+
+
+def _left_out(
+    kinds: NDArray[np.bool_],
+    alive: NDArray[np.int64],
+    lacked: NDArray[np.int64],
+    absences: int,
+    crowd: Callable[[NDArray[np.int64]], int],
+    least: int,
+) -> int:
+    """The fewest left of some kinds when those are out that have one of a few lacked columns."""
+    here = [(crowd(alive[kinds[alive, column]]), column) for column in lacked.tolist()]
+    every = crowd(alive)
+    # No choice leaves fewer than if each column took as many as the first, and others than it.
+    for place, (out, column) in enumerate(sorted(here, reverse=True)):
+        if out == 0 or every - absences * out >= least:
+            break
+        rest = alive[~kinds[alive, column]]
+        least = min(least, crowd(rest))
+        if absences > 1:
+            further = np.array([c for _, c in sorted(here, reverse=True)[place + 1 :]], np.int64)
+            least = _left_out(kinds, rest, further, absences - 1, crowd, least)
     return least
 
 

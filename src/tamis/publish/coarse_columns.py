@@ -5,7 +5,7 @@ It names no value of fewer than k people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ ENDS = "[a, b) means from a up to but not including b"
 READ = {
     "cuts": ENDS,
     "width": ENDS,
+    "ends": "values as they are, but for < and >=, which mean below and from there on",
     "keep": "a star stands for each character left out",
     "dates": "a date is given by the part of the calendar that it lies in",
     "groups": "a label stands for all values of its group; rare values are not named",
@@ -55,14 +56,28 @@ def stated(
     {'any': ['cook']}
     """
     ladder = Ladder.from_dict(column.name, form.ladder)
+    return stated_of(ladder, form.level, lambda: _groups(ladder, form.level, column, k, people))
+
+
+def stated_of(
+    ladder: Ladder, level: int, groups: Callable[[], Mapping[str, list[str]]]
+) -> dict[str, Any]:
+    """The same of a column that was counted elsewhere.
+
+    Parameters
+    ----------
+    ladder : Ladder
+    level : int
+    groups : callable
+        By label the values of k people or more; asked only where the ladder has groups.
+    """
     described = ladder.to_dict()
-    word = next((w for w in ("cuts", "width", "keep", "dates") if w in described), "groups")
+    word = next((w for w in ("cuts", "width", "ends", "keep", "dates") if w in described), "groups")
     if word == "groups":
-        rest = _of_others(ladder, form.level)
-        rule = {"groups": _groups(ladder, form.level, column, k, people)} | rest
+        rule = {"groups": dict(groups())} | _of_others(ladder, level)
     else:
-        rule = {**described, word: described[word][form.level - 1]}
-    return {"level": form.level, **rule, "read": READ[word]}
+        rule = {**described, word: described[word][level - 1]}
+    return {"level": level, **rule, "read": READ[word]}
 
 
 def stated_form(said: Mapping[str, Any]) -> Coarsening:

@@ -14,11 +14,26 @@ from tamis.publish.bits_facts import ColumnShares
 from tamis.publish.ladder_facts import ladder_facts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
+from tamis.release import Recipe
 from tamis.risk.grouping import grouped
 from tamis.table import Table
 
 NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
+
+
+ALTERED = {
+    "suppress": "Some cells were left blank, so that enough people are alike.",
+    "microaggregate": "Each value is the middle of a group of similar people.",
+    "swap": "Values were swapped with others of nearly the same rank.",
+    "pram": "Some values were drawn anew, as often as they occur.",
+}
+"""What became of values, by method."""
+
+
+def _is_altered(name: str, recipe: Recipe) -> bool:
+    """Whether a method that alters values altered this column; if it does not say, it did."""
+    return name in recipe.public.get("columns", [name])
 
 
 def source_of(name: str, columns: tuple[str, ...]) -> str | None:
@@ -118,8 +133,8 @@ class _Reasons:
         if name not in self.kept:
             return "held back", self._held_back(name)
         became, release = self.kept[name], self.outcome.decision.chosen.release
-        if became == [name] and release.unaltered is not None:
-            why = "Some values were changed on purpose."
+        if became == [name] and release.unaltered is not None and _is_altered(name, release.recipe):
+            why = ALTERED.get(release.recipe.method, "Some values were changed on purpose.")
             if release.is_drawn:
                 why = "The values are synthetic, drawn with noise within public bounds."
             return "altered", why
@@ -213,5 +228,9 @@ def breaks_k(outcome: Outcome, name: str) -> bool:
     known = [c for c in (*kept, name) if c in table.quasi]
     if name not in table.quasi:
         return False
-    coarse = [release.table.frame[c] if c in release.forms else table.frame[c] for c in known]
-    return grouped(pl.DataFrame(coarse), known, table.people).k_anonymity < outcome.settings.k
+    whole, few = release.of_everyone.frame, outcome.evaluator.suppression
+    coarse = [whole[c] if c in release.forms else table.frame[c] for c in known]
+    found = grouped(pl.DataFrame(coarse), known, table.people)
+    if few is not None:
+        return not few.allows(found.keys)
+    return found.k_anonymity < outcome.settings.k

@@ -29,7 +29,7 @@ def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn:
         return None
-    k, people = outcome.settings.k, table.people
+    k, people = outcome.settings.k, release.people
     if people is None:
         return _counted(release, None, table.unit, k)
     found = _counted(release, people, table.unit, k)
@@ -44,8 +44,8 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
     release, table = outcome.decision.chosen.release, outcome.table
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
-    secrets = table.frame.get_column(table.sensitive)
-    return _alike(_known(release), secrets, table.people, shown_from(outcome.settings.k))
+    secrets = release.cells(table.frame.get_column(table.sensitive))
+    return _alike(_known(release), secrets, release.people, shown_from(outcome.settings.k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
@@ -55,10 +55,10 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
     """
     release, table = outcome.decision.chosen.release, outcome.table
     known, whole = _known(release), _whole(release)
-    before = _before(outcome, known.contained)
-    crowds = (before, known.sizes(table.people), whole.sizes(table.people))
-    first, second, third = (_each(sizes, table.people) for sizes in crowds)
-    return first, second, third
+    before = _each(_before(outcome, known.contained), table.people)
+    people = release.people
+    after, everything = (_each(crowds.sizes(people), people) for crowds in (known, whole))
+    return before, after, everything
 
 
 def _before(outcome: Outcome, contained: bool) -> Ints:

@@ -124,6 +124,24 @@ def _of_width(said: dict[str, Any]) -> Callable[[str], bool]:
     return fits
 
 
+def _at_ends(said: dict[str, Any]) -> Callable[[str], bool]:
+    bottom, top = (
+        _point(said["ends"][end]) if end in said["ends"] else open_end
+        for end, open_end in (("bottom", -inf), ("top", inf))
+    )
+
+    def fits(text: str) -> bool:
+        ends = _ends(text)
+        if ends is not None:
+            return ends in ((-inf, bottom), (top, inf))
+        try:
+            return bottom <= _point(text) < top
+        except ValueError:
+            return False
+
+    return fits
+
+
 def _whole(number: float) -> bool:
     return abs(number - round(number)) < 1e-6
 
@@ -152,6 +170,7 @@ def _point(end: Any) -> float:
 _FITS: dict[str, Callable[[dict[str, Any]], Callable[[str], bool]]] = {
     "cuts": _between_cuts,
     "width": _of_width,
+    "ends": _at_ends,
     "keep": _kept,
     "dates": _in_calendar,
     "groups": _in_groups,

@@ -25,6 +25,9 @@ RELEASE = {
     "parquet": "release.parquet",
     "long": "release.long.csv",
     "svm": "release.svm",
+    "sav": "release.sav",
+    "dta": "release.dta",
+    "xlsx": "release.xlsx",
 }
 """The file of rows, by its format."""
 PRIVATE = "private"

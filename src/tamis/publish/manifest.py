@@ -23,6 +23,7 @@ from tamis.publish.coarse_columns import Bound
 from tamis.publish.figures import in_whole_percent
 from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
+from tamis.publish.left_out import stated_left_out
 from tamis.publish.promises import claim
 from tamis.publish.sparse_file import classes_of
 from tamis.publish.sparse_reader import WRITTEN
@@ -84,10 +85,12 @@ def manifest(
                 "unit": unit,
                 "columns": sorted(promise.columns),
                 "at_least": promise.at_least,
+                **({"absences": promise.absences} if promise.absences else {}),
                 "measured": value,
             }
             for promise, value in zip(release.promises, measured)
         ],
+        **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
         **({} if release.is_drawn else {"close_look": _close_look(close_look)}),
         "not_promised": not_promised,
@@ -131,9 +134,17 @@ def _columns(
 
 def _measured(row: Row) -> list[dict[str, Any]]:
     figures = {name: row.figures.get(name) for name in _TOLD}
+    # An exact share gives away of how many rows it is, and so how many were left out.
+    if row.release.kept is not None:
+        figures = {name: f and _in_hundredths(f) for name, f in figures.items()}
     if kept := figures["kept"]:
         figures["kept"] = _rounded(kept)
     return [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
+
+
+def _in_hundredths(figure: Figure) -> Figure:
+    ends = (None if end is None else round(end, 2) for end in (figure.low, figure.high))
+    return Figure(round(figure.value, 2), *ends)
 
 
 def _rounded(kept: Figure) -> Figure:

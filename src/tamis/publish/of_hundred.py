@@ -11,7 +11,7 @@ from math import ceil
 from tamis.attack.quick import QuickAttack
 from tamis.attack.score import AttackScore
 from tamis.flow import Outcome
-from tamis.publish.summary import OfHundred, Reached
+from tamis.publish.summary import CandidateFacts, FinalistFacts, OfHundred, Reached, Summary
 
 
 def of_hundred_facts(outcome: Outcome) -> list[OfHundred]:
@@ -51,13 +51,32 @@ def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> OfHundred | 
     return _facts("named", values, (mine["people"], whole["people"]), k)
 
 
+def finalist_facts(outcome: Outcome) -> list[FinalistFacts]:
+    """What a few attackers reach with the releases that came next."""
+    k = outcome.settings.k
+    return [_finalist_facts(*each, k) for each in outcome.attacked_finalists.items()]
+
+
+def _finalist_facts(name: str, attack: QuickAttack, k: int) -> FinalistFacts:
+    guessed, few = attack.guessed, attack.found.people
+    many = 0 if guessed is None else guessed.people
+    return {
+        "name": name,
+        "found": _shown(attack.found.success.value, few, k),
+        "guessed": None if guessed is None else _shown(guessed.success.value, many, k),
+        "people": (few, many),
+    }
+
+
+def _shown(value: float, people: int, k: int) -> float | None:
+    """A share in whole hundredths; `None` where it stands for fewer than k people."""
+    return None if 0 < value * people < k else round(value, 2)
+
+
 def _facts(
     attack: Reached, values: tuple[float, float, float], people: tuple[int, int], k: int
 ) -> OfHundred:
-    """Shares in whole hundredths; `None` where they stand for fewer than k people."""
-    released, everything = (
-        None if 0 < value * amount < k else round(value, 2) for value, amount in zip(values, people)
-    )
+    released, everything = (_shown(value, amount, k) for value, amount in zip(values, people))
     return {
         "attack": attack,
         "people": min(people),
@@ -119,6 +138,45 @@ def hundred_rows(facts: list[OfHundred], k: int, target_is_secret: bool) -> list
         ]
         rows.append(HundredRow(title, sentence, fields))
     return rows
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """A release that was nearly chosen, as the page shows it; the chosen one comes first."""
+
+    name: str
+    chosen: bool
+    columns: int
+    kept: float
+    told: float | None
+    found: str
+    guessed: str
+
+
+def finalists(summary: Summary) -> list[Finalist]:
+    """The chosen release and those that came next; empty where no other was attacked."""
+    others, first = summary.get("finalists", []), {e["attack"]: e for e in summary["of_hundred"]}
+    if not others:
+        return []
+    chosen = next(c for c in summary["candidates"] if c["chosen"])
+    mine = [first.get("found"), first.get("guessed")]
+    tried = {chosen["name"]: [(e["released"], e["people"]) if e else (None, 0) for e in mine]}
+    tried |= {e["name"]: list(zip((e["found"], e["guessed"]), e["people"])) for e in others}
+    known = {c["name"]: c for c in summary["candidates"]}
+    return [_finalist(known[name], shares, summary["k"]) for name, shares in tried.items()]
+
+
+def _finalist(candidate: CandidateFacts, tried: list[tuple[float | None, int]], k: int) -> Finalist:
+    found, guessed = (_amount(share, people, k) for share, people in tried)
+    name, chosen, columns = candidate["name"], candidate["chosen"], candidate["size"]
+    return Finalist(name, chosen, columns, candidate["kept"], candidate["told"], found, guessed)
+
+
+def _amount(share: float | None, people: int, k: int) -> str:
+    """Of 100 people, how many, as text; a dash where nobody was tried."""
+    if not people:
+        return "-"
+    return f"<{ceil(100 * k / people)}" if share is None else str(round(100 * share))
 
 
 def _dots(column: str, share: float | None, least: int) -> Dots:

@@ -7,6 +7,7 @@ person. The numbers are random and reveal nothing about the order of the origina
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def promises_in_people(
     found = []
     for entry in entries:
         rows = entry["measured"]
-        value = rows if people is None else measure(_promise(entry), frame, people)
+        value = rows if people is None else measure(promise_of(entry), frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
                 f"the written file has {entry['key']} {value} counted in people, below "
@@ -129,6 +130,14 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
     people = kept_people(folder, frame, content)
+    count = None if people is None else lambda entry: measure(promise_of(entry), frame, people)
+    return wrong_people_by(count, folder, content)
+
+
+def wrong_people_by(
+    count: Callable[[dict[str, Any]], int] | None, folder: Path, content: dict[str, Any]
+) -> str:
+    """The same by whatever counts the people of a promise; `None` where they are not known."""
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:
@@ -136,8 +145,8 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
         if entry.get("recount", "file") != "private":
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
-        elif people is not None:
-            value = measure(_promise(entry), frame, people)
+        elif count is not None:
+            value = count(entry)
             if value != said:
                 return f"{entry['key']} is {value} in people, but the manifest says {said}"
     return ""
@@ -154,5 +163,11 @@ def uncounted(content: dict[str, Any], private: bool) -> bool:
     return not private and any(e.get("recount") == "private" for e in content["promises"])
 
 
-def _promise(entry: dict[str, Any]) -> Promise:
-    return Promise(entry["key"], int(entry["at_least"]), tuple(entry["columns"]))
+def promise_of(entry: dict[str, Any]) -> Promise:
+    """The promise that an entry of a manifest states.
+
+    >>> promise_of({"key": "k_anonymity", "at_least": 5, "columns": ["age"]}).at_least
+    5
+    """
+    columns, absences = tuple(entry["columns"]), int(entry.get("absences") or 0)
+    return Promise(entry["key"], int(entry["at_least"]), columns, absences)

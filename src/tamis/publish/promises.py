@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import exp
 from typing import Any
 
+from tamis.errors import plural
 from tamis.publish.summary import Unit
 from tamis.release import Promise
 
@@ -20,6 +21,13 @@ def claim(promise: Promise, unit: Unit = "people") -> str:
     """
     if not promise.columns:
         return "No column that an attacker is assumed to know is released."
+    if promise.absences:
+        who, they = ("a person", "the person") if unit == "people" else ("a row", "it")
+        return (
+            f"Whoever knows all that {who} has among the released columns, and up to "
+            f"{plural(promise.absences, 'thing')} that {they} lacks, is left with at least "
+            f"{promise.at_least} {unit}."
+        )
     if promise.name == "containment_anonymity":
         who = "a person" if unit == "people" else "a row"
         return (
@@ -46,6 +54,8 @@ def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
     """What was measured, in a few words."""
     if not promise.columns:
         return "no such column is in the file"
+    if promise.absences:
+        return f"at least {value:,} {unit} are left"
     if promise.name == "containment_anonymity":
         whom = "a person" if unit == "people" else "a row"
         return f"at least {value:,} {unit} have whatever {whom} has"
@@ -111,14 +121,29 @@ def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> li
     return found
 
 
+_UNTRUE = (
+    "Some cells were changed on purpose: no row can be taken to describe a real person, and "
+    "figures computed from the file are approximate."
+)
+_ALTERED = {
+    "suppress": "Some cells were left blank on purpose, more often for people with rare values, so "
+    "figures computed from the others may be off.",
+    "microaggregate": "Values are means of groups, so no row describes a real person; whoever "
+    "knows all others of a group can compute the values of the last.",
+}
+"""What to say of methods by which the cells of a row are not just untrue."""
+
+
 def not_promised(
     promises: Iterable[Promise],
     unit: Unit = "people",
     *,
     alone: bool,
     sensitive_released: bool,
-    altered: bool = False,
+    altered: str | None = None,
     several: bool = False,
+    suppressed: bool = False,
+    diverse: bool = False,
 ) -> list[str]:
     """What a reader might wrongly believe.
 
@@ -130,10 +155,13 @@ def not_promised(
     alone : bool
         Whether fewer than promised are alike in all released columns together.
     sensitive_released : bool
-    altered : bool
-        Whether cells were changed on purpose.
+    altered : str, optional
+        The method by which cells were changed on purpose.
     several : bool
         Whether a person may have several rows.
+    suppressed, diverse : bool
+        Whether some were left out, and whether groups that are too alike in the sensitive column
+        were, too.
 
     Examples
     --------
@@ -147,12 +175,10 @@ def not_promised(
         "Nobody is protected against an attacker who has other data about the same people and "
         "knows columns that were assumed to be unknown.",
     ]
+    promises = list(promises)
     names = {promise.name for promise in promises if promise.columns}
-    if altered:
-        found.append(
-            "Some cells were changed on purpose: no row can be taken to describe a real person, "
-            "and figures computed from the file are approximate."
-        )
+    if altered is not None:
+        found.append(_ALTERED.get(altered, _UNTRUE))
     if alone:
         found.append(
             f"In all released columns together, some {unit} are like few others or none: anyone "
@@ -163,11 +189,14 @@ def not_promised(
             "Anonymity covers an attacker who knows one row of a person; one who knows several "
             "rows may find the person by their combination."
         )
-    if "containment_anonymity" in names:
+    if suppressed:
         found.append(
-            "Anonymity by containment covers an attacker who knows what a person has, not one who "
-            "knows what a person lacks."
+            "Some are left out. Who knows that a person was in the original, and finds nobody like "
+            "them here, learns that too few others were like them"
+            + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
+    if "containment_anonymity" in names:
+        found.append(_not_by_containment(max(p.absences for p in promises)))
     if "k_anonymity" in names:
         found.append(
             f"{unit.capitalize()} alike in what may be known about them may also be alike in other "
@@ -179,3 +208,16 @@ def not_promised(
         else "The target, which is also the sensitive column, is released as it is for every row."
     )
     return found
+
+
+def _not_by_containment(absences: int) -> str:
+    if not absences:
+        return (
+            "Anonymity by containment covers an attacker who knows what a person has, not one who "
+            "knows what a person lacks."
+        )
+    return (
+        "Anonymity by containment covers an attacker who knows what a person has and up to "
+        f"{plural(absences, 'thing')} that the person lacks, not one who knows more of what is "
+        "lacking."
+    )

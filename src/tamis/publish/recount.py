@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,12 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import People, as_stored, holders_of, row_kinds, zeros_and_ones
+
+Figures = dict[str, dict[str, int]]
+Counts = tuple[Figures, int]
+"""Who is unique, as `recounted` gives it, and the number of all."""
+Count = Callable[[list[str], str, bool], Counts]
+"""Counts over the columns that attackers may know and by their kind, in rows or (true) people."""
 
 
 def wrong_exposure(
@@ -21,29 +28,40 @@ def wrong_exposure(
     are counted; figures about people are counted where `people` has the person of each row, and
     can otherwise only be compared with the rows.
     """
+    target = next(c["name"] for c in content["columns"] if c["role"] == "target")
+
+    def count(columns: list[str], kind: str, in_people: bool) -> Counts:
+        who = people if in_people else None
+        total = frame.height if who is None else len(np.unique(who))
+        return recounted(frame, columns, kind, target, who), total
+
+    return wrong_exposure_by(count, content, people is not None)
+
+
+def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) -> str:
+    """The same by whatever counts the rows, and the people where these are known."""
     said = content.get("exposure")
     if said is None:
         lacks = content.get("budget") is None
         return "the manifest does not say who is unique in the release" if lacks else ""
-    target = next(c["name"] for c in content["columns"] if c["role"] == "target")
-    known = said["known"]
-    cells = (frame, known["columns"], known["kind"], target)
+    known = said["known"]["columns"], said["known"]["kind"]
     in_rows = said.get("rows", said)
-    if wrong := _unlike(in_rows, recounted(*cells), frame.height):
+    if wrong := _unlike(in_rows, *count(*known, False)):
         return wrong
     promised = [p["columns"] for p in content["promises"]]
-    if promised and sorted(known["columns"]) != sorted(promised[0]):
+    if promised and sorted(known[0]) != sorted(promised[0]):
         return "unique rows are counted over different columns from those of the promise"
     if said is in_rows:
         return ""
     if wrong := _wrong_people(said, in_rows):
         return wrong
-    if people is None:
+    if not with_people:
         return ""
-    return _unlike(said, _shown(recounted(*cells, people), said["asked"]), len(np.unique(people)))
+    figures, total = count(*known, True)
+    return _unlike(said, _shown(figures, said["asked"]), total)
 
 
-def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) -> str:
+def _unlike(said: dict[str, Any], found: Mapping[str, Mapping[str, Any]], total: int) -> str:
     """The first figure that differs from what was counted."""
     for part, figures in {**found, "": {"total": total}}.items():
         entries = said[part] if part else said
@@ -54,7 +72,7 @@ def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) 
     return ""
 
 
-def _shown(found: dict[str, dict[str, int]], k: int) -> dict[str, dict[str, Any]]:
+def _shown(found: Figures, k: int) -> dict[str, dict[str, Any]]:
     """Figures about people without those from 1 to k - 1, which the file does not reveal."""
     shown: dict[str, dict[str, Any]] = {
         part: {
@@ -88,7 +106,7 @@ def recounted(
     kind: str,
     target: str,
     people: People | None = None,
-) -> dict[str, dict[str, int]]:
+) -> Figures:
     """The figures of `tamis.publish.exposure`, for rows or for the people they belong to.
 
     >>> rows = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["no", "yes", "no"]})

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tamis.errors import InputError, plural
 from tamis.publish import figures, story
 from tamis.publish.look_words import column_groups, look_rows
-from tamis.publish.of_hundred import hundred_rows
+from tamis.publish.of_hundred import finalists, hundred_rows
 from tamis.publish.page import csp_hash, legible
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import Audience, Summary
@@ -30,6 +30,7 @@ SCRIPTS = (
     "ranking.js",
     "telling.js",
     "caution.js",
+    "rungs.js",
     "report.js",
 )
 """Joined in this order to make one script."""
@@ -73,6 +74,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         staying_groups=column_groups(story.held(shown["columns"])),
         look=look_rows(look, judged, shown["k"]) if look else [],
         hundred=hundred_rows(hundred, shown["k"], story.target_is_secret(shown)),
+        finalists=finalists(shown),
         hundred_people=max((each["people"] for each in hundred), default=0),
         adds=any((c.get("shares") or {}).get("teaches_beyond") for c in shown["columns"]),
         held_back=_held_back(summary, full),

@@ -13,6 +13,7 @@ that the indices and the classes stand for, so that none is lost.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,7 @@ from tamis.binary.records import is_binary
 from tamis.errors import InputError
 from tamis.publish.sparse_reader import FEATURE, ROW
 from tamis.table import Table, bare
+from tamis.table_file import Format as TableFormat
 from tamis.table_file import write_table
 
 MANY = 200
@@ -60,7 +62,7 @@ def write_release(frame: pl.DataFrame, file: Path, format: str) -> None:
     elif format == "svm":
         file.write_text(_svm(frame), encoding="ascii")
     else:
-        write_table(frame, file, "parquet" if format == "parquet" else "csv")
+        write_table(frame, file, cast(TableFormat, format))
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet
 from tamis.publish.layout import open_plain_file
-from tamis.table_file import HOW, RULE, read_raw, read_written, runs, undone
+from tamis.table_file import HOW, RULE, Format, read_raw, read_written, runs, undone
 
 ROW, FEATURE = "row", "feature"
 """The first two columns of a long file."""
@@ -40,13 +40,13 @@ def read_release(path: Path, format: str, names: list[str], classes: list[str]) 
         return _read_long(path, names)
     if format == "svm":
         return _read_svm(path, names, classes)
-    return read_written(path, "parquet" if format == "parquet" else "csv")
+    return read_written(path, cast(Format, format))
 
 
 def read_cells(path: Path, content: dict[str, Any]) -> pl.DataFrame:
     """The cells of the file of a manifest as they are: in csv all are text, with apostrophes."""
     format = content["file"]["format"]
-    if format in ("csv", "parquet"):
+    if format in get_args(Format):
         return read_raw(path, format)
     columns = content["columns"]
     if [c["role"] for c in columns[-1:]] != ["target"]:

@@ -17,6 +17,7 @@ from tamis.publish.summary import (
     ClassBin,
     ClassSizes,
     ColumnFate,
+    LeftOut,
     LimitLines,
     MeasureFacts,
     RuleDamage,
@@ -35,9 +36,9 @@ def for_recipient(summary: Summary) -> Summary:
     Gone are the name of the table, the order of its columns, the other candidates, the rules of
     the original (their thresholds come from values that may not be released), comparisons with
     the original but one (how much is kept, in whole percent), the reasons for each column (they
-    may name others), class sizes before and the bins that they decide, private settings and notes;
-    what is told of the sensitive column; and where the sensitive column is not
-    released, its name and the attackers, whose figures reveal how frequent its values are.
+    may name others), what gives people away, class sizes before and the bins that they decide,
+    private settings and notes; what is told of the sensitive column; and where the sensitive
+    column is not released, its name and the attackers, whose figures reveal how frequent its values are.
     `table.features` still says how many columns there were. For synthetic rows, every figure
     measured on people is gone, including the numbers of rows and columns of the original.
 
@@ -67,13 +68,20 @@ def for_recipient(summary: Summary) -> Summary:
         "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
         "attackers": [_attacker(a) for a in summary["attackers"] if sensitive_released],
         "of_hundred": [],
+        "finalists": [],
         "same_sensitive": None,
         "classes": None if summary["classes"] is None else _classes(summary["classes"]),
+        "giveaways": None,
         "rules": None,
         "kept_private": [],
+        "left_out": _in_public(summary.get("left_out")),
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }
+
+
+def _in_public(left_out: LeftOut | None) -> LeftOut | None:
+    return left_out and {"words": left_out["public"], "public": left_out["public"]}
 
 
 def _without_people(summary: Summary) -> Summary:
@@ -104,7 +112,13 @@ def _without_people(summary: Summary) -> Summary:
 
 
 def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
-    return {**table, "name": "", "sensitive": table["sensitive"] if sensitive_released else None}
+    return {
+        **table,
+        "name": "",
+        "rows": table["rows_released"],
+        "people": table["people_released"],
+        "sensitive": table["sensitive"] if sensitive_released else None,
+    }
 
 
 def _columns(summary: Summary) -> list[ColumnFate]:

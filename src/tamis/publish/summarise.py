@@ -15,13 +15,16 @@ from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_sizes_of, same_sensitive
+from tamis.publish.giveaways import giveaway_facts
 from tamis.publish.kept_told import (
     bits_facts,
     interval_of,
     most_rows,
     share_facts,
 )
+from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.manifest import versions
+from tamis.publish.of_hundred import finalist_facts
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.publish.summary import (
@@ -32,6 +35,7 @@ from tamis.publish.summary import (
     ClassSizes,
     Factor,
     Kind,
+    LeftOut,
     LimitLines,
     MeasureFacts,
     MethodFacts,
@@ -368,9 +372,11 @@ def summarise(
         "measures": measure_facts(outcome),
         "attackers": attacker_facts(outcome),
         "of_hundred": attacked,
+        "finalists": finalist_facts(outcome) if attacked else [],
         "exposure": manifest.get("exposure"),
         "same_sensitive": same_sensitive(outcome),
         "classes": class_facts(outcome),
+        "giveaways": giveaway_facts(outcome),
         "rules": rule_facts(outcome),
         "promises": [
             *_promises(outcome, manifest),
@@ -378,10 +384,20 @@ def summarise(
         ],
         "kept_private": [_diverse(entry) for entry in diverse],
         "not_promised": list(manifest["not_promised"]),
+        "left_out": _left_out(outcome),
         "recipe": _recipe(outcome, manifest, origin),
         "budget": _budget(manifest.get("budget")),
         "notes": _notes(outcome),
     }
+
+
+def _left_out(outcome: Outcome) -> LeftOut | None:
+    release = outcome.decision.chosen.release
+    numbers, stated = left_out_numbers(release), stated_left_out(release)
+    if numbers is None or stated is None:
+        return None
+    words = left_out_words(numbers, release.unit, outcome.settings.k)
+    return {"words": words, "public": public_words(stated)}
 
 
 def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
@@ -495,6 +511,17 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
         yield _note(
             f"{measured}; models were trained on synthetic rows drawn in the same way from "
             f"{seen:,} others. These figures are for you only: no epsilon covers them."
+        )
+    elif outcome.decision.chosen.release.kept is not None:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. Nobody learnt from rows that are left out, but models were asked about "
+            "them, too, as they would be about any people."
+        )
+        yield _note(
+            "Figures were measured on rows that played no part in the choice, those that are left "
+            "out included. The rows are in an order that reveals nothing.",
+            public=True,
         )
     else:
         yield _note(

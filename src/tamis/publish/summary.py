@@ -14,8 +14,10 @@
     ├── measures    [MeasureFacts]   how useful the chosen release is, on rows never seen before
     ├── attackers   [Attacker]       how often each attacker was right
     ├── of_hundred  [OfHundred]      whom a few attackers find, and whose secret they guess
+    ├── finalists   [FinalistFacts]  the same of the releases that came next
     ├── exposure    ExposureFacts    who is unique, by what attackers know
     ├── classes     ClassSizes       how many people look alike, before and after
+    ├── giveaways   GiveawayFacts    which columns single people out; for the holder alone
     ├── rules       Rules            what happened to the rules of the original, worst first
     ├── promises    [PromiseFacts]   with the value measured on the written file
     ├── kept_private [PromiseFacts]  the same of a sensitive column that is not released
@@ -240,6 +242,18 @@ class OfHundred(TypedDict):
     guessing: float
 
 
+class FinalistFacts(TypedDict):
+    """What attackers reach with a release that was nearly chosen, in whole hundredths."""
+
+    name: str
+    """That of a candidate."""
+    found: float | None
+    """`None`: it stands for 1 to k - 1 people."""
+    guessed: float | None
+    people: tuple[int, int]
+    """How many each attacker was tried on; 0: not tried."""
+
+
 class Crowd(TypedDict):
     """How many people or rows look alike to an attacker who knows some columns."""
 
@@ -401,6 +415,53 @@ class Note(TypedDict):
     """Whether the recipient may read it."""
 
 
+class LeftOut(TypedDict):
+    """How many were left out so that all others keep what is promised."""
+
+    words: str
+    """For the holder; on the recipient's page the same as `public`."""
+    public: str
+    """In whole percent."""
+
+
+class GiveawayColumn(TypedDict):
+    """A column, and its part in what singles people out."""
+
+    name: str
+    share: float
+
+
+class GiveawaySet(TypedDict):
+    """Columns that single people out together, and by nothing less."""
+
+    columns: list[str]
+    people: int
+
+
+class GiveawayBin(TypedDict):
+    """Those whose smallest set has so many columns."""
+
+    low: int
+    high: int
+    people: int
+
+
+class GiveawayFacts(TypedDict):
+    """What gives people of the original away; never for recipients."""
+
+    exposed: int
+    """Those whom some set of columns singles out."""
+    most: int
+    """The most columns in a set; larger ones were not looked at."""
+    by_size: list[GiveawayBin]
+    """By the columns in their smallest set."""
+    columns: list[GiveawayColumn]
+    """The largest share first."""
+    sets: list[GiveawaySet]
+    worst: list[str]
+    """What to make coarser first."""
+
+
 class Summary(TypedDict):
     """Everything a report shows; see the top of this module."""
 
@@ -425,18 +486,24 @@ class Summary(TypedDict):
     attackers: list[Attacker]
     of_hundred: list[OfHundred]
     """Empty on the recipient's page, for synthetic rows and for tables of many cells."""
+    finalists: NotRequired[list[FinalistFacts]]
+    """Where `of_hundred` is, those of the front that came next."""
     exposure: ExposureFacts | None
     """`None` for synthetic rows."""
     same_sensitive: Alike | None
     """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
     target, and on the recipient's page."""
     classes: ClassSizes | None
+    giveaways: NotRequired[GiveawayFacts | None]
+    """`None` on the recipient's page, for synthetic rows, and where hardly anybody is unique."""
     rules: Rules | None
     promises: list[PromiseFacts]
     kept_private: NotRequired[list[PromiseFacts]]
     """What holds of a sensitive column that is not released; empty on the recipient's page."""
     not_promised: list[str]
     """For recipients too."""
+    left_out: NotRequired[LeftOut | None]
+    """`None` where nobody was."""
     recipe: RecipeFacts
     budget: BudgetFacts | None
     """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured

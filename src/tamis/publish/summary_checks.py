@@ -103,6 +103,8 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         yield f"its exposure has a count below k = {k} people that the file does not reveal"
     if any(0 < n < k - 0.5 for n in _attacked(summary)):
         yield f"what attackers reach of 100 stands for fewer than k = {k} people"
+    if any(0 < n < k for n in _given_away(summary)):
+        yield f"what gives people away counts fewer than k = {k} people"
     rows = summary["table"]["rows"], summary["table"]["rows_released"]
     for rule in rules["worst_first"] if rules is not None else ():
         supports = rule["support_before"], rule["support_after"]
@@ -118,11 +120,20 @@ def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
         yield look["sensitive"] and look["sensitive"]["group"]
 
 
+def _given_away(summary: Summary) -> Iterator[int]:
+    if found := summary.get("giveaways"):
+        yield found["exposed"]
+        yield from (each["people"] for each in (*found["by_size"], *found["sets"]))
+
+
 def _attacked(summary: Summary) -> Iterator[float]:
     """For how many people each share of an attacker stands; in hundredths it says no less."""
     for each in summary["of_hundred"]:
         for share in (each["released"], each["everything"]):
             yield 0.0 if not share else (share + 0.005) * each["people"]
+    for other in summary.get("finalists", ()):
+        for share, people in zip((other["found"], other["guessed"]), other["people"]):
+            yield 0.0 if not share else (share + 0.005) * people
 
 
 def _counts_of_people(summary: Summary) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import fsum, isfinite
@@ -28,12 +28,13 @@ from tamis.publish.layout import (
     read_json,
     strangers,
 )
-from tamis.publish.people import kept_people, rows_said, wrong_people
+from tamis.publish.left_out import public_words, wrong_left_out
+from tamis.publish.people import kept_people, promise_of, rows_said, wrong_people
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells
-from tamis.release import Promise
+from tamis.release import MOST_ABSENCES
 from tamis.table import bare, kind_of
 from tamis.table_file import runs, safe_names, undone
 
@@ -94,13 +95,20 @@ def verify(folder: str | Path) -> Verified:
     Verified
         `CannotMeet` names everything that does not hold.
     """
-    folder = Path(folder)
+    return verify_by(Path(folder), _cell_checks)
+
+
+def verify_by(folder: Path, look: Look) -> Verified:
+    """Check a published folder, its cells by the checks that `look` gives.
+
+    They are looked at only where the manifest is one, and the files are those it names.
+    """
     if not folder.is_dir():
         raise InputError(f"no folder {folder} to verify")
     content = read_json(folder / NAME)
-    checks = [_checked("manifest", lambda: _wrong_shape(content))]
+    checks = [checked("manifest", lambda: _wrong_shape(content))]
     if checks[0].holds:
-        checks += _all_checks(folder, content)
+        checks += _all_checks(folder, content, look)
     failed = [check for check in checks if not check.holds]
     if failed:
         raise CannotMeet(
@@ -109,36 +117,45 @@ def verify(folder: str | Path) -> Verified:
     return Verified(tuple(checks), content, is_folder(folder / PRIVATE), tuple(_claims(content)))
 
 
-def _all_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
-    files = _checked("files", lambda: _strange_files(folder, content))
-    hashes = _checked("hash", lambda: _wrong_hashes(folder, content))
+Look = Callable[[Path, dict[str, Any]], Iterator[Check]]
+"""Checks of the cells of a published folder, given its manifest."""
+
+
+def _all_checks(folder: Path, content: dict[str, Any], look: Look) -> Iterator[Check]:
+    files = checked("files", lambda: _strange_files(folder, content))
+    hashes = checked("hash", lambda: _wrong_hashes(folder, content))
     yield from (files, hashes)
     if not (files.holds and hashes.holds):  # what somebody else put there is not read
         return
+    yield from look(folder, content)
+    if is_folder(folder / PRIVATE):
+        yield checked("private", lambda: _wrong_private(folder, content))
+
+
+def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     path, format = folder / content["file"]["name"], content["file"]["format"]
     try:
         raw = read_cells(path, content)
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
-    schema = _checked("schema", lambda: _wrong_columns(raw, path, content))
+    schema = checked("schema", lambda: _wrong_columns(raw, path, content))
     yield schema
     if not schema.holds:
         return
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
-        yield _checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
-    yield _checked("ladders", lambda: _wrong_ladders(frame, content))
-    yield _checked("people", lambda: wrong_people(folder, frame, content))
-    yield _checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
-    yield _checked("exposure", lambda: _wrong_exposure(folder, frame, content))
-    yield _checked("budget", lambda: _wrong_budget(frame, content))
-    yield _checked("identifiers", lambda: _identifiers(folder, frame, content))
-    if is_folder(folder / PRIVATE):
-        yield _checked("private", lambda: _wrong_private(folder, content))
+        yield checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield checked("ladders", lambda: wrong_ladders(frame, content))
+    yield checked("people", lambda: wrong_people(folder, frame, content))
+    yield checked("suppressed", lambda: wrong_left_out(folder, frame.height, content))
+    yield checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
+    yield checked("exposure", lambda: _wrong_exposure(folder, frame, content))
+    yield checked("budget", lambda: _wrong_budget(frame, content))
+    yield checked("identifiers", lambda: _identifiers(folder, frame, content))
 
 
-def _checked(name: str, look: Callable[[], str]) -> Check:
+def checked(name: str, look: Callable[[], str]) -> Check:
     """A check; a manifest that is malformed in an unforeseen way fails it too."""
     try:
         return Check(name, look())
@@ -154,6 +171,8 @@ def _claims(content: dict[str, Any]) -> Iterator[str]:
         yield f"{_words(entry)}{measured}"
     for entry in content.get("diversity", []):
         yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
+    if content.get("suppressed") is not None:
+        yield public_words(content["suppressed"])
     if content.get("budget") is not None:
         yield budget_claim(content["budget"])
 
@@ -221,6 +240,7 @@ _PROMISE: dict[str, Callable[[Any], bool]] = {
     "claim": _is_text,
     "columns": _are_texts,
     "at_least": _is_count,
+    "absences": lambda value: value is None or (_is_count(value) and value <= MOST_ABSENCES),
     "measured": _is_count,
 }
 
@@ -243,12 +263,23 @@ def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
 
 
 def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> str:
+    if wrong := wrong_rows(raw.height, content) or wrong_schema(raw, content):
+        return wrong
+    return hidden_in_parquet(path) if content["file"]["format"] == "parquet" else ""
+
+
+def wrong_rows(rows: int, content: dict[str, Any]) -> str:
+    """Whether a file has another number of rows than its manifest says."""
+    said = content["file"]["rows"]
+    return "" if rows == said else f"the file has {rows} rows, but the manifest says {said}"
+
+
+def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What does not fit the manifest in the columns of a file, or of some of its rows."""
     said, format = [column["name"] for column in content["columns"]], content["file"]["format"]
     headers = safe_names(said) if format == "csv" else said
     if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
         return f"the columns of the file are not those of the manifest ({len(said)} in it)"
-    if raw.height != content["file"]["rows"]:
-        return f"the file has {raw.height} rows, but the manifest says {content['file']['rows']}"
     if [c["role"] for c in content["columns"]].count("target") != 1:
         return "the manifest does not name exactly one target"
     for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
@@ -258,12 +289,11 @@ def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> st
             return f"column {column['name']!r} is declared a date but holds something else"
         if format == "csv" and _unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
-    if format != "parquet":
-        return ""
-    return unlike_a_table(raw) or hidden_in_parquet(path)
+    return unlike_a_table(raw) if format == "parquet" else ""
 
 
-def _wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What is no rung of the stated ladders, or no bound of one, among some rows."""
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
             return f"column {column['name']!r} has a value that is no rung of its stated ladder"
@@ -294,19 +324,17 @@ def _dates(cells: pl.Series) -> bool:
     return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
-def _promise(entry: dict[str, Any]) -> Promise:
-    return Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
-
-
 def _words(entry: dict[str, Any]) -> str:
     """What a promise says by its figures; the manifest's own wording is not repeated."""
-    return claim(_promise(entry), entry["unit"])
+    return claim(promise_of(entry), entry["unit"])
 
 
 def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
-    promise = _promise(entry)
+    promise = promise_of(entry)
+    if promise.absences and promise.name != "containment_anonymity":
+        return f"{promise.name} covers every absence, but the manifest names some"
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
@@ -357,26 +385,34 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    if like := _unstated(frame, content):
-        return f"column {listed(like)} has a different value in every row, as an identifier would"
+    like = without_repeats(frame, number_columns(content))
+    return wrong_identifiers(folder, like, frame.columns, content)
+
+
+def number_columns(content: dict[str, Any]) -> set[str]:
+    """The columns that a manifest declares numeric."""
+    return {c["name"] for c in content["columns"] if c["kind"] == "number"}
+
+
+def wrong_identifiers(
+    folder: Path, like: Collection[str], columns: Collection[str], content: dict[str, Any]
+) -> str:
+    """What looks like an identifier and was not declared otherwise, or is known to be one.
+
+    `like` are the columns with a different value in every row. Synthetic or altered numbers differ
+    in every row by nature.
+    """
+    stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
+    if content["method"]["name"] in ("dp", "noise"):
+        stated |= number_columns(content)
+    if odd := [c for c in like if c not in stated]:
+        return f"column {listed(odd)} has a different value in every row, as an identifier would"
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
-        if shown := sorted(kept & set(frame.columns)):
+        if shown := sorted(kept & set(columns)):
             return f"column {listed(shown)} must never be released"
     return ""
-
-
-def _unstated(frame: pl.DataFrame, content: dict[str, Any]) -> list[str]:
-    """Columns that look like identifiers and that the holder did not declare to be anything else.
-
-    Synthetic or altered numbers differ in every row by nature.
-    """
-    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
-    stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
-    if content["method"]["name"] in ("dp", "noise"):
-        stated |= numbers
-    return [c for c in without_repeats(frame, numbers) if c not in stated]
 
 
 def _wrong_private(folder: Path, content: dict[str, Any]) -> str:

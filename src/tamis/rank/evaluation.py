@@ -5,14 +5,15 @@ Beside it, two scores that keep the magnitudes that ranks throw away: `min_max` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.notebook import in_short, quoted
 from tamis.rank.factors import (
     Direction,
     Factors,
@@ -24,6 +25,9 @@ from tamis.rank.factors import (
     read_scores,
     read_weights,
 )
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 Ranks = NDArray[np.int64]
 
@@ -54,6 +58,24 @@ class Evaluation:
     order: tuple[int, ...]
     factors: dict[str, Direction]
     weights: dict[str, float]
+
+    def __repr__(self) -> str:
+        weights = ", ".join(f"{quoted(name, 20)} {w:.3g}" for name, w in self.weights.items())
+        return in_short(self, f"{len(self.order):,} candidates, the best is {self.best}", weights)
+
+    def plot(self, names: Sequence[str] | None = None) -> Picture:
+        """Which candidate wins under which weights, for three factors.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the candidates; by default their numbers.
+        """
+        from tamis.rank.picture import weight_picture
+        from tamis.rank.sensitivity import sensitivity
+
+        numbers = [f"candidate {i}" for i in range(len(self.order))]
+        return weight_picture(self, sensitivity(self), numbers if names is None else names)
 
     @property
     def best(self) -> int:

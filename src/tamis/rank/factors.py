@@ -52,14 +52,17 @@ def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
     """The weight of each factor; factors that are not named have weight 0.
 
     Weights may be ratios: if they do not sum to one, they are divided by their sum, with a
-    warning. `None` means equal weights.
+    warning. `None`: `WEIGHTS` for the factors that it names, and equal weights for others.
 
     >>> read_weights("performance=.5,privacy=.5", ["performance", "privacy", "size"])
     {'performance': 0.5, 'privacy': 0.5, 'size': 0.0}
+    >>> read_weights(None, ["performance", "privacy", "size"]), read_weights(None, ["a", "b"])
+    ({'performance': 0.5, 'privacy': 0.25, 'size': 0.25}, {'a': 0.5, 'b': 0.5})
     """
     names = list(factors)
     if weights is None:
-        return dict.fromkeys(names, 1 / len(names))
+        usual = set(names) == set(WEIGHTS)
+        return {name: WEIGHTS[name] if usual else 1 / len(names) for name in names}
     given = _parsed(weights) if isinstance(weights, str) else dict(weights)
     if unknown := [name for name in given if name not in names]:
         raise InputError(f"no factor {listed(unknown)} to weigh; the factors are {listed(names)}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
+from tamis.notebook import in_short
 from tamis.rank.evaluation import Evaluation
 from tamis.rank.factors import ROUNDING, Values
 
@@ -46,6 +47,10 @@ class Sensitivity:
     weights: Values
     winners: NDArray[np.int64]
     shares: dict[int, float]
+
+    def __repr__(self) -> str:
+        rival = None if self.rival is None else f"margin {self.margin:.3g} before {self.rival}"
+        return in_short(self, f"winner {self.winner} of {len(self.shares)} that can win", rival)
 
 
 def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,14 @@ from tamis.read.frames import (
     native_kind,
     parquet_frame,
     polars_frame,
+    sheet_frame,
+    statistical_frame,
 )
+from tamis.read.labelled import labelled
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import typed
+from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table, only
 
 if TYPE_CHECKING:
@@ -39,6 +44,15 @@ FORMATS = {
     ".libsvm": "svm",
     ".svmlight": "svm",
     ".basket": "basket",
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".dta": "dta",
+    ".sas7bdat": "sas",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
 }
 """File extensions and their formats; csv, tsv, svm and basket files may be gzipped."""
 
@@ -59,13 +73,15 @@ def read_table(
     encoding: str = "utf-8",
     separator: str | None = None,
     check: bool = True,
+    drop_unlabelled: bool = False,
 ) -> Table:
     """Read a table and assign a role to each column.
 
     Parameters
     ----------
     source : path, or pandas, polars or pyarrow frame
-        csv, tsv (both also gzipped), parquet, arrow or feather, or a table of a DuckDB file as
+        csv, tsv (both also gzipped), parquet, arrow or feather, SPSS, Stata, SAS, a spreadsheet
+        (one of several sheets as ``"file.xlsx::sheet"``), or a table of a DuckDB file as
         ``"file.duckdb::table"``.
     target, sensitive, quasi, identifier, person, drop, feature
         The roles, see `Roles`; a `person` column is an identifier without being named as one,
@@ -75,12 +91,15 @@ def read_table(
     schema : path of a TOML file, optional
         Types, roles and markers for missing values; arguments override it.
     format : str, optional
-        One of csv, tsv, parquet, arrow, if the file name does not show it.
+        One of csv, tsv, parquet, arrow, sav, dta, sas, excel, if the file name does not show it.
     encoding, separator : str
         Of text files.
     check : bool
         Whether to refuse empty columns, infinite numbers and a useless target. Pass `False` if
         rows will be drawn with differential privacy: a refusal that depends on cells reveals them.
+    drop_unlabelled : bool
+        Whether to leave out rows whose target is missing; a warning says how many. Otherwise they
+        are an error.
 
     Returns
     -------
@@ -113,6 +132,8 @@ def read_table(
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
     _need_plain(frame, roles)
     table = Table(frame, roles, library)
+    if drop_unlabelled:
+        table = labelled(table)
     if check:
         check_table(table)
     return table
@@ -120,10 +141,11 @@ def read_table(
 
 def format_of(source: str | Path) -> str:
     """The format that a file name implies."""
-    if "::" in str(source):
-        return "duckdb"
-    suffixes = [s for s in Path(source).suffixes if s != ".gz"]
+    file, inside, _ = str(source).partition("::")
+    suffixes = [s for s in Path(file).suffixes if s != ".gz"]
     kind = FORMATS.get(suffixes[-1].lower()) if suffixes else None
+    if inside and kind != "excel":
+        return "duckdb"
     if kind is None:
         raise InputError(
             f"cannot infer the format of {source} from its name; pass --format with one of "
@@ -157,6 +179,8 @@ def _frame(
         "duckdb": duckdb_frame,
         "parquet": parquet_frame,
         "arrow": arrow_frame,
+        "excel": sheet_frame,
+        **{kind: partial(statistical_frame, kind=kind) for kind in PROGRAMS},
     }
     if kind not in readers:
         raise InputError(
@@ -234,7 +258,7 @@ def check_target(target: pl.Series) -> None:
     if count := target.null_count():
         raise InputError(
             f"the target {target.name!r} is missing in {count} of {target.len()} rows; give these "
-            "rows a label or remove them first"
+            "rows a label, or leave them out with --drop-unlabelled"
         )
     if target.n_unique() < 2:
         raise InputError(
@@ -253,6 +277,7 @@ def read_binary(
     target: str | None = None,
     encoding: str = "utf-8",
     separator: str | None = None,
+    drop_unlabelled: bool = False,
 ) -> BinaryTable:
     """Read sparse 0/1 records.
 
@@ -269,6 +294,8 @@ def read_binary(
         The two columns of a long table.
     target : str, optional
         The label column of a long table or of its label table.
+    drop_unlabelled : bool
+        Of a long table: whether to leave out entities without a label, as in `read_table`.
 
     Returns
     -------
@@ -281,7 +308,11 @@ def read_binary(
         options: dict[str, Any] = {"encoding": encoding, "separator": separator}
         pairs = read_table(source, format=format, **options).frame
         known = None if labels is None else read_table(labels, **options).frame
-        table = long_table(pairs, *long, labels=known, target=target)
+        table = long_table(
+            pairs, *long, labels=known, target=target, drop_unlabelled=drop_unlabelled
+        )
+    elif drop_unlabelled:
+        raise InputError("in svm and basket files every row has a label, so none can be left out")
     elif kind == "svm":
         table = svm_table(file_at(source), encoding)
     elif kind == "basket":

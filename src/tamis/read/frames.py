@@ -11,6 +11,7 @@ import polars as pl
 from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.files import scratch_folder
 from tamis.read.text import check_width, file_at
+from tamis.statistical_file import read_sheet, read_statistical
 from tamis.table_file import panics_unheard
 
 
@@ -75,15 +76,36 @@ def arrow_frame(path: str | Path) -> pl.DataFrame:
     return _typed_file(path, "feather (arrow) file", pl.read_ipc)
 
 
-def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
-    path = file_at(source)
+def _not_empty(path: Path) -> Path:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a header and at least one row")
+    return path
+
+
+def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
+    path = _not_empty(file_at(source))
     try:
         with panics_unheard():
             frame: pl.DataFrame = reader(path.read_bytes())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError(f"{path} is not a {kind}, or is damaged; export it again") from None
+    check_width(path, frame.width)
+    return plain(frame)
+
+
+def statistical_frame(source: str | Path, kind: str) -> pl.DataFrame:
+    """An SPSS, Stata or SAS file, with labels for codes."""
+    path = _not_empty(file_at(source))
+    frame = read_statistical(path, kind)
+    check_width(path, frame.width)
+    return plain(frame)
+
+
+def sheet_frame(source: str | Path) -> pl.DataFrame:
+    """A sheet of a spreadsheet, named ``file.xlsx::sheet`` where there are several."""
+    file, _, sheet = str(source).partition("::")
+    path = _not_empty(file_at(file))
+    frame = read_sheet(path, sheet)
     check_width(path, frame.width)
     return plain(frame)
 
@@ -126,6 +148,15 @@ def duckdb_parquet(source: str, folder: Path) -> Path:
             f"{path} is not a readable DuckDB file; close any program that is "
             "writing to it, or check the name"
         ) from None
+
+
+def asked_library(estimator: Any) -> str | None:
+    """The library that `set_output` asks an estimator to answer in; `None`: that of its input."""
+    from sklearn import get_config
+
+    own = getattr(estimator, "_sklearn_output_config", {})
+    asked: str = own.get("transform", get_config()["transform_output"])
+    return None if asked == "default" else asked
 
 
 def _shut_in(database: Any, folder: str) -> None:

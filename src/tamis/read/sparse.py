@@ -13,6 +13,7 @@ from scipy import sparse
 
 from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed, listed_as, plural
+from tamis.read.labelled import labelled_entities
 from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
@@ -161,6 +162,7 @@ def long_table(
     feature: str,
     labels: pl.DataFrame | None = None,
     target: str | None = None,
+    drop_unlabelled: bool = False,
 ) -> BinaryTable:
     """A long table, one line for each feature an entity has, with a table of labels.
 
@@ -174,6 +176,10 @@ def long_table(
         pairs = pairs.filter(pairs[feature].is_not_null())
     if pairs[entity].null_count() or pairs[feature].null_count():
         raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
+    if drop_unlabelled:
+        if labels is not None and target is not None:
+            _need(labels, [entity, target], "the label table")
+        pairs, labels = labelled_entities(pairs, entity, labels, target)
     entities, classes = _entities(pairs, entity, labels, target)
     names = pairs[feature].cast(pl.String).unique().sort()
     row = (
@@ -184,8 +190,7 @@ def long_table(
     if unlabelled := row.null_count():
         raise InputError(
             f"{plural(unlabelled, 'line')} of the long table have an entity without a label; "
-            "label these "
-            "entities or remove their lines"
+            "label these entities, or leave them out with --drop-unlabelled"
         )
     column = (
         pairs[feature]

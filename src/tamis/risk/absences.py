@@ -61,11 +61,16 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
     return int(_weakest(cells, owner, weight, min(int(absences), rows.shape[1]), int(enough)))
 
 
-def check_absences(absences: Any) -> None:
-    """Refuse a number of absences that is not a whole number of at least 0."""
+def check_absences(absences: Any, most: int | None = None) -> None:
+    """Refuse a number of absences that is not a whole number of at least 0, and `most` at most."""
     whole = isinstance(absences, int | np.integer) and not isinstance(absences, bool)
     if not whole or absences < 0:
         raise InputError(f"absences must be a whole number of at least 0, got {absences!r}")
+    if most is not None and absences > most:
+        raise InputError(
+            f"absences must be {most} or fewer, got {absences}: more would take too long to count; "
+            "k-anonymity covers all absences"
+        )
 
 
 def _held_rows(

@@ -91,7 +91,7 @@ class Anonymity:
                 f"recursive ({self.c:g}, {self.l})-diversity is asked for, but the commonest value "
                 f"of some group is {found['l']:.3g} times as frequent as the rarer ones"
             )
-        if self.l is not None and self.kind != "recursive" and found["l"] < self.l:
+        if self.l is not None and self.kind != "recursive" and found["l"] < self.l - ROUNDING:
             return f"l = {self.l} is asked for, but the least diverse group has {found['l']:.4g}"
         if self.t is not None and found["t"] > self.t + ROUNDING:
             return f"t = {self.t:g} is asked for, but some group is {found['t']:.4g} away"

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tamis.errors import plural
+from tamis.notebook import html_table, in_short
 from tamis.risk.classes import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, closeness, diversity, spread
 from tamis.risk.grouping import ClassSize, Coded, Grouping, dense, joined, people_in, scope
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,36 @@ class Exposure:
     people: int
     unique_people: int
     unit: Literal["people", "rows"]
+
+    def __repr__(self) -> str:
+        return in_short(
+            self,
+            f"{self.unique_people:,} of {self.people:,} {self.unit} unique",
+            f"k = {self.k_anonymity:,}",
+            f"{plural(len(self.quasi), 'quasi-identifier')}",
+            None if self.l_diversity is None else f"l = {self.l_diversity.distinct}",
+            None if self.t_closeness is None else f"t = {self.t_closeness:.3g}",
+        )
+
+    def _repr_html_(self) -> str:
+        lines = [[e.column, e.k_anonymity, e.unique_people] for e in self.columns]
+        title = (
+            f"Exposure: {self.unique_people:,} of {self.people:,} {self.unit} unique, "
+            f"k = {self.k_anonymity:,}"
+        )
+        heads = ["without the column", "k", f"unique {self.unit}"]
+        return html_table(title, heads, lines, self._secrets())
+
+    def _secrets(self) -> str:
+        if self.l_diversity is None or self.t_closeness is None:
+            return ""
+        return f"l-diversity {self.l_diversity.distinct}, t-closeness {self.t_closeness:.3g}"
+
+    def plot(self) -> Picture:
+        """How many hide among how many, as bars."""
+        from tamis.risk.picture import classes_picture
+
+        return classes_picture(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The same figures as plain dictionaries and lists, ready for JSON."""

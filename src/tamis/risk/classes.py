@@ -146,7 +146,7 @@ def matched(
     if not 0 < threshold <= 1:
         raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
     sizes = grouping.sizes
-    people = sizes if population is None else _people(scoped, grouping, population)
+    people = sizes if population is None else people_there(scoped, grouping, population)
     if grouping.people is not None:
         return _of_people(grouping, people, threshold)
     return Reidentification(
@@ -174,7 +174,7 @@ def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentifi
     )
 
 
-def _people(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
+def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     """The number of people in the population in each class of the table."""
     quasi = list(scoped.quasi)
     everyone = population.frame if isinstance(population, Table) else polars_frame(population)

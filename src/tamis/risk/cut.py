@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.cuts import K, People, quantile_cuts, rounded_cuts
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
+from tamis.notebook import in_short
 from tamis.table import bare
 
 Counts = NDArray[np.int64]
@@ -108,6 +109,10 @@ class SensitiveCut:
     rule: str
     points: tuple[float, ...] = ()
     values: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = plural(len(self.points), "point"), plural(len(self.values), "value")
+        return in_short(self, self.rule, *counts)
 
     def codes(self, column: pl.Series) -> Codes:
         """The class of each row, from 0; a missing value is a class of its own, the second to last.

@@ -172,15 +172,25 @@ def l_diversity(
 
 def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
     """The three versions of l-diversity, from counted sensitive values."""
+    distinct = int(distinct_values(spread).min())
+    least = distinct if recursive_l is None else recursive_l
+    effective = float(effective_values(spread).min())
+    return LDiversity(distinct, effective, float(recursive_ratios(spread, least).max()), least)
+
+
+def distinct_values(spread: Spread) -> Ints:
+    """The number of sensitive values in each class, at most that of its people."""
     entries = _entries(spread)
+    return entries if spread.people is None else np.minimum(entries, spread.people)
+
+
+def effective_values(spread: Spread) -> NDArray[np.float64]:
+    """The effective number of sensitive values in each class: e to the entropy."""
     shares = spread.shares
     entropy = spread.summed(-shares * np.log(shares))
     if spread.people is not None:
-        entries = np.minimum(entries, spread.people)
         entropy = np.minimum(entropy, np.log(spread.people))
-    distinct = int(entries.min())
-    least = distinct if recursive_l is None else recursive_l
-    return LDiversity(distinct, float(np.exp(entropy.min())), _recursive_c(spread, least), least)
+    return np.asarray(np.exp(entropy))
 
 
 def _entries(spread: Spread) -> Ints:
@@ -188,18 +198,17 @@ def _entries(spread: Spread) -> Ints:
     return np.diff(spread.first, append=len(spread.counts))
 
 
-def _recursive_c(spread: Spread, least: int) -> float:
-    """The largest ratio, over all classes, of the most common value to those ranked `least` on."""
-    if spread.people is not None and spread.people.min() < least:
-        return float("inf")
+def recursive_ratios(spread: Spread, least: int) -> NDArray[np.float64]:
+    """In each class the ratio of the most common value to those ranked `least` on together."""
     most = int(spread.counts.max())
     falling = most - np.sort(spread.classes * (most + 1) + (most - spread.counts)) % (most + 1)
     running = np.concatenate(([0], np.cumsum(falling)))
     head = running[spread.first + np.minimum(least - 1, _entries(spread))] - running[spread.first]
     tail = spread.sizes - head
-    if not tail.all():
-        return float("inf")
-    return float((falling[spread.first] / tail).max())
+    lacking = tail == 0
+    if spread.people is not None:
+        lacking |= spread.people < least
+    return np.where(lacking, np.inf, falling[spread.first] / np.maximum(tail, 1))
 
 
 Distance = Literal["equal", "ordered"]
@@ -272,20 +281,25 @@ def t_closeness(
 
 def closeness(spread: Spread, distance: Distance | None = None) -> float:
     """The t of counted sensitive values."""
+    return float(distances(spread, distance).max())
+
+
+def distances(spread: Spread, distance: Distance | None = None) -> NDArray[np.float64]:
+    """How far the sensitive values of each class are from those of the table."""
     if distance == "equal" or not spread.number:
         return _equal(spread)
-    ends = [spread, _missing_first(spread)] if spread.missing else [spread]
-    return max(_ordered(end) for end in ends)
+    found = _ordered(spread)
+    return np.maximum(found, _ordered(_missing_first(spread))) if spread.missing else found
 
 
-def _equal(spread: Spread) -> float:
+def _equal(spread: Spread) -> NDArray[np.float64]:
     """Half the sum of the differences is the sum of the surpluses, which only entries can have."""
     usual = spread.totals / spread.totals.sum()
     surplus = np.maximum(spread.shares - usual[spread.values], 0)
-    return float(spread.summed(surplus).max())
+    return spread.summed(surplus)
 
 
-def _ordered(spread: Spread) -> float:
+def _ordered(spread: Spread) -> NDArray[np.float64]:
     """Sum the distance of two step functions piece by piece, never class by value.
 
     From the value of an entry to that of the next one, the cumulative share of the class
@@ -293,7 +307,7 @@ def _ordered(spread: Spread) -> float:
     """
     distinct = len(spread.totals)
     if distinct == 1:
-        return 0.0
+        return np.zeros(len(spread.sizes))
     usual = np.cumsum(spread.totals) / spread.totals.sum()
     area = np.concatenate(([0.0], np.cumsum(usual)))
     running = np.cumsum(spread.counts)
@@ -305,7 +319,7 @@ def _ordered(spread: Spread) -> float:
     cross = np.clip(np.searchsorted(usual, held), start, end)
     apart = held * (2 * cross - start - end) + area[start] + area[end] - 2 * area[cross]
     total = area[start[spread.first]] + spread.summed(apart)
-    return max(0.0, float(total.max()) / (distinct - 1))
+    return np.asarray(np.maximum(total, 0.0) / (distinct - 1))
 
 
 def _missing_first(spread: Spread) -> Spread:

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
+from tamis.notebook import by_fields
 from tamis.rules.bind import holds, known_value, refuse_unfit, texts
 from tamis.rules.pack import Bits, Block, PackedColumn, Places, first_only
 from tamis.rules.rule import Condition
@@ -61,6 +62,8 @@ class Counts:
     first: Matrix | None
     totals: Matrix
     covered: Matrix
+
+    __repr__ = by_fields
 
     @property
     def rows(self) -> int:

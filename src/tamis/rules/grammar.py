@@ -203,8 +203,8 @@ def parse_line(line: str, number: int = 1, label: str | None = None) -> tuple[Ru
     >>> rule, target = parse_line("r1: 10 < hours <= 52.5 and job in {a, 'b c'} -> income=>50K")
     >>> rule.id, rule.label, target
     ('r1', '>50K', 'income')
-    >>> rule.conditions[1]
-    OneOf(column='job', values=('a', 'b c'), negated=False)
+    >>> rule.conditions[1].values
+    ('a', 'b c')
     """
     if items := _ITEMS.fullmatch(line):
         return _of_items(items, number)

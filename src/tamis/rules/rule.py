@@ -18,7 +18,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
+from tamis.notebook import in_short, quoted
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,15 @@ class OneOf:
     Examples
     --------
     >>> OneOf("job", ("Sales", "Tech"))
-    OneOf(column='job', values=('Sales', 'Tech'), negated=False)
+    <OneOf: 'job', 2 values>
     """
 
     column: str
     values: tuple[str, ...]
     negated: bool = False
+
+    def __repr__(self) -> str:
+        return in_short(self, quoted(self.column), plural(len(self.values), "value"))
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str):
@@ -88,7 +92,7 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     --------
     >>> merged([Between("age", low=30), OneOf("job", ("a", "b")), Between("age", high=50)])
     (Between(column='age', low=30, high=50, low_closed=False, high_closed=False),
-     OneOf(column='job', values=('a', 'b'), negated=False))
+     <OneOf: 'job', 2 values>)
     """
     held: dict[tuple[str, type], Condition] = {}
     for condition in conditions:
@@ -158,6 +162,11 @@ class Rule:
     label: str = ""
     distribution: tuple[tuple[str, float], ...] | None = None
     id: str | None = None
+
+    def __repr__(self) -> str:
+        conditions = plural(len(self.conditions), "condition")
+        over = f" on {', '.join(quoted(c) for c in self.columns)}" if self.conditions else ""
+        return in_short(self, self.id and quoted(self.id), conditions + over)
 
     def __init__(
         self,

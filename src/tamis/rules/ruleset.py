@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
+from tamis.notebook import html_table, in_short, quoted
 from tamis.rules.grammar import RuleSyntaxError, parse_line, rule_text
 from tamis.rules.rule import Condition, Rule, rule_of_record, rule_record
 
@@ -55,6 +56,21 @@ class RuleSet:
         twice = [name for name, times in given.items() if times > 1]
         if twice:
             raise InputError(f"duplicate rule ids {listed(twice)}; give each rule its own")
+
+    def __repr__(self) -> str:
+        return in_short(
+            self,
+            plural(len(self), "rule"),
+            self.target and f"target {quoted(self.target)}",
+            f"over {plural(len(self.columns), 'column')}",
+        )
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for name, rule in zip(self.ids, self.rules):
+            conditions, _, label = rule_text(replace(rule, id=None), self.target).rpartition(" -> ")
+            lines.append([name, conditions, label])
+        return html_table(f"RuleSet: {plural(len(self), 'rule')}", ["id", "if", "then"], lines)
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)

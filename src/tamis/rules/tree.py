@@ -42,8 +42,8 @@ def split(feature: str, threshold: float, coding: Coding | None) -> tuple[Condit
     >>> below, above = split("sex_Male", 0.5, Indicator("sex", "Male"))
     >>> below.negated, above.negated
     (True, False)
-    >>> split("size", 0.5, Ordinal("size", ("S", "M", "L")))[1]
-    OneOf(column='size', values=('M', 'L'), negated=False)
+    >>> split("size", 0.5, Ordinal("size", ("S", "M", "L")))[1].values
+    ('M', 'L')
     """
     if coding is None:
         return Between(feature, high=threshold, high_closed=True), Between(feature, low=threshold)

@@ -106,6 +106,10 @@ METHOD_WORDS = {
     "coarsen": "Make values coarser: ages to decades, places to regions",
     "flip": "Change some values at random (yes/no facts)",
     "noise": "Add noise to numbers",
+    "microaggregate": "Give similar people the same values: the mean of their group",
+    "suppress": "Leave single cells blank until enough people look alike",
+    "swap": "Swap numbers with others of nearly the same rank",
+    "pram": "Draw categories anew, as often as they occur",
 }
 """The ways to find releases; others are shown by their name."""
 MODEL_WORDS = {

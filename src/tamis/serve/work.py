@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
+from tamis.errors import Onward
+
 GRACE = 10.0
 """Seconds that a process has to clean up before it is killed."""
 QUIET = 15.0
@@ -54,6 +56,7 @@ class Work:
         self.title, self.then, self.back, self.command = title, then, back, command
         self.state: State = "working"
         self.doing, self.done, self.total = "Starting", 0, 0
+        self._far = Onward()
         self.error = ""
         self.notes: list[str] = []
         self.began = time.monotonic()
@@ -68,6 +71,7 @@ class Work:
             "doing": self.doing,
             "done": self.done,
             "total": self.total,
+            "share": round(self._far.share, 4),
             "error": self.error,
             "seconds": round((self._ended or time.monotonic()) - self.began, 1),
             "then": self.then if self.state == "done" else self.back,
@@ -75,6 +79,7 @@ class Work:
 
     def tell(self, words: str, done: int = 0, total: int = 0) -> None:
         self.doing, self.done, self.total = words, done, total
+        self._far.tell(done, total)
         self._notify()
 
     def end(self, state: State, error: str = "", result: Any = None) -> None:

@@ -61,7 +61,7 @@ def test_json_has_the_stable_names(run, clinic):
 
 
 def test_the_choice_in_words_and_notes(run, clinic):
-    code, out, err = ask(run, clinic, "--preset", "paper", "--stability", 2)
+    code, out, err = ask(run, clinic, "--preset", "paper", "--holdout", 0.25, "--stability", 2)
     assert code == 0
     assert "columns may be released" in out
     assert "rows that the search never saw" in out
@@ -129,3 +129,22 @@ def test_a_column_must_be_left_to_choose_from(run, tmp_path):
     result = run("select", "breach", path, "--target", "ill", "--sensitive", "smokes")
     assert result.code == 2
     assert "no columns to choose from besides the target and the sensitive one" in result.err
+
+
+def test_the_preset_searches_all_rows_unless_some_are_held_out(run, clinic):
+    def held(*args):
+        found = json.loads(ask(run, clinic, "--json", "--quiet", *args).out)
+        return found["held_out"] and found["held_out"]["rows"]
+
+    assert held("--preset", "paper") is None
+    assert held("--preset", "paper", "--holdout", 0.25) == 60
+    assert held() == 60
+    by = ("select", clinic, "--by", "breach", "--target", "ill", "--folds", 4, "--preset", "paper")
+    assert json.loads(run(*by, "--json", "--quiet").out)["held_out"] is None
+
+
+def test_a_wrapper_is_searched_best_first(run, clinic):
+    args = ("--search", "best-first", "--sensitive", "smokes", "--json", "--quiet")
+    found = json.loads(ask(run, clinic, *args).out)
+    assert found["search"] == "best-first"
+    assert len(found["candidates"]) > 1

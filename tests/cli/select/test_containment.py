@@ -3,6 +3,8 @@
 import json
 import xml.etree.ElementTree as ET
 
+import numpy as np
+import polars as pl
 import pytest
 
 from tamis import containment_anonymity, k_anonymity, read_table
@@ -107,3 +109,46 @@ def test_the_command_offers_every_utility():
     from tamis.select.containment.greedy import UTILITIES
 
     assert set(OFFERED) == set(UTILITIES)
+
+
+def test_limits_of_greedy_are_given_on_the_command_line(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = (rng.random((80, 6)) < np.where(y[:, None] == 1, 0.5, 0.2)).astype(int)
+    X[:, 0] = 0
+    X[:3, 0] = 1 - y[:3]  # rarer than k, and it comes last
+    path = tmp_path / "t.csv"
+    pl.DataFrame(X, schema=[f"x{i}" for i in range(6)]).with_columns(y=pl.Series(y)).write_csv(path)
+
+    def chosen(*args):
+        asked = ("select", "containment", path, "--target", "y", "--k", 3, "--json", *args)
+        done = run(*asked)
+        return done.code, json.loads(done.out) if done.out else done.err
+
+    hamdist = ("--utility", "hamdist")
+    every = chosen(*hamdist)[1]["steps"]
+    assert [s["feature"] for s in chosen(*hamdist, "--max-features", 2)[1]["steps"]] == [
+        s["feature"] for s in every[:2]
+    ]
+    least = every[1]["gain"]
+    gains = [s["gain"] for s in chosen(*hamdist, "--min-gain", least)[1]["steps"]]
+    assert gains == [s["gain"] for s in every if s["gain"] > least]
+    code, said = chosen(*hamdist, "--search", "exact", "--max-features", 2)
+    assert code == 2
+    assert "search='greedy'" in said
+
+
+def test_rare_columns_need_not_stop_the_search(run, tmp_path):
+    often = [1] * 10 + [0] * 30
+    more = [0] * 10 + [1] * 5 + [0] * 25
+    rare = [0] * 36 + [1] * 4
+    path = tmp_path / "t.csv"
+    pl.DataFrame({"often": often, "more": more, "rare": rare, "y": [1] * 30 + [0] * 10}).write_csv(
+        path
+    )
+    asked = ["select", "containment", path, "--target", "y", "--utility", "hamdist"]
+    asked += ["--on-violation", "stop", "--json"]
+    stopped = run(*asked)
+    assert stopped.code == 1
+    assert "drop_rare" in stopped.err
+    assert json.loads(run(*asked, "--drop-rare").out)["features"] == ["often", "more"]

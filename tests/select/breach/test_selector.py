@@ -410,3 +410,53 @@ def test_the_rows_kept_aside_pick_no_attacker(people):
         for one in (fitted.best_, fitted.baseline_)
     )
     assert aside.pbi == pytest.approx(now.mean / before.mean - 1)
+
+
+def records_of_best_first(scores, start):
+    """The definition, over plain lists: the sets that were the best when they were found."""
+    every = scores.features
+    opened, seen = [(scores.of(start).mean, start)], [start]
+    found, best, stale = [start], opened[0][0], 0
+    while opened and stale < 5:
+        state = max(opened, key=lambda pair: pair[0])
+        opened.remove(state)
+        stale += 1
+        for name in every if not start else state[1]:
+            near = tuple(n for n in every if (n in state[1]) != (n == name))
+            if near in seen or not near or (not start and len(near) < len(state[1])):
+                continue
+            seen.append(near)
+            opened.append((scores.of(near).mean, near))
+            if opened[-1][0] > best + 1e-12:
+                best, stale = opened[-1][0], 0
+                found.append(near)
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_best_first_is_what_its_definition_says(people, seed):
+    X, y, _ = people
+    folds = Folds.stratified(y, 5, random_state=seed)
+    chosen = fitted(people, search="best-first", cv=folds)
+    scores = SubsetScores(
+        X.with_columns(y=pl.Series(y)), AdditiveNaiveBayes(), target="y", cv=folds
+    )
+    expected = {
+        tuple(n for n in X.columns if n in names)
+        for start in ((), tuple(X.columns))
+        for names in records_of_best_first(scores, start)
+    }
+    found = {c.features for c in chosen.candidates_}
+    assert found <= expected
+    best = max(expected - {()}, key=lambda names: scores.of(names).mean)
+    assert best in found  # the best is never significantly worse than the baseline
+    assert chosen.search_ == "best-first"
+
+
+def test_best_first_respects_a_limit_of_the_search(people):
+    free = fitted(people, search="best-first").candidates_
+    limit = min(c.pbi for c in free)
+    held = fitted(people, search="best-first", alpha=limit, alpha_in_search=True).candidates_
+    safe = {c.features for c in free if c.pbi <= limit + 1e-12}
+    assert {c.features for c in held} == safe | {free[0].features}
+    assert len(held) < len(free)

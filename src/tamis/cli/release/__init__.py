@@ -22,6 +22,7 @@ from tamis.cli.options import (
     seed_option,
     table_options,
 )
+from tamis.cli.population import population_options
 from tamis.cli.release.again import again_from
 from tamis.cli.release.run import Limits, run_front, run_release
 from tamis.errors import InputError
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from tamis.engine.choice import EngineOptions
     from tamis.flow import Settings
 
-METHODS = ("front", "coarsen", "breach", "containment", "flip", "noise", "dp")
+METHODS = (
+    *("front", "coarsen", "breach", "containment"),
+    *("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp"),
+)
 SHARE = click.FloatRange(0, 1)
 
 
@@ -45,7 +49,7 @@ class Weights(click.ParamType[dict[str, float]]):
             return {str(name): float(number) for name, number in parts}
         except (TypeError, ValueError):
             raise InputError(
-                f"--weights takes the form performance=.5,privacy=.25,size=.25, got {value!r}"
+                f"--{param.name} takes the form NAME=0.5,NAME=0.25, got {value!r}"
             ) from None
 
 
@@ -124,7 +128,22 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="Everybody hides among at least this many.",
 )
+@click.option(
+    "--absences",
+    type=click.IntRange(0, 4),
+    default=0,
+    show_default=True,
+    help="In 0/1 columns: things a person lacks that an attacker may know too.",
+)
 @diversity_options
+@click.option(
+    "--max-suppressed",
+    type=click.FloatRange(0, 0.5),
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="The largest share that may be left out, so that the rest keeps k, l and t.",
+)
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),
@@ -153,6 +172,10 @@ def method_options(command: Any) -> Any:
 @click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
 @click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
 @click.option("--max-lost-rules", type=float, help="The largest share of rules to lose.")
+@population_options
+@click.option(
+    "--max-population-risk", type=SHARE, help="The largest share of people found in the population."
+)
 @click.option(
     "--weights",
     type=Weights(),
@@ -189,7 +212,7 @@ def method_options(command: Any) -> Any:
 )
 @click.option(
     "--write",
-    type=click.Choice(["csv", "parquet", "long", "svm"]),
+    type=click.Choice(["csv", "parquet", "long", "svm", "sav", "dta", "xlsx"]),
     help="The format of the rows [csv; long for sparse records of which many columns are left].",
 )
 @ladder_options
@@ -223,7 +246,8 @@ def release(
     only_front = options["choose"] == "front"
     if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
-    beside = options.pop("beside")
+    beside, population = options.pop("beside"), options.pop("population")
+    _check_population(population, options)
     limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
@@ -239,14 +263,42 @@ def release(
             raise InputError("--choose front needs the table in memory; give --engine memory")
         if beside:
             raise InputError("--beside needs the table in memory; give --engine memory")
-        release_large(source, settings, engine, name, Path(out), force, as_json, quiet)
+        if population or settings.sampling:
+            raise InputError(
+                "--max-population-risk needs the table in memory; give --engine memory"
+            )
+        release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
         return
     known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
-        run_front(source, settings, as_json, quiet, ladders, beside)
+        run_front(source, settings, as_json, quiet, ladders, beside, population)
         return
     assert out is not None
-    run_release(source, settings, Path(out), force, as_json, quiet, known, limits, ladders, beside)
+    run_release(
+        source,
+        settings,
+        Path(out),
+        force,
+        as_json,
+        quiet,
+        known,
+        limits,
+        ladders,
+        beside,
+        population,
+    )
+
+
+def _check_population(population: str | None, options: Mapping[str, Any]) -> None:
+    """Before any work is done: a limit in the population needs one that is known, and only once."""
+    if population is not None and options["sampling"] is not None:
+        raise InputError("--population counts everybody and --sampling estimates; give one of them")
+    known = population is not None or options["sampling"] is not None
+    if options["max_population_risk"] is not None and not known:
+        raise InputError(
+            "--max-population-risk needs to know the population: give a register of it with "
+            "--population FILE, or the share that is in the table with --sampling"
+        )
 
 
 def _must_stay_secret(chosen: Iterable[str]) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.cli.options import PROGRAM
-from tamis.cli.release.origin import read_again
+from tamis.cli.release.origin import read_again, register_again
 from tamis.cli.release.run import make
 from tamis.cli.terminal import console, print_json
 from tamis.errors import CannotMeet, InputError
@@ -55,6 +55,7 @@ def again_from(
             binary,
             known["date"],
             ladders,
+            register=register_again(known["origin"], original, table),
         )
         other = differing(folder, target)
     if other:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ from tamis.errors import InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.coarsen.ladder import Ladder
     from tamis.engine.choice import Asked, EngineOptions
     from tamis.flow import Settings
-    from tamis.scale import LargeOutcome
+    from tamis.scale.search import LargeOutcome
 
 
 def release_large(
@@ -25,11 +27,13 @@ def release_large(
     force: bool,
     as_json: bool,
     quiet: bool,
+    ladders: Mapping[str, Ladder],
 ) -> None:
     """Search on a sample, count all rows, publish, report."""
     from tamis.engine.choice import running
     from tamis.publish.folder import refuse_existing
-    from tamis.scale import consider_large, publish_large
+    from tamis.scale.search import consider_large
+    from tamis.scale.writing import publish_large
 
     refuse_existing(out, force)
     watched = not (quiet or as_json)
@@ -39,7 +43,7 @@ def release_large(
             raise InputError("a release needs a target; name it with --target")
         if watched:
             print_large(large)
-        found = consider_large(large, settings, options.sample, tell=say)
+        found = consider_large(large, settings, options.sample, ladders=ladders, tell=say)
         say("writing and verifying", 0, 1)
         publish_large(found, out, force=force, origin=_origin(source, name, options))
     _print(found, out, as_json)

@@ -58,6 +58,30 @@ def digest_of(path: str) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
+def register_origin(path: str) -> dict[str, str]:
+    """Where a register is, so that it can be read again."""
+    where = absolute(path)
+    return {"path": where, "sha256": digest_of(where)}
+
+
+def register_again(
+    origin: dict[str, Any], table: Table | BinaryTable, path: str | None
+) -> Table | None:
+    """The register that a release was compared with; `None` where there was none."""
+    from tamis.cli.population import read_register
+    from tamis.table import Table
+
+    known = origin.get("population")
+    if known is None or not isinstance(table, Table):
+        return None
+    file = known["path"]
+    if not Path(file.partition("::")[0]).is_file():
+        raise InputError(f"there is no file {file}, the register of the population")
+    if digest_of(file) != known["sha256"]:
+        raise InputError(f"{file} is not the register that the release was compared with")
+    return read_register(_source_again(origin, path), file, table)
+
+
 def read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
     """The table that a release was made from, and how it was converted to 0/1."""
     if "made" in origin:

@@ -35,6 +35,7 @@ def print_outcome(
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
+                **_population(outcome),
                 **(more or {}),
             }
         )
@@ -42,8 +43,22 @@ def print_outcome(
     say = console()
     for line in words(outcome):
         say.print(line, markup=False)
+    if outcome.population_risk is not None:
+        say.print(
+            f"Matched with the whole population, {percent(outcome.population_risk.risk)} of the "
+            "people are expected to be found.",
+            markup=False,
+        )
     say.print(f"\nShare: {out}/ without private/", markup=False)
     say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+
+
+def _population(outcome: Outcome) -> dict[str, Any]:
+    """The risk in the population, where something is known of it."""
+    if outcome.population is None:
+        return {}
+    found = outcome.population_risk
+    return {"population": None if found is None else found.to_dict()}
 
 
 def print_front(outcome: Outcome) -> None:
@@ -85,14 +100,23 @@ def words(outcome: Outcome) -> list[str]:
     return [
         f"Released: {plural(len(names), 'column')} ({shown}) and {outcome.table.target}"
         f"{_drawn_words(outcome)}.",
+        *_left_out(outcome),
         *kept_told_words(outcome),
         *_alone(outcome),
         *_diverse(outcome),
         f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
+        *_not_tried(outcome),
         *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
     ]
+
+
+def _not_tried(outcome: Outcome) -> list[str]:
+    """Why a method that was asked for proposed nothing."""
+    reports = outcome.proposals.method_reports
+    without = [(report.name, report.note) for report in reports if not report.applied]
+    return [f"Nothing from {name}: {note.rstrip('.')}." for name, note in without]
 
 
 def _some(names: Sequence[str], most: int = 30) -> str:
@@ -126,6 +150,16 @@ def _drawn_words(outcome: Outcome) -> str:
         return ""
     rows = chosen.release.table.rows
     return f"; {rows:,} synthetic rows at epsilon = {chosen.value('epsilon'):.4g}"
+
+
+def _left_out(outcome: Outcome) -> list[str]:
+    from tamis.publish.left_out import left_out_numbers, left_out_words
+
+    release = outcome.decision.chosen.release
+    numbers = left_out_numbers(release)
+    if numbers is None:
+        return []
+    return [left_out_words(numbers, release.unit, outcome.settings.k)]
 
 
 def _alone(outcome: Outcome) -> list[str]:

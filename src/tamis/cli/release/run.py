@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.cli.dp import Public, ledger_path, spending, spending_words, total
 from tamis.cli.options import TableSource
-from tamis.cli.release.origin import absolute, origin_of, read
+from tamis.cli.release.origin import absolute, origin_of, read, register_origin
 from tamis.cli.release.outcome_words import print_front, print_outcome
 from tamis.cli.served import draft_others, end_with_server, is_served
 from tamis.cli.terminal import console, print_json, print_understood, progress
@@ -42,6 +42,7 @@ def run_release(
     limits: Limits,
     ladders: Mapping[str, Ladder],
     beside: tuple[str, ...] = (),
+    population: str | None = None,
 ) -> None:
     """Read, consider, publish, report."""
     from tamis.publish.folder import refuse_existing
@@ -60,10 +61,12 @@ def run_release(
             not (quiet or as_json),
             origin_of(source)
             | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
-            | ({"beside": [absolute(each) for each in beside]} if beside else {}),
+            | ({"beside": [absolute(each) for each in beside]} if beside else {})
+            | ({"population": register_origin(population)} if population else {}),
             source.rules().binary,
             ladders=ladders,
             before_writing=None if spent is None else spent.keep,
+            register=_register(source, population, table),
         )
     if spent is None:
         print_outcome(outcome, out, as_json)
@@ -84,6 +87,7 @@ def run_front(
     quiet: bool,
     ladders: Mapping[str, Ladder],
     beside: tuple[str, ...] = (),
+    population: str | None = None,
 ) -> None:
     """Read, consider, and show what a holder could choose; nothing is published."""
     from tamis.flow import consider
@@ -93,9 +97,17 @@ def run_front(
     if watched:
         print_understood(table)
     binary = source.rules().binary
-    handed = _handed(table, beside, binary)
+    handed, register = _handed(table, beside, binary), _register(source, population, table)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
+        outcome = consider(
+            table,
+            settings,
+            binary=binary,
+            ladders=ladders,
+            tell=say,
+            handed=handed,
+            register=register,
+        )
     if as_json:
         chosen = outcome.decision.chosen
         front = [row.to_dict() for row in outcome.decision.front]
@@ -149,6 +161,7 @@ def make(
     date: str | None = None,
     ladders: Mapping[str, Ladder] | None = None,
     before_writing: Callable[[], None] | None = None,
+    register: Table | None = None,
 ) -> Outcome:
     """Consider and publish, saying what is being done."""
     from tamis.flow import consider
@@ -156,7 +169,15 @@ def make(
 
     handed = _handed(table, origin.get("beside", ()), binary)
     with progress(watched) as say:
-        outcome = consider(table, settings, binary=binary, ladders=ladders, tell=say, handed=handed)
+        outcome = consider(
+            table,
+            settings,
+            binary=binary,
+            ladders=ladders,
+            tell=say,
+            handed=handed,
+            register=register,
+        )
         if before_writing is not None:
             before_writing()
         say("writing and verifying", 0, 1)
@@ -164,6 +185,23 @@ def make(
     if handed is not None and watched:
         console(stderr=True).print(handed.words(settings.k), markup=False, soft_wrap=True)
     return outcome
+
+
+def _register(
+    source: TableSource, population: str | None, table: Table | BinaryTable
+) -> Table | None:
+    """Everybody of whom the table is a sample."""
+    from tamis.cli.population import read_register
+    from tamis.table import Table
+
+    if population is None:
+        return None
+    if not isinstance(table, Table):
+        raise InputError(
+            "--population counts columns of a table; of sparse records give the share that was "
+            "drawn with --sampling"
+        )
+    return read_register(source, population, table)
 
 
 def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:

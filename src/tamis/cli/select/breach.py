@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 25
 _NAMES = 7
-SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
+HOLDOUT = 0.25
+SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 OPTIONS = [
     click.option(
         "--classifier",
@@ -42,7 +43,9 @@ OPTIONS = [
         help="What a recipient will learn with.",
     ),
     click.option(
-        "--preset", type=click.Choice(["paper"]), help="Ten folds once, the walk, equal weights."
+        "--preset",
+        type=click.Choice(["paper"]),
+        help="All rows, ten folds once, the walk, equal weights.",
     ),
     click.option(
         "--weights",
@@ -68,10 +71,8 @@ OPTIONS = [
     click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
     click.option(
         "--holdout",
-        default=0.25,
-        show_default=True,
         type=click.FloatRange(0, 1, max_open=True),
-        help="Share of rows that the search never sees; 0: none.",
+        help="Share of rows that the search never sees [0.25; 0, none, with --preset paper].",
     ),
     click.option(
         "--stability",
@@ -107,7 +108,7 @@ def breach(source: TableSource, **options: Any) -> None:
 def run_breach(
     source: TableSource,
     *,
-    holdout: float,
+    holdout: float | None,
     stability: int,
     output: str | None,
     plot: str | None,
@@ -125,6 +126,8 @@ def run_breach(
         print_understood(table)
     with progress(not (quiet or as_json)) as tell:
         selector = _selector(options, tell)
+        if holdout is None:
+            holdout = 0.0 if options["preset"] else HOLDOUT
         fitted, held = _fitted(selector, table, holdout, options["seed"])
         stabilities = _stabilities(selector, table, stability, options["seed"])
     if output:
@@ -328,7 +331,6 @@ def _write(table: Table, best: Candidate, output: Path) -> None:
 
 
 def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
-    from tamis.files import written
     from tamis.select.breach.picture import region_picture
 
     picture = region_picture(
@@ -338,5 +340,4 @@ def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
         alpha=fitted.alpha_,
         sensitive=str(table.sensitive),
     )
-    with written(path) as draft:
-        picture.write(draft)
+    picture.save(path)

@@ -30,7 +30,7 @@ RUN: dict[str, Callable[..., None]] = {
     "--search",
     metavar="NAME",
     help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
-    "auto [default], walk, exhaustive, forward, backward.",
+    "auto [default], walk, exhaustive, forward, backward, best-first.",
 )
 @with_options(containment.OPTIONS)
 @with_options(breach.OPTIONS)

@@ -68,6 +68,18 @@ OPTIONS = [
     click.option(
         "--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds to search."
     ),
+    click.option(
+        "--drop-rare",
+        is_flag=True,
+        help="Leave out columns that fewer than k have, where --on-violation stop would end.",
+    ),
+    click.option("--max-features", type=click.IntRange(1), help="The most columns of greedy."),
+    click.option(
+        "--min-gain",
+        default=0.0,
+        type=click.FloatRange(0),
+        help="Greedy takes a column only if it adds more than this.",
+    ),
 ]
 
 
@@ -153,6 +165,9 @@ def _search(
                 extend=not options["no_extend"],
                 largest=options["largest"],
                 time_limit=options["time_limit"],
+                drop_rare=options["drop_rare"],
+                max_features=options["max_features"],
+                min_gain=options["min_gain"],
                 random_state=options["seed"],
                 absences=options["absences"],
             )
@@ -271,7 +286,6 @@ def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
 
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:
-    from tamis.files import written
     from tamis.select.containment.picture import path_picture, several_picture
 
     if len(found) > 1:
@@ -279,5 +293,4 @@ def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path:
     else:
         ((k, chosen),) = found.items()
         picture = path_picture(chosen, records.features, k, utility, records.unit)
-    with written(path) as draft:
-        picture.write(draft)
+    picture.save(path)

@@ -5,6 +5,7 @@ const REACH = 28;
 const NARROW = 480;
 const MANY = 300;
 const PETALS = 8;
+const LETTER = 8.5; // the width of a letter in a name, rather too much than too little
 const MARGIN = { top: 34, right: 16, bottom: 46, left: 52 };
 
 const heightFor = (width) =>
@@ -68,42 +69,69 @@ function makePicture(host, words, { draw, marks }, hooks) {
 }
 
 // The release that is out, the best one and the one that is looked at, each with its name.
-function standOut(scene, candidates, { best, released, picked }) {
+function standOut(scene, candidates, { best, released, picked }, taken) {
   const [x, y] = scene.places[released];
   return [
     svg("path", { class: "released", d: `M${x} ${y - 8}l8 8-8 8-8-8z` }),
-    ...(best === null ? [] : bestMarks(scene, candidates, best, released)),
-    ...(picked === null || picked === best ? [] : pickedMarks(scene, candidates, picked, released)),
+    ...(best === null ? [] : bestMarks(scene, candidates, best, released, taken)),
+    ...(picked === null || picked === best ? [] : pickedMarks(scene, candidates, picked, released, taken)),
   ];
 }
 
-function bestMarks(scene, candidates, best, released) {
+function bestMarks(scene, candidates, best, released, taken) {
   const [spot, other] = [scene.places[best], scene.places[released]];
   const ring = disc("ring", spot, 13);
-  if (best === released) return [ring, pointName(scene, candidates[best], spot, -14)];
+  if (best === released) return [ring, pointName(scene, candidates[best], spot, -14, taken)];
   const near = Math.hypot(spot[0] - other[0], spot[1] - other[1]) < 40;
   const above = spot[1] <= other[1];
   return [
     disc("best", spot, 6),
     ring,
-    pointName(scene, candidates[best], spot, near && !above ? 20 : -14),
-    pointName(scene, candidates[released], other, near && above ? 24 : -14),
+    pointName(scene, candidates[best], spot, near && !above ? 24 : -14, taken),
+    pointName(scene, candidates[released], other, near && above ? 24 : -14, taken),
   ];
 }
 
-function pickedMarks(scene, candidates, picked, released) {
+function pickedMarks(scene, candidates, picked, released, taken) {
   const mark = disc("picked", scene.places[picked], 9);
   if (picked === released) return [mark];
-  return [mark, pointName(scene, candidates[picked], scene.places[picked], 24)];
+  return [mark, pointName(scene, candidates[picked], scene.places[picked], 24, taken)];
 }
 
 // A name beside a dot, on the side with more room, and no longer than that has room for.
-function pointName({ across, width }, { name }, [x, y], down) {
-  const leftwards = x > (across.start + across.stop) / 2;
-  const room = (leftwards ? x : width - x) - 16;
-  const text = shortened(name, Math.min(34, Math.floor(room / 9.5)));
-  if (leftwards) return word("point-name", x - 16, y + down, "end", text);
-  return word("point-name", x + 16, y + down, "start", text);
+function pointName(scene, { name }, spot, down, taken) {
+  const room = (inRightHalf(scene, spot) ? spot[0] : scene.width - spot[0]) - 16;
+  const text = shortened(name, Math.min(34, Math.floor(room / LETTER)));
+  return nameBeside(scene, "point-name", spot, text, down, taken);
+}
+
+const inRightHalf = ({ across }, [x]) => x > (across.start + across.stop) / 2;
+
+// A name near a spot, where it covers no dot and none of the names that are taken, or the fewest.
+function nameBeside(scene, kind, spot, text, down, taken) {
+  const first = inRightHalf(scene, spot);
+  const levels = [down, down < 0 ? 24 : -14, -32, 42, 60, -50];
+  const options = levels.flatMap((level) =>
+    [first, !first].map((left) => boxOf(spot[0] + (left ? -16 : 16), spot[1] + level, text, left)));
+  const costs = options.map((box) => hidden(scene, box, taken));
+  const best = options[costs.indexOf(Math.min(...costs))];
+  taken.push(best);
+  return word(kind, best.x, best.y, best.left ? "end" : "start", text);
+}
+
+function boxOf(x, y, text, left) {
+  const wide = LETTER * Array.from(text).length;
+  const start = left ? x - wide : x;
+  return { x, y, left, start, stop: start + wide, top: y - 13, bottom: y + 4 };
+}
+
+function hidden({ width, up, places }, box, taken) {
+  const outside = box.start < 0 || box.stop > width || box.top < 0 || box.bottom > up.start;
+  const dots = places.filter(([x, y]) =>
+    x > box.start - 6 && x < box.stop + 6 && y > box.top - 6 && y < box.bottom + 6);
+  const names = taken.filter((other) =>
+    other.start < box.stop && box.start < other.stop && other.top < box.bottom && box.top < other.bottom);
+  return 1000 * outside + dots.length + 3 * names.length;
 }
 
 const within = (scale, value) => scale(Math.min(scale.high, Math.max(scale.low, value)));

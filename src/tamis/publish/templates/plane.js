@@ -33,15 +33,16 @@ function planeScene(candidates, facts, limits, front, width) {
   const spot = (c) => [across(rightward(facts, c)), up(c.kept)];
   const places = apart(candidates.map(spot));
   const ahead = new Set(front.map((i) => candidates[i]));
+  const names = [];
   const layers = [
     svg("rect", { class: "region", ...frameOf(across, up) }),
     ...planeAxes(across, up, facts, { width, height }),
     ...planeLimits(across, up, limits, facts),
     frontLine(front.map((i) => places[i]), [across(0), up(0)]),
-    ...corners(candidates, places, across, up, width < NARROW),
+    ...corners({ width, across, up, places }, candidates, names, width < NARROW),
     ...dots(candidates, places, { barred: fails, front: (c) => ahead.has(c) }),
   ];
-  return { width, height, across, up, places, layers };
+  return { width, height, across, up, places, names, layers };
 }
 
 const frameOf = (across, up) => ({
@@ -88,32 +89,32 @@ function frontLine(places, nothing) {
   return svg("polyline", { class: "front-line", points: points.join(" ") });
 }
 
-function corners(candidates, places, across, up, short) {
-  const [x, y] = [across(0), up(0)];
-  const whole = candidates.findIndex((c) => c.baseline);
-  const [right, top] = places[whole];
-  const leftwards = right > (across.start + across.stop) / 2;
+function corners(scene, candidates, names, short) {
+  const [x, y] = [scene.across(0), scene.up(0)];
+  const whole = scene.places[candidates.findIndex((c) => c.baseline)];
+  const nothing = boxOf(x + 12, y + 5, short ? "nothing" : "nothing released", false);
+  names.push(nothing);
   return [
     svg("rect", { class: "dot", x: x - 4, y: y - 4, width: 8, height: 8 }),
-    word("corner-name", x + 12, y + 5, "start", short ? "nothing" : "nothing released"),
-    word("corner-name", right + (leftwards ? -12 : 12), top - 9, leftwards ? "end" : "start", short ? "everything" : "everything released"),
+    word("corner-name", nothing.x, nothing.y, "start", short ? "nothing" : "nothing released"),
+    nameBeside(scene, "corner-name", whole, short ? "everything" : "everything released", -9, names),
   ];
 }
 
 // From what was released to the same with one more column.
-function nextColumn({ across, up, places }, facts, released) {
+function nextColumn(scene, facts, released, taken) {
+  const { across, up, places } = scene;
   const next = facts.one_more;
   if (!next) return [];
   const here = places[released.at];
   const beside = facts.tells ? next.told : released.size + 1;
   const spot = [within(across, beside), within(up, next.kept)];
-  const leftwards = spot[0] > (across.start + across.stop) / 2;
   if (Math.hypot(spot[0] - here[0], spot[1] - here[1]) < 16) return []; // no step to be seen
   const text = `+ ${shortened(next.name, 24)}`;
   return [
     stroke("next-line", here, spot),
     disc("next", spot, 4),
-    word("next-name", spot[0] + (leftwards ? -10 : 10), spot[1] + 16, leftwards ? "end" : "start", text),
+    nameBeside(scene, "next-name", spot, text, 16, taken),
   ];
 }
 
@@ -138,11 +139,13 @@ function makePlane(host, candidates, facts, limits, front, hooks) {
     const one = candidates[at];
     const spot = [scene.across(rightward(facts, one)), scene.up(one.kept)];
     const released = { at: state.released, size: candidates[state.released].size };
+    const taken = [...scene.names];
+    const names = standOut(scene, candidates, state, taken);
     return [
       ...(facts.tells && state.best !== null ? [worthLine(scene, candidates[state.best], state.caution)] : []),
       ...ranges(scene, spot, facts.tells ? one.told_interval : null, one.kept_interval),
-      ...(state.picked === null ? nextColumn(scene, facts, released) : []),
-      ...standOut(scene, candidates, state),
+      ...(state.picked === null ? nextColumn(scene, facts, released, taken) : []),
+      ...names,
     ];
   };
   return makePicture(host, PLANE_WORDS, { draw, marks }, hooks);

@@ -121,7 +121,7 @@ function makePlot(host, candidates, limits, hooks) {
     const spot = [scene.across(one.performance), scene.up(one.pbi)];
     return [
       ...ranges(scene, spot, one.performance_interval, one.pbi_interval),
-      ...standOut(scene, candidates, state),
+      ...standOut(scene, candidates, state, []),
     ];
   };
   return makePicture(host, PLOT_WORDS, { draw, marks }, hooks);

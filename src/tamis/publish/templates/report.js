@@ -153,6 +153,7 @@ function start() {
   const part = (id) => document.getElementById(id);
   const data = JSON.parse(part("data").textContent);
   const caution = startCaution(part, say, data);
+  document.querySelectorAll(".climb").forEach(startRungs);
   openForPrint();
   return { ...startRanks(part, say, data), caution };
 }

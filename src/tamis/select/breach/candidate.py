@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tamis.errors import plural
 from tamis.learn.cv import Folds, Interval, fold_interval, fold_p_value
 from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.notebook import in_short
 from tamis.rank.factors import levels
 from tamis.risk.breach import Attack, Guess
 
@@ -62,6 +63,10 @@ class Candidate:
     allowed: bool = True
     ranks: Mapping[str, int] = field(default_factory=dict)
     score: float = float("nan")
+
+    def __repr__(self) -> str:
+        figures = f"performance {self.performance:.4g}, breach increase {self.pbi:+.4g}"
+        return in_short(self, plural(self.size, "feature"), figures)
 
     @property
     def size(self) -> int:

@@ -6,11 +6,13 @@
     exhaustive   all subsets; the exact front
     forward      from nothing, adding the feature with the best E(S)
     backward     from everything, removing likewise
+    best-first   a wrapper that looks at performance alone, from nothing and from everything
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
 from tamis.rank.evaluation import front, ordered, ranked, weighted
 from tamis.rank.factors import Direction, goodness, levels
-from tamis.select.breach.candidate import BASELINE, Candidate, Trials
+from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate, Trials
 
 Subset = tuple[str, ...]
 FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size": "min"}
@@ -112,6 +114,57 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
         if trials.keeps(state):
             found[state] = ["forward"]
     return _with_baseline(trials, found)
+
+
+def best_first(trials: Trials) -> list[Candidate]:
+    """Open the best set seen so far, again and again, until nothing better comes.
+
+    A wrapper that does not look at privacy: from nothing it adds, from everything it removes one
+    feature at a time, and goes back to earlier sets where that promises more. `STALE` sets in a
+    row that lead to nothing better end it. Candidates are the sets that were the best when they
+    were found.
+
+    Notes
+    -----
+    Kohavi and John (1997). Jafer, Matwin and Sokolova (2017) compare with it.
+    """
+    found: dict[Subset, list[str]] = {}
+    for origin, start in (("best-first, adding", ()), ("best-first, removing", trials.features)):
+        for subset in _records(trials, origin, start):
+            if subset and trials.keeps(subset):
+                found.setdefault(subset, []).append(origin)
+    return _with_baseline(trials, found)
+
+
+STALE = 5
+"""How many sets in a row may lead to nothing better before best-first ends."""
+
+
+def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
+    """The sets that performed best when they were found, one after another."""
+    open_sets = [(-trials.scores.of(start).mean, 0, start)]
+    seen, found, best, stale = {start}, [start], -open_sets[0][0], 0
+    while open_sets and stale < STALE:
+        trials.progress(f"{origin}: {plural(len(seen), 'set')} seen")
+        _, _, state = heappop(open_sets)
+        stale += 1
+        for near, performance in _neighbours(trials, state, adding=not start):
+            if near in seen:
+                continue
+            heappush(open_sets, (-performance, len(seen), near))
+            seen.add(near)
+            if performance > best + ROUNDING:
+                best, stale = performance, 0
+                found.append(near)
+    return found
+
+
+def _neighbours(trials: Trials, state: Subset, adding: bool) -> list[tuple[Subset, float]]:
+    """The sets with one feature more or less, in the order of the columns; never none."""
+    if not adding and len(state) < 2:
+        return []
+    found = trials.scores.add_ones(state) if adding else trials.scores.drop_ones(state)
+    return [(_in_order(trials, each.features), each.mean) for each in found.values()]
 
 
 def _best_performing(trials: Trials, moves: list[Subset]) -> list[Subset]:

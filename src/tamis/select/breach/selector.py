@@ -25,9 +25,9 @@ from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
 from tamis.select.breach.candidate import ROUNDING, Candidate, Trials
 from tamis.select.breach.input import CodedInput, open_table
-from tamis.select.breach.search import FACTORS, backward, exhaustive, forward, walk
+from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
 
-SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward")
+SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 FOLDS, REPEATS = 10, 5
 CHEAP = 1_000_000_000
 """The most additions for which `auto` scores every subset: a few seconds."""
@@ -54,7 +54,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     repeats : int, optional
         How often folds are drawn, if `cv` is a number or not given: five times by default,
         once if `cv` is a number.
-    search : {"auto", "walk", "exhaustive", "forward", "backward"}
+    search : {"auto", "walk", "exhaustive", "forward", "backward", "best-first"}
         See `tamis.select.breach.search`. `"auto"`: exhaustive if naive Bayes makes that cheap,
         else walk.
     preset : {"paper"} or None
@@ -252,10 +252,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return "exhaustive" if cheap and self.preset is None else "walk"
 
     def _searched(self, trials: Trials) -> list[Candidate]:
-        if self.search_ == "walk":
-            return walk(trials)
-        if self.search_ == "exhaustive":
-            return exhaustive(trials)
+        alone = {"walk": walk, "exhaustive": exhaustive, "best-first": best_first}
+        if self.search_ in alone:
+            return alone[self.search_](trials)
         step = forward if self.search_ == "forward" else backward
         return step(trials, _shares(self._weights()))
 
@@ -285,9 +284,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_ = allowed[0]
 
     def _weights(self) -> Weights:
-        if self.weights is None and self.preset != "paper":
-            return WEIGHTS
-        return self.weights  # `None`: all the same
+        if self.weights is None and self.preset == "paper":
+            return dict.fromkeys(WEIGHTS, 1 / len(WEIGHTS))
+        return self.weights
 
     def _check_parameters(self) -> None:
         if self.search not in SEARCHES:

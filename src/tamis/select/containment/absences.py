@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import sparse_columns, two_classes
+from tamis.binary.matrix import class_counts, sparse_columns, two_classes
 from tamis.errors import InputError, listed
 from tamis.risk.absences import absence_anonymity, check_absences
 from tamis.risk.grouping import Ints
-from tamis.select.containment.projection import check_k
+from tamis.select.containment.projection import check_k, labelled_rows
 from tamis.select.containment.selection import Selection, Step
 from tamis.select.containment.utilities import MODULAR, mutual_information
 
@@ -31,6 +31,7 @@ def greedy_with_absences(
     extend: bool = True,
     max_features: int | None = None,
     people: Ints | None = None,
+    labelled: Any = None,
 ) -> Selection:
     """Choose features one by one by gain in utility while k people fit whatever is known.
 
@@ -50,6 +51,8 @@ def greedy_with_absences(
     max_features : int, optional
     people : array of int, optional
         The person of each row.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Notes
     -----
@@ -68,7 +71,8 @@ def greedy_with_absences(
     check_absences(absences)
     check_k(k, table.shape[0])
     most = table.shape[1] if max_features is None else max_features
-    search = _AbsenceSearch(table, positive, k, absences, most, people)
+    known = labelled_rows(labelled, positive)
+    search = _AbsenceSearch(table, positive, k, absences, most, people, known)
     if utility in MODULAR:
         search.in_turn(search.scores(MODULAR[utility]))
     elif utility == "distcnt":
@@ -92,8 +96,11 @@ class _AbsenceSearch:
         absences: int,
         most: int,
         people: Ints | None,
+        known: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.table, self.positive, self.people = table, positive, people
+        self.table, self.people = table, people
+        self.known = np.ones(len(positive), bool) if known is None else known
+        self.label = positive[self.known]
         self.k, self.absences, self.most = k, absences, most
         self.steps: list[Step] = []
         self.tried: set[int] = set()
@@ -109,9 +116,8 @@ class _AbsenceSearch:
 
     def scores(self, score: Callable[..., NDArray[Any]]) -> NDArray[Any]:
         """A score for each column, from how many rows of each class have it."""
-        support = np.diff(self.table.indptr).astype(np.int64)
-        ones = np.asarray(self.table.T @ self.positive.astype(np.int64), dtype=np.int64)
-        return score(support, ones, len(self.positive), int(self.positive.sum()))
+        support, ones = class_counts(self.table[np.flatnonzero(self.known)], self.label)
+        return score(support, ones, len(self.label), int(self.label.sum()))
 
     def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
         """Offer columns by descending score; it is their gain, where it counts."""
@@ -159,8 +165,8 @@ class _AbsenceSearch:
     def _parted(self, column: int) -> float:
         """The share of pairs of opposite classes that this column would newly tell apart."""
         groups = int(self.alike.max()) + 1
-        parts = (2 * self.alike + self._has(column)) * 2 + self.positive
+        parts = (2 * self.alike + self._has(column))[self.known] * 2 + self.label
         counts = np.bincount(parts, minlength=4 * groups).reshape(groups, 2, 2)
         pairs = counts[:, 0, 0] * counts[:, 1, 1] + counts[:, 0, 1] * counts[:, 1, 0]
-        positives = int(self.positive.sum())
-        return float(pairs.sum() / (positives * (len(self.positive) - positives)))
+        positives = int(self.label.sum())
+        return float(pairs.sum() / (positives * (len(self.label) - positives)))

@@ -31,7 +31,13 @@ MANY = 1500
 
 
 def exact(
-    X: Any, y: Any, k: int, *, utility: str = "hamdist", time_limit: float | None = None
+    X: Any,
+    y: Any,
+    k: int,
+    *,
+    utility: str = "hamdist",
+    time_limit: float | None = None,
+    labelled: Any = None,
 ) -> Selection:
     """Choose the set with the largest utility among all that keep the anonymity at k.
 
@@ -45,6 +51,8 @@ def exact(
     time_limit : float, optional
         Seconds after which the best set found is returned with its bound; by default it runs
         until the optimum is proven. The result of a stopped search depends on the machine.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def exact(
     """
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
-    filler = Filler(X, y, k, utility)
+    filler = Filler(X, y, k, utility, labelled)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     best = improved(filler, WARM_UP, end)
     if not len(filler.candidates):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
-from tamis.select.containment.projection import check_k
+from tamis.select.containment.projection import check_k, labelled_rows
 from tamis.select.containment.selection import Selection, Step
 
 Places = NDArray[np.int64]
@@ -40,6 +40,8 @@ class Filler:
     k : int
         The anonymity to keep.
     utility : {"hamdist", "distcnt"}
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Examples
     --------
@@ -49,7 +51,7 @@ class Filler:
     ([0, 1], [1, 0])
     """
 
-    def __init__(self, X: Any, y: Any, k: int, utility: str) -> None:
+    def __init__(self, X: Any, y: Any, k: int, utility: str, labelled: Any = None) -> None:
         table = zero_one(X)
         positive = two_classes(y, table.shape[0])
         check_k(k, table.shape[0])
@@ -61,9 +63,11 @@ class Filler:
         from tamis.select.containment.source import ColumnSource
 
         self.k, self.modular = int(k), utility == "hamdist"
-        self._source = source = ColumnSource.of(table, positive)
-        rows, positives = len(positive), int(positive.sum())
-        pairs = differing_pairs(source.support, source.ones, rows, positives)
+        known = labelled_rows(labelled, positive)
+        self._source = source = ColumnSource.of(table, positive, known)
+        label = positive if known is None else positive[known]
+        rows, positives = len(label), int(label.sum())
+        pairs = differing_pairs(source.labelled, source.ones, rows, positives)
         useful = np.flatnonzero((source.support >= k) & (pairs > 0))
         self.candidates = useful[np.argsort(-pairs[useful], kind="stable")]
         self.pairs = pairs[self.candidates]
@@ -162,6 +166,7 @@ class Filler:
         """The pairs of opposite classes that lie in different patterns."""
         from tamis.select.containment.kernels import HALF, LOW
 
-        counts = g.counts[0, : int(g.state[0])]
-        ones = counts >> HALF
-        return self.unit - int((((counts & LOW) - ones) * ones).sum())
+        counts = g.counts[:, : int(g.state[0])]
+        ones = counts[0] >> HALF
+        others = (counts[0] & LOW) - ones - counts[1:].sum(axis=0)
+        return self.unit - int((others * ones).sum())

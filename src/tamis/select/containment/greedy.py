@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError, listed
 from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
-from tamis.select.containment.projection import Privacy, check_k, check_privacy
+from tamis.select.containment.projection import (
+    Privacy,
+    check_k,
+    check_privacy,
+    labelled_rows,
+)
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
 
@@ -54,10 +59,12 @@ def greedy(
         features of the Hamming distance (`hamdist`), of the difference between the classes'
         shares of ones (`difference`), or of the mutual information with the label
         (`information`). `likelihood` and `auc` fit a model on two thirds of the rows and judge
-        it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm` and `auc` choose
-        by the labels of two thirds of the rows and takes the one whose linear model ranks the
-        other rows best; its utility is that AUC. A callable takes ``(X, y, features)`` and
-        returns a number, where larger is better; `X` is then CSC and `y` boolean.
+        it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm`, `auc` and, where
+        no limit forbids it, the largest itemsets of `tamis.select.containment.maximal.maximal`
+        choose by the labels of two thirds of the rows, three times, and takes the one whose linear
+        model ranks the other rows best; its utility is the AUC of the first time. A callable
+        takes ``(X, y, features)`` and returns a number, where larger is better; `X` is then CSC
+        and `y` boolean.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
@@ -147,7 +154,7 @@ class GreedySearch:
 
         most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
         rule = StopRule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
-        known = _labelled(labelled, positive)
+        known = labelled_rows(labelled, positive)
         self._task = SearchTask(table, positive, known, rule, drop_rare, extend, groups)
         self._privacy, self._model, self._random_state = privacy, model, random_state
 
@@ -164,20 +171,6 @@ class GreedySearch:
             )
         task = replace(self._task, rule=self._task.rule._replace(k=int(k)))
         return choose_columns(task, utility, self._privacy, self._model, self._random_state)
-
-
-def _labelled(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    if labelled is None:
-        return None
-    known = np.asarray(labelled)
-    if known.dtype != np.bool_ or known.shape != positive.shape:
-        raise InputError(
-            f"labelled must have one boolean for each of the {len(positive)} rows, got "
-            f"{known.dtype} of shape {known.shape}"
-        )
-    if len(np.unique(positive[known])) < 2:
-        raise InputError("two classes are needed among the labelled rows")
-    return known
 
 
 def _check_choices(

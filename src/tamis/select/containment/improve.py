@@ -28,6 +28,7 @@ def improve(
     iterations: int = 300,
     time_limit: float | None = None,
     random_state: int = 0,
+    labelled: Any = None,
 ) -> Selection:
     """Improve the greedy choice by local search; never worse than greedy.
 
@@ -48,6 +49,8 @@ def improve(
         Seconds after which to stop early.
     random_state : int
         Draws what is dropped and what goes first.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Examples
     --------
@@ -59,7 +62,7 @@ def improve(
         raise InputError(f"iterations must be at least 0, got {iterations}")
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
-    filler = Filler(X, y, k, utility)
+    filler = Filler(X, y, k, utility, labelled)
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     return filler.selection(improved(filler, iterations, end, random_state).in_order())
 

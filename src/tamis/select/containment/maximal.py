@@ -20,7 +20,14 @@ SMALL = 5000
 
 
 def maximal(
-    X: Any, y: Any, k: int, *, utility: str = "hamdist", largest: int = 20, extend: bool = True
+    X: Any,
+    y: Any,
+    k: int,
+    *,
+    utility: str = "hamdist",
+    largest: int = 20,
+    extend: bool = True,
+    labelled: Any = None,
 ) -> Selection:
     """Choose the best of the largest maximal itemsets of support k, and what still fits beside it.
 
@@ -40,6 +47,8 @@ def maximal(
         the lowest columns.
     extend : bool
         Greedily add features that still fit. The paper does not.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Notes
     -----
@@ -54,7 +63,7 @@ def maximal(
     (0, 1)
     """
     _check_largest(largest)
-    filler = Filler(X, y, k, utility)
+    filler = Filler(X, y, k, utility, labelled)
     best = best_itemset(filler, X, k, largest)
     if extend:
         return filler.selection(filler.fill(best))

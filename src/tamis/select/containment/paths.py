@@ -222,24 +222,26 @@ def _by_model(
 
 
 def _by_contest(task: SearchTask, privacy: Privacy, random_state: int) -> Selection:
-    """The utility that wins on held-out rows of this table."""
-    from tamis.select.containment.utilities import winner
+    """The way to choose that wins on held-out rows of this table."""
+    from tamis.select.containment.contest import Contest, contenders
 
-    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state, task.groups)
-    return winner(
+    rule = task.rule
+    free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
+    found = contenders(
         task.table,
         task.positive,
-        train,
-        held,
-        task.rule.k,
+        rule.k,
+        itemsets=free and privacy == "containment",
         privacy=privacy,
-        on_violation="stop" if task.rule.stop else "skip",
+        on_violation="stop" if rule.stop else "skip",
         drop_rare=task.drop_rare,
         extend=task.extend,
-        max_features=task.rule.most,
-        min_gain=task.rule.least_gain,
+        max_features=rule.most,
+        min_gain=rule.least_gain,
         random_state=random_state,
     )
+    rest = (task.known, found, HELD_OUT, random_state, task.groups)
+    return Contest(task.table, task.positive, *rest).winner()
 
 
 def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:

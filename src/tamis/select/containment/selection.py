@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tamis.errors import plural
+from tamis.notebook import in_short
+
 
 @dataclass(frozen=True)
 class Step:
@@ -28,6 +31,10 @@ class Selection:
     utility: float
     bound: float | None = None
     steps: tuple[Step, ...] = ()
+
+    def __repr__(self) -> str:
+        figures = f"anonymity {self.anonymity:,}, utility {self.utility:.4g}"
+        return in_short(self, plural(len(self.features), "feature"), figures)
 
     @property
     def gap(self) -> float | None:

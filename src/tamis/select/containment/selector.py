@@ -17,7 +17,7 @@ from tamis.risk.grouping import Ints, numbered
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import OnViolation, greedy
 from tamis.select.containment.paths import SetUtility
-from tamis.select.containment.projection import Privacy, check_k
+from tamis.select.containment.projection import Privacy, check_k, labelled_rows
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import Model
 
@@ -140,7 +140,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.absences = absences
 
-    def fit(self, X: Any, y: Any, people: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, people: Any = None, labelled: Any = None) -> Self:
         """Choose the features.
 
         Parameters
@@ -151,6 +151,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The person each row belongs to, by name or number, if a person may have several: k and
             every anonymity then count people. The search counts rows and is asked for more
             of them until it keeps k people; `time_limit` applies to each search.
+        labelled : array of bool, optional
+            The rows whose labels the search may use, whichever search it is; the others count only
+            for the anonymity. So a choice can be tested on rows that are released too.
         """
         if self.search not in SEARCHES:
             raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
@@ -162,9 +165,10 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table, positive = self._read(X, y, names)
         check_k(self.k, table.shape[0])
         who = None if people is None else numbered(people, table.shape[0])
-        search = partial(self._search, table, positive, who)
+        known = labelled_rows(labelled, positive)
+        search = partial(self._search, table, positive, who, known)
         if self.absences:
-            found = self._with_absences(table, positive, who)
+            found = self._with_absences(table, positive, who, known)
         elif who is None:
             found = search(self.k)
         else:
@@ -184,9 +188,13 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return zero_one(X, names), positive
 
     def _search(
-        self, table: Binary, positive: NDArray[np.bool_], people: Ints | None, k: int
+        self,
+        table: Binary,
+        positive: NDArray[np.bool_],
+        people: Ints | None,
+        known: NDArray[np.bool_] | None,
+        k: int,
     ) -> Selection:
-        choices: dict[str, Any]
         if self.search == "greedy":
             return greedy(
                 table,
@@ -201,15 +209,16 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 min_gain=self.min_gain,
                 model=self.model,
                 random_state=self.random_state,
+                labelled=known,
                 groups=people,
             )
         self._check_other_search()
+        choices: dict[str, Any] = {"utility": self.utility, "labelled": known}
         if self.search == "maximal":
             from tamis.select.containment.maximal import maximal
 
-            choices = {"utility": self.utility, "largest": self.largest, "extend": self.extend}
-            return maximal(table, positive, k, **choices)
-        choices = {"utility": self.utility, "time_limit": self.time_limit}
+            return maximal(table, positive, k, largest=self.largest, extend=self.extend, **choices)
+        choices["time_limit"] = self.time_limit
         if self.search == "exact":
             from tamis.select.containment.exact import exact
 
@@ -219,7 +228,11 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return improve(table, positive, k, random_state=self.random_state, **choices)
 
     def _with_absences(
-        self, table: Binary, positive: NDArray[np.bool_], people: Ints | None
+        self,
+        table: Binary,
+        positive: NDArray[np.bool_],
+        people: Ints | None,
+        known: NDArray[np.bool_] | None,
     ) -> Selection:
         from tamis.select.containment.absences import greedy_with_absences
 
@@ -242,6 +255,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             extend=self.extend,
             max_features=self.max_features,
             people=people,
+            labelled=known,
         )
 
     def _why_nothing(self, table: Binary, people: Ints | None = None) -> str:
@@ -273,7 +287,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_other_search(self) -> None:
-        """`maximal`, `improve` and `exact` support only two utilities and containment."""
+        """`maximal`, `improve` and `exact` support two utilities, containment, and no limits."""
         if self.utility not in ("hamdist", "distcnt"):
             raise InputError(
                 f"search={self.search!r} needs utility 'hamdist' or 'distcnt', got "
@@ -283,6 +297,11 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"search={self.search!r} needs privacy='containment', got {self.privacy!r}; use "
                 "search='greedy' for others"
+            )
+        if self.max_features is not None or self.min_gain:
+            raise InputError(
+                f"max_features and min_gain go with search='greedy', not with {self.search!r}; "
+                "leave them out"
             )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

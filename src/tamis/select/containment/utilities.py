@@ -1,13 +1,12 @@
-"""The utility of columns, alone or in a predictive model, and which utility suits a table.
+"""The utility of columns, alone or in a predictive model.
 
 Utilities that are sums over the features look at a single 0/1 feature. Those that predict fit a
-model on one part of the rows and evaluate it on the other. The best of several is found by letting
-them compete on held-out rows.
+model on one part of the rows and evaluate it on the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import Binary, class_counts, differing_pairs, sparse_columns
+from tamis.binary.matrix import class_counts, differing_pairs
 from tamis.errors import InputError
 from tamis.select.containment.projection import Privacy, Projection
 from tamis.select.containment.selection import Selection, Step
@@ -93,23 +92,14 @@ class HeldOutModel:
             return np.asarray(saved / self.held.sum())
         return self.information[columns]
 
-    def add(self, column: int) -> None:
-        """Add the column to the model."""
+    def add(self, column: int, refit: bool = True) -> None:
+        """Add the column to the model, and fit the weights of the others once more."""
         self.score = self._with(column)
         self.chosen.append(column)
         if self.model == "linear":
             self._weight[column] = self._moved
-            self._sweep()
-
-    def fit(self, columns: Sequence[int], rounds: int = 6) -> float:
-        """Add many columns at once, fit their weights together and return the worth."""
-        for column in columns:
-            self.score = self._with(column)
-            self._weight[column] = self._moved
-        self.chosen += columns
-        for _ in range(rounds):
-            self._sweep()
-        return self.worth()
+            if refit:
+                self._sweep()
 
     def _sweep(self) -> None:
         rest = (self.score, self.label, self.train, RIDGE)
@@ -297,45 +287,3 @@ MODULAR: dict[str, Callable[[Counts, Counts, int, int], Floats]] = {
     "difference": difference,
     "information": mutual_information,
 }
-
-
-CONTENDERS = ("difference", "hamdist", "information", "cm", "auc")
-
-
-def winner(
-    table: Binary,
-    positive: NDArray[np.bool_],
-    train: NDArray[np.bool_],
-    held: NDArray[np.bool_],
-    k: int,
-    **choices: Any,
-) -> Selection:
-    """The choice of the contender whose linear model ranks the held-out rows best.
-
-    Each contender chooses by the labels of the training rows alone, so that the contest is fair.
-    The winner then chooses again by all known labels. Utility and gains are the held-out AUC
-    along the path.
-    """
-    from tamis.select.containment.greedy import greedy
-
-    columns = sparse_columns(table)
-    best, best_auc = CONTENDERS[0], -np.inf
-    for utility in CONTENDERS:
-        found = greedy(table, positive, k, utility=utility, labelled=train, **choices)
-        model = HeldOutModel(columns, positive, train, held, "auc", "linear")
-        auc = model.fit(found.features)
-        if auc > best_auc:
-            best, best_auc = utility, auc
-    again = greedy(table, positive, k, utility=best, labelled=train | held, **choices)
-    return _judged(again, HeldOutModel(columns, positive, train, held, "auc", "linear"))
-
-
-def _judged(found: Selection, model: HeldOutModel) -> Selection:
-    """The same path, expressed in held-out AUC."""
-    steps, value = [], model.worth()
-    for step in found.steps:
-        model.add(step.feature)
-        worth = model.worth()
-        steps.append(Step(step.feature, worth - value, worth, step.anonymity))
-        value = worth
-    return Selection(found.features, found.anonymity, value, steps=tuple(steps))

@@ -21,11 +21,8 @@ if (watched) {
     }
     began = performance.now() - 1000 * told.seconds;
     part("doing").textContent = told.doing;
-    part("place").textContent = told.total ? `${told.done} of ${told.total} done, ` : "";
-    if (told.total) {
-      part("bar").max = told.total;
-      part("bar").value = told.done;
-    } else part("bar").removeAttribute("value");
+    part("place").textContent = told.total > 1 ? `${told.done} of ${told.total} of this step, ` : "";
+    part("bar").value = told.share;
   });
   source.addEventListener("error", () => {
     part("doing").textContent = "The server does not answer. If it was ended, start tamis serve again.";

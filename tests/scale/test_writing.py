@@ -15,7 +15,8 @@ from tamis.engine.sources import open_large
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings
 from tamis.publish.verify import verify
-from tamis.scale import consider_large, publish_large
+from tamis.scale.search import consider_large
+from tamis.scale.writing import publish_large
 
 
 def visits(rows: int = 3000, seed: int = 0) -> pl.DataFrame:
@@ -104,14 +105,14 @@ def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):
 
 
 def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
-    from tamis import scale
+    from tamis.scale import writing
 
-    whole = scale._named
+    whole = writing._shaped
 
-    def short(found, batches):
-        return (batch.head(-1) for batch in whole(found, batches))
+    def short(found, shape, batches):
+        return (batch.head(-1) for batch in whole(found, shape, batches))
 
-    monkeypatch.setattr(scale, "_named", short)
-    with pytest.raises(CannotMeet, match="nothing was published"):
+    monkeypatch.setattr(writing, "_shaped", short)
+    with pytest.raises(CannotMeet, match="2999 rows, but the manifest says 3000"):
         released(visits(), tmp_path / "a", Polars)
     assert not (tmp_path / "a" / "out").exists()

@@ -1,0 +1,99 @@
+"""What a release tells where its people are a sample of a larger population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tamis.coarsen.ladder import Ladder
+from tamis.errors import InputError, listed_as
+from tamis.release import Release
+from tamis.risk.population import PopulationRisk, population_risk
+from tamis.table import Roles, Table
+
+
+@dataclass(frozen=True, eq=False)
+class InPopulation:
+    """What is known of the population: everybody in it, or the share that was sampled.
+
+    Parameters
+    ----------
+    sampling : float, optional
+        The share of the population that is in the table.
+    register : Table, optional
+        Everybody, including those in the table, with the quasi-identifiers of the table.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> from tamis.release import Recipe, released
+    >>> table = patients(rows=400)
+    >>> some = released(table, table.features[:2], "two columns", Recipe("hand"))
+    >>> found = InPopulation(sampling=0.01).risk_of(some)
+    >>> found.risk < found.sample_average
+    True
+    """
+
+    sampling: float | None = None
+    register: Table | None = None
+
+    def __post_init__(self) -> None:
+        if (self.sampling is None) == (self.register is None):
+            raise InputError(
+                "the population is known by a register or by the share that was sampled; give one "
+                "of them with --population or --sampling"
+            )
+
+    def covers(self, release: Release) -> bool:
+        """Whether the register has every column that attackers may know of a release."""
+        known = set(release.table.quasi)
+        return self.register is None or known <= set(self.register.frame.columns)
+
+    def risk_of(self, release: Release) -> PopulationRisk | None:
+        """The risk in the columns that attackers may know; `None` where they know of no row.
+
+        Altered values are taken for the true ones, so that altering them is no excuse.
+        """
+        table = release.unaltered or release.table
+        known = release.table.quasi
+        if release.is_drawn or not known:
+            return None
+        if self.register is None:
+            return population_risk(table, known, sampling=self.sampling, people=release.people)
+        everybody = self._as_released(release, self.register)
+        return population_risk(table, known, population=everybody, people=release.people)
+
+    def _as_released(self, release: Release, register: Table) -> Table:
+        """The register with its columns in the forms that they are released in."""
+        columns = list(release.table.quasi)
+        if strange := [c for c in columns if c not in register.frame.columns]:
+            raise InputError(f"the register has no {listed_as('column', strange)}")
+        series = {name: register.frame.get_column(name) for name in register.frame.columns}
+        for name in columns:
+            if name in release.forms:
+                form = release.forms[name]
+                series[name] = Ladder.from_dict(name, form.ladder).apply(series[name], form.level)
+        return Table(pl.DataFrame(list(series.values())), register.roles)
+
+
+def register_of(frame: pl.DataFrame, table: Table) -> Table:
+    """A register with the columns that count: what attackers may know, and who is who.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Everybody; people with several rows are told apart by the identifiers that do so in the
+        table, where the register has all of them.
+    table : Table
+        The sample.
+    """
+    present = set(frame.columns)
+    if missing := [c for c in table.quasi if c not in present]:
+        raise InputError(
+            f"the register has no {listed_as('column', missing)}; it needs every column that "
+            "attackers may know, see --quasi"
+        )
+    who = table.told_apart_by if present.issuperset(table.told_apart_by) else ()
+    kept = [frame.get_column(c) for c in dict.fromkeys([*table.quasi, *who])]
+    return Table(pl.DataFrame(kept), Roles(identifiers=who))

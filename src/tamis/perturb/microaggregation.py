@@ -1,0 +1,224 @@
+"""`Microaggregation`: groups of at least k similar rows, each row as the middle of its group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from tamis.errors import CannotMeet
+from tamis.perturb.input_frame import columns_to_alter, input_frame, with_fractions
+from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
+from tamis.select.containment.crowd import keeping
+from tamis.select.containment.projection import check_k
+from tamis.table import Table, bare, kind_of, only
+
+Groups = NDArray[np.int64]
+
+
+class Microaggregation(BaseEstimator):  # type: ignore[misc]
+    """Replace each value by the middle of a group of at least k similar rows.
+
+    All columns are grouped together, by MDAV: numbers and dates become the mean of their group,
+    categories its most frequent value. So each row is the same as at least k - 1 others in the
+    columns that were altered. Where people in a `Table` have several rows, each group has rows of
+    at least k people.
+
+    Parameters
+    ----------
+    k : int
+        The least number of rows in a group, or of people who have them.
+    columns : sequence of str, optional
+        What to alter. `None`: the features of a `Table`, every column of a frame or array.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+        The columns that were altered.
+    groups_ : array of int
+        The group of each row.
+    anonymity_ : int
+        The least number of rows, or of people, alike in these columns, measured on the result.
+    lost_ : float
+        The share of the variation of these columns that lies within groups, and so is lost.
+
+    Notes
+    -----
+    Domingo-Ferrer and Mateo-Sanz (2002); Domingo-Ferrer and Torra (2005) for categories. A column's
+    squared differences are divided by its variance. A category stands for a coordinate, 1 or 0, for
+    each value; missing is a value of its own. Where a number is missing, it counts as the mean, and
+    a coordinate more says that it is missing; in a group of which most lack it, all do. Groups have
+    k to 2k - 1 rows. With n rows this takes about n * n / k steps for each column.
+
+    It works on the rows it is given, so there is `fit_transform` and no `transform`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [20, 61, 24, 59], "job": ["cook", "judge", "cook", "judge"]})
+    >>> Microaggregation(k=2).fit_transform(people).rows()
+    [(22.0, 'cook'), (60.0, 'judge'), (22.0, 'cook'), (60.0, 'judge')]
+    """
+
+    def __init__(self, k: int = 5, *, columns: Sequence[str] | None = None) -> None:
+        self.k = k
+        self.columns = columns
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group these rows.
+
+        Parameters
+        ----------
+        X : Table, pandas, polars or pyarrow frame, or array
+
+        Returns
+        -------
+        The same kind of table with the same rows in the same order; whole numbers become fractions.
+        """
+        data = input_frame(with_fractions(X))
+        columns = columns_to_alter(data, self.columns)
+        check_k(self.k, data.frame.height)
+        people = X.people if isinstance(X, Table) else None
+        true = only(data.frame, columns)
+        found = _grouped_rows(true, self.k, None if people is None else people_of(people))
+        self.columns_, self.groups_ = tuple(columns), found.groups
+        self.anonymity_, self.lost_ = found.anonymity, _lost(true, found.groups)
+        return data.back(data.frame.with_columns(found.middles.get_columns()))
+
+
+class _Grouped(NamedTuple):
+    """The group of each row, the rows as the middle of their groups, and how many are alike."""
+
+    groups: Groups
+    middles: pl.DataFrame
+    anonymity: int
+
+
+def _grouped_rows(frame: pl.DataFrame, k: int, people: Coded | None) -> _Grouped:
+    if people is None:
+        found = _attempt(frame, k, None)
+        if found.anonymity < k:
+            raise CannotMeet(f"only {found.anonymity} rows became alike, below k = {k}")
+        return found
+    return keeping(
+        k, people.codes, lambda rows: _attempt(frame, rows, people), lambda each: each.anonymity
+    )
+
+
+def _attempt(frame: pl.DataFrame, k: int, people: Coded | None) -> _Grouped:
+    groups = mdav_groups(frame, k)
+    middles = pl.DataFrame([middle(column, groups) for column in frame.get_columns()])
+    alike = grouped(middles, middles.columns)
+    sizes = alike.sizes if people is None else people_in(alike.keys, people)
+    return _Grouped(groups, middles, int(sizes.min()))
+
+
+def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:
+    """The group of each row, of k to 2k - 1 rows that are near each other in all columns.
+
+    >>> mdav_groups(pl.DataFrame({"age": [20, 61, 24, 59, 60]}), 2).tolist()
+    [0, 1, 0, 1, 1]
+    """
+    from tamis.perturb.mdav import mdav
+
+    every = frame.get_columns()
+    parts = [_coordinates(column) for column in every if kind_of(column.dtype) != "nominal"]
+    numbers = [part for found in parts for part in found]
+    codes = [dense(coded(column)).codes for column in every if kind_of(column.dtype) == "nominal"]
+    shape = frame.height, -1
+    found: Groups = mdav(
+        np.ascontiguousarray(np.array([part.at for part in numbers]).T.reshape(shape)),
+        np.array([part.scale for part in numbers]),
+        np.array(codes, dtype=np.int64).T.reshape(shape).copy(),
+        np.array([2 * _per_variance(_spread_of_codes(each)) for each in codes]),
+        k,
+    )
+    return found
+
+
+class _Coordinate(NamedTuple):
+    """The place of each row on an axis, and what a squared difference counts."""
+
+    at: NDArray[np.float64]
+    scale: float
+
+
+def _coordinates(column: pl.Series) -> list[_Coordinate]:
+    """Where the numbers of a column are; where some are missing, also which."""
+    at = _floats(column)
+    missing = np.isnan(at)
+    if missing.all():
+        return []
+    present = at[~missing]
+    own = _Coordinate(np.where(missing, present.mean(), at), _per_variance(present.var()))
+    # A missing and a present number are about as far apart as two present ones.
+    return [own, _Coordinate(missing.astype(float), 1.0)] if missing.any() else [own]
+
+
+def _floats(column: pl.Series) -> NDArray[np.float64]:
+    cells = bare(column).to_physical().cast(pl.Float64).fill_nan(None)
+    return cells.fill_null(np.nan).to_numpy().astype(np.float64)
+
+
+def _spread_of_codes(codes: NDArray[Any]) -> float:
+    """The variance of all coordinates of a category together."""
+    shares = np.bincount(codes) / len(codes)
+    return float((shares * (1 - shares)).sum())
+
+
+def _per_variance(variance: float) -> float:
+    return 1 / variance if variance > 0 else 0.0
+
+
+def middle(column: pl.Series, groups: Groups) -> pl.Series:
+    """Each cell as the middle of its group: the mean, or the most frequent category.
+
+    >>> middle(pl.Series("x", [1, 2, None, 9]), np.array([0, 0, 0, 1])).to_list()
+    [1.5, 1.5, 1.5, 9.0]
+    """
+    if kind_of(column.dtype) == "nominal":
+        return _commonest(column, groups)
+    at = _floats(column)
+    present = ~np.isnan(at)
+    sizes, known = np.bincount(groups), np.bincount(groups, present)
+    sums = np.bincount(groups, np.where(present, at, 0.0))
+    means = np.where(2 * known >= sizes, sums / np.maximum(known, 1), np.nan)
+    means[known == 0] = np.nan
+    found = pl.Series(column.name, means[groups], nan_to_null=True)
+    return found if column.dtype.is_numeric() else found.round().cast(pl.Int64).cast(column.dtype)
+
+
+def _commonest(column: pl.Series, groups: Groups) -> pl.Series:
+    """The most frequent value of each group; of equals, the one that comes first in the table."""
+    cells = pl.DataFrame({"group": groups, "value": bare(column), "row": np.arange(len(groups))})
+    counts = cells.group_by("group", "value").agg(pl.len().alias("rows"), pl.col("row").min())
+    first = counts.sort(["rows", "row"], descending=[True, False]).unique("group", keep="first")
+    order = cells.join(first, on="group", how="left", maintain_order="left")
+    return order["value_right"].alias(column.name)
+
+
+def _lost(frame: pl.DataFrame, groups: Groups) -> float:
+    """The share of the variation within groups, averaged over the columns that vary."""
+    shares = []
+    for column in frame.get_columns():
+        codes = dense(coded(column)).codes
+        nominal = kind_of(column.dtype) == "nominal"
+        parts = [codes == code for code in np.unique(codes)] if nominal else [_floats(column)]
+        shares.append(_within(parts, groups))
+    varying = [share for share in shares if share is not None]
+    return float(np.mean(varying)) if varying else 0.0
+
+
+def _within(parts: Sequence[NDArray[Any]], groups: Groups) -> float | None:
+    inside = everywhere = 0.0
+    for part in parts:
+        present = ~np.isnan(part)
+        at, of = part[present].astype(float), groups[present]
+        means = np.bincount(of, at) / np.maximum(np.bincount(of), 1)
+        inside += float(((at - means[of]) ** 2).sum())
+        everywhere += float(((at - at.mean()) ** 2).sum()) if len(at) else 0.0
+    return inside / everywhere if everywhere else None

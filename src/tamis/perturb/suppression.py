@@ -1,0 +1,360 @@
+"""`LocalSuppression`: blank single cells until every row has k - 1 others like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, combinations
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from tamis.errors import InputError, listed
+from tamis.perturb.input_frame import columns_to_alter, input_frame, with_fractions
+from tamis.risk.grouping import LARGEST, Coded, coded, dense, people_in, people_of
+from tamis.select.containment.crowd import keeping
+from tamis.select.containment.projection import check_k
+from tamis.table import Table, bare, only
+
+Codes = NDArray[np.int64]
+"""The cells of a table by number; 0 is missing."""
+Pattern = tuple[int, ...]
+"""Columns that a row blanks."""
+Weights = Sequence[float] | NDArray[Any]
+Missing = Literal["value", "anything"]
+MOST_IMAGES = 1 << 23
+"""Rows times patterns are at most this many."""
+MOST_ROUNDS = 50
+"""No search has been seen to need as many; each but the last saves something."""
+
+
+class LocalSuppression(BaseEstimator):  # type: ignore[misc]
+    """Blank single cells, as few as possible, until every row has k - 1 others like it.
+
+    What is not blanked stays as it is. Where people in a `Table` have several rows, each group of
+    rows alike has rows of at least k people.
+
+    Parameters
+    ----------
+    k : int
+        The least number of rows alike, or of people who have them.
+    columns : sequence of str, optional
+        The columns an attacker may know, which are blanked and in which rows become alike.
+        `None`: the quasi-identifiers of a `Table`, every column of a frame or array.
+    weights : mapping of column to number, optional
+        What a blank in a column costs, 1 for columns that are not named.
+    missing : {"value", "anything"}
+        What a missing cell equals. By default it is a value of its own, so that rows alike are
+        blank in the same columns. As sdcMicro counts, it matches anything: then far fewer blanks
+        are enough, but a few rows with many blanks count as like everybody, and whoever is not one
+        of them may still be the only one with their values.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+    blanked_ : dict of column to int
+        How many cells of each column were blanked.
+    anonymity_ : int
+        The least number of rows, or of people, alike by the rule of `missing`.
+
+    Notes
+    -----
+    Each row chooses which of its cells to blank, and at least k rows must end up with the same
+    cells: facility location with a least load, which is hard even for k = 3 (Meyerson and Williams
+    2004). Rows are settled by the cheapest patterns of blanks, then moved one by one and in groups
+    while that saves blanks. All patterns are tried over as many columns as fit in memory,
+    those with the most values; the others are blanked together with these, one after another.
+
+    A value that fewer than k rows have can stay in none of them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"job": ["cook", "cook", "judge"], "sex": ["f", "f", "f"]})
+    >>> hide = LocalSuppression(k=3)
+    >>> hide.fit_transform(people).rows()
+    [(None, 'f'), (None, 'f'), (None, 'f')]
+    >>> hide.blanked_, hide.anonymity_
+    ({'job': 3, 'sex': 0}, 3)
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        columns: Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+        missing: Missing = "value",
+    ) -> None:
+        self.k = k
+        self.columns = columns
+        self.weights = weights
+        self.missing = missing
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Blank cells of these rows.
+
+        Parameters
+        ----------
+        X : Table, pandas, polars or pyarrow frame, or array of fractions
+
+        Returns
+        -------
+        The same kind of table with the same rows in the same order.
+        """
+        data = input_frame(with_fractions(X))
+        usual = X.quasi if isinstance(X, Table) else None
+        columns = columns_to_alter(data, self.columns, usual)
+        check_k(self.k, data.frame.height)
+        weights = _checked_weights(self.weights, columns)
+        people = X.people if isinstance(X, Table) else None
+        true = codes_of(only(data.frame, columns))
+        blanked = suppressed(true, self.k, weights, self.missing, people)
+        self.columns_ = tuple(columns)
+        self.blanked_ = dict(zip(columns, ((blanked == 0) & (true != 0)).sum(axis=0).tolist()))
+        self.anonymity_ = _alike(blanked, self.missing, people)
+        return data.back(data.frame.with_columns(_blanked(data.frame, columns, blanked)))
+
+
+def suppressed(
+    codes: Codes,
+    k: int,
+    weights: Weights,
+    missing: Missing = "value",
+    people: NDArray[np.int64] | None = None,
+) -> Codes:
+    """The codes with cells set to 0, missing, until k rows or people are alike.
+
+    >>> suppressed(np.array([[1, 1], [1, 2], [1, 2]]), 3, [1, 1]).tolist()
+    [[1, 0], [1, 0], [1, 0]]
+    """
+    if missing not in get_args(Missing):
+        raise InputError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
+    if missing == "anything":
+        if people is not None:
+            raise InputError(
+                "where a missing cell matches anything, rows are counted, and here people have "
+                "several; ask for missing='value'"
+            )
+        return _unblanked(codes, _suppressed_rows(codes, k, weights), k, weights)
+    if people is None:
+        return _suppressed_rows(codes, k, weights)
+    return keeping(
+        k,
+        people,
+        lambda rows: _suppressed_rows(codes, rows, weights),
+        lambda found: _alike(found, "value", people),
+    )
+
+
+def _suppressed_rows(codes: Codes, k: int, weights: Weights) -> Codes:
+    found = _only_common(codes, k)
+    rows = _worth_searching(found, k)
+    searched = found[rows]
+    patterns = patterns_tried(searched, weights)
+    choice = _Blanking.of(searched, patterns, np.asarray(weights, dtype=float)).choices(k)
+    for number, pattern in enumerate(patterns):
+        if pattern:
+            found[np.ix_(rows[choice == number], np.array(pattern))] = 0
+    return found
+
+
+def _only_common(codes: Codes, k: int) -> Codes:
+    """The codes without values that fewer than k rows have, since no k rows can share these."""
+    found = codes.copy()
+    for column in found.T:
+        column[np.bincount(column)[column] < k] = 0
+    return found
+
+
+def _worth_searching(codes: Codes, k: int) -> Codes:
+    """The rows without most of those that many others equal.
+
+    Of 4k equal rows or more, 3k are searched for others to join, and those that are left out are
+    k at least: enough by themselves.
+    """
+    classes = _classes(codes)
+    order = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    place = np.empty(len(classes), dtype=np.int64)
+    place[order] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.flatnonzero((sizes[classes] < 4 * k) | (place < 3 * k))
+
+
+def _classes(codes: Codes) -> Codes:
+    """The same number for rows that are equal."""
+    image, _ = _images(codes, [()])
+    return image[:, 0].astype(np.int64)
+
+
+def patterns_tried(codes: Codes, weights: Weights) -> list[Pattern]:
+    """Columns to blank, from none to all, in the order of what they weigh.
+
+    >>> patterns_tried(np.array([[1, 1], [1, 2]]), [1, 1])
+    [(), (0,), (1,), (0, 1)]
+    """
+    rows, width = codes.shape
+    by_values = np.argsort([-len(np.unique(column)) for column in codes.T], kind="stable").tolist()
+    free = min(width, max(1, int(np.log2(MOST_IMAGES / rows)))) if rows < MOST_IMAGES else 1
+    found = [p for size in range(free + 1) for p in combinations(sorted(by_values[:free]), size)]
+    longer = accumulate([tuple(by_values[:free]), *((c,) for c in by_values[free:])])
+    found += [tuple(sorted(p)) for p in longer if len(p) > free]
+    return sorted(found, key=lambda p: (sum(weights[c] for c in p), p))
+
+
+class _Blanking(NamedTuple):
+    """The images of all rows by all patterns, what they cost, and who may have each image."""
+
+    image: NDArray[np.int32]
+    cost: NDArray[np.float32]
+    weight: NDArray[np.float64]
+    start: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    patterns: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, codes: Codes, patterns: Sequence[Pattern], weights: NDArray[np.float64]
+    ) -> _Blanking:
+        image, images = _images(codes, patterns)
+        cost = np.empty(image.shape, np.float32)
+        for number, pattern in enumerate(patterns):
+            held = list(pattern)
+            cost[:, number] = (codes[:, held] != 0) @ weights[held] if held else 0.0
+        order = np.argsort(image, axis=None, kind="stable")
+        group, row = image.reshape(-1)[order], order // len(patterns)
+        # A row that lacks a cell has one image by two patterns; once is enough.
+        once = np.r_[True, (np.diff(group) != 0) | (np.diff(row) != 0)]
+        start = np.searchsorted(group[once], np.arange(images + 1))
+        return cls(
+            image,
+            cost,
+            np.array([weights[list(p)].sum() for p in patterns]),
+            start,
+            row[once].astype(np.int32),
+            (order[once] % len(patterns)).astype(np.int32),
+        )
+
+    def choices(self, k: int) -> NDArray[np.int64]:
+        """The pattern of each row."""
+        from tamis.perturb.suppression_kernels import UNSETTLED, settle
+
+        choice = np.full(len(self.image), UNSETTLED, dtype=np.int64)
+        size = np.zeros(len(self.start) - 1, dtype=np.int64)
+        settle(self.image, self.weight, k, choice, size)
+        self._improve(k, choice, size)
+        while (choice == UNSETTLED).any():
+            self._blank_out(choice, size, k)
+            self._improve(k, choice, size)
+        return choice
+
+    def _improve(self, k: int, choice: NDArray[np.int64], size: NDArray[np.int64]) -> None:
+        from tamis.perturb.suppression_kernels import close_groups, move_single_rows, open_groups
+
+        now, who = (self.image, self.cost, k, choice, size), (self.start, self.rows)
+        for _ in range(MOST_ROUNDS):
+            saved = move_single_rows(*now)
+            saved += open_groups(*now, *who, self.patterns)
+            saved += close_groups(*now, *who)
+            if not saved:
+                return
+
+    def _blank_out(self, choice: NDArray[np.int64], size: NDArray[np.int64], k: int) -> None:
+        """Blank all cells of the rows that are left, and of the groups that lose least by it."""
+        from tamis.perturb.suppression_kernels import UNSETTLED
+
+        everything = int(np.argmax(self.weight))
+        blank = int(self.image[0, everything])
+        choice[choice == UNSETTLED] = everything
+        while (count := int((choice == everything).sum())) < k:
+            rows = np.arange(len(choice))
+            group = self.image[rows, choice]
+            loss = self.cost[rows, everything] - self.cost[rows, choice]
+            of_group = np.bincount(group, loss, minlength=len(size))
+            others = np.setdiff1d(np.unique(group), [blank])
+            choice[group == others[np.argmin(of_group[others])]] = everything
+            assert (choice == everything).sum() > count
+        size[:] = np.bincount(self.image[np.arange(len(choice)), choice], minlength=len(size))
+
+
+def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32], int]:
+    """A number for the cells that each row keeps by each pattern, and how many there are.
+
+    They are numbered in the order of the patterns.
+    """
+    kept = np.ones((codes.shape[1], len(patterns)), dtype=np.int64)
+    for number, pattern in enumerate(patterns):
+        kept[list(pattern), number] = 0
+    keys, radix = np.zeros((len(codes), len(patterns)), dtype=np.int64), 1
+    for column, keeps in zip(codes.T, kept):
+        values = int(column.max()) + 1
+        if radix * values >= LARGEST:
+            used, numbers = np.unique(keys, return_inverse=True)
+            keys, radix = numbers.reshape(keys.shape), len(used)
+        keys = keys * values + np.multiply.outer(column, keeps)
+        radix *= values
+    _, first, image = np.unique(keys.T, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int32)
+    place[np.argsort(first)] = np.arange(len(first))
+    return np.ascontiguousarray(place[image].reshape(keys.T.shape).T), len(first)
+
+
+def _unblanked(true: Codes, blanked: Codes, k: int, weights: Weights) -> Codes:
+    """Fewer blanks, where each row need only agree with k wherever neither is blank."""
+    from tamis.perturb.suppression_kernels import unblank
+
+    found = blanked.copy()
+    cells = np.flatnonzero((true != 0) & (found == 0))
+    dearest = np.argsort(-np.asarray(weights, dtype=float)[cells % true.shape[1]], kind="stable")
+    classes = _classes(found)
+    unblank(true, found, k, cells[dearest], np.bincount(classes)[classes])
+    return found
+
+
+def _alike(codes: Codes, missing: Missing, people: NDArray[np.int64] | None) -> int:
+    """The least number of rows alike, or of people who have them."""
+    from tamis.perturb.suppression_kernels import matches
+
+    classes = _classes(codes)
+    if missing == "anything":
+        return int(matches(codes, np.bincount(classes)[classes]).min())
+    sizes = np.bincount(classes)
+    if people is not None:
+        sizes = people_in(Coded(classes, len(sizes)), people_of(people))
+    return int(sizes.min())
+
+
+def codes_of(frame: pl.DataFrame) -> Codes:
+    """The cells of a frame as numbers from 1; 0 is missing.
+
+    >>> codes_of(pl.DataFrame({"job": ["cook", None, "judge", "cook"]}))[:, 0].tolist()
+    [1, 0, 2, 1]
+    """
+    columns = [dense(coded(column)).codes + 1 for column in frame.get_columns()]
+    present = [_present(column) for column in frame.get_columns()]
+    return np.column_stack([np.where(there, codes, 0) for codes, there in zip(columns, present)])
+
+
+def _present(column: pl.Series) -> NDArray[np.bool_]:
+    cells = bare(column)
+    return (cells.fill_nan(None) if cells.dtype.is_float() else cells).is_not_null().to_numpy()
+
+
+def _blanked(frame: pl.DataFrame, columns: Sequence[str], codes: Codes) -> list[pl.Series]:
+    nothing = {name: pl.Series([None], dtype=frame.schema[name]) for name in columns}
+    return [
+        frame[name].zip_with(pl.Series(cells != 0), nothing[name])
+        for name, cells in zip(columns, codes.T)
+    ]
+
+
+def _checked_weights(weights: Mapping[str, float] | None, columns: Sequence[str]) -> list[float]:
+    given = weights or {}
+    if unknown := [name for name in given if name not in columns]:
+        raise InputError(f"weights for {listed(unknown)}, which is not a column to blank")
+    for name, weight in given.items():
+        if not isinstance(weight, int | float) or not 0 < weight < 1e6:
+            raise InputError(f"the weight of column {name!r} must be above 0 and below a million")
+    return [float(given.get(name, 1)) for name in columns]

@@ -1,0 +1,106 @@
+"""How many were left out so that all others keep what is promised: in public and for the holder.
+
+The exact number would tell how many rows the original has, and so whether one more or one less was
+in it; the manifest has a share, rounded up to whole percent. The holder's recipe has the numbers.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import plural
+from tamis.publish.exposure_words import count_words
+from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
+from tamis.release import Release
+
+PERCENT = 100
+
+
+def left_out_numbers(release: Release) -> dict[str, int] | None:
+    """The people and rows that are left out, and all there are; `None` where nobody is."""
+    if release.whole is None:
+        return None
+    return {
+        "rows": release.suppressed_rows,
+        "of_rows": release.whole.table.rows,
+        "people": release.suppressed_people,
+        "of_people": release.whole.everybody,
+    }
+
+
+def stated_left_out(release: Release) -> dict[str, Any] | None:
+    """What a manifest says of them; `None` where nobody is left out."""
+    numbers = left_out_numbers(release)
+    if numbers is None:
+        return None
+    return {"unit": release.unit, "share_at_most": rounded_up(numbers)}
+
+
+def rounded_up(numbers: dict[str, int]) -> float:
+    """The share of people who are left out, in whole percent, rounded up.
+
+    >>> rounded_up({"people": 3, "of_people": 400})
+    0.01
+    """
+    share = ceil(PERCENT * numbers["people"] / numbers["of_people"] - 1e-9)
+    return max(1, share) / PERCENT
+
+
+def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
+    """What was left out, for the holder; fewer than k are not counted.
+
+    >>> left_out_words({"rows": 8, "of_rows": 40, "people": 7, "of_people": 30}, "people", 5)
+    '7 of 30 people, with 8 rows, are left out, because too few others are like them.'
+    """
+    people, everybody = numbers["people"], numbers["of_people"]
+    who = f"{people:,}" if people >= k else f"Fewer than {k}"
+    who += f" of {everybody:,} {unit}"
+    if numbers["of_rows"] != everybody and people >= k:
+        who += f", with {plural(numbers['rows'], 'row')},"
+    return f"{who} are left out, because too few others are like them."
+
+
+def public_words(stated: dict[str, Any]) -> str:
+    """What was left out, for everybody.
+
+    >>> public_words({"unit": "people", "share_at_most": 0.02})
+    'At most 2% of the people in the original are left out, ... Nothing of them is here.'
+    """
+    return (
+        f"At most {stated['share_at_most']:.0%} of the {stated['unit']} in the original are left "
+        "out, because too few others are like them. Nothing of them is here."
+    )
+
+
+def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
+    """What does not hold of what a manifest says is left out; nothing where all does."""
+    stated = content.get("suppressed")
+    if stated is not None and not _is_stated(stated):
+        return "what is left out is not stated as a share in whole percent"
+    if not is_folder(folder / PRIVATE):
+        return ""
+    recipe = read_json(folder / PRIVATE / RECIPE)
+    numbers = recipe.get("suppressed")
+    if (numbers is None) != (stated is None):
+        return "manifest and recipe differ in whether anybody is left out"
+    if numbers is None or stated is None:
+        return ""
+    if numbers["rows"] + rows != numbers["of_rows"]:
+        return f"{count_words(rows, 'rows')} and those left out are not all that there were"
+    if stated["share_at_most"] != rounded_up(numbers):
+        return "the share that is left out is not the one that the recipe has"
+    most = recipe["settings"]["max_suppressed"]
+    if numbers["people"] > most * numbers["of_people"] * (1 + 1e-12):
+        return f"more are left out than {most:g} allows"
+    return ""
+
+
+def _is_stated(stated: Any) -> bool:
+    if not isinstance(stated, dict) or stated.get("unit") not in ("people", "rows"):
+        return False
+    share = stated.get("share_at_most")
+    if type(share) is not float or not 0 < share <= 1:
+        return False
+    return abs(PERCENT * share - round(PERCENT * share)) < 1e-9

@@ -1,0 +1,197 @@
+"""Each person's risk where the table is a weighted sample, after Benedetti and Franconi 1998.
+
+A weight says how many people of the population a row stands for. Missing is a value of its own, as
+everywhere; as an option it matches anything, as R's sdcMicro counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tamis.errors import InputError
+from tamis.risk.grouping import Coded, Grouping, Ints, dense, joined, scope
+
+Floats = NDArray[np.float64]
+Matching = Literal["value", "anything"]
+
+
+class Matches(NamedTuple):
+    """For each row, the rows it matches, itself included, and the sum of their weights."""
+
+    sample: Floats
+    population: Floats
+
+
+def frequencies(
+    data: Any,
+    quasi: Sequence[str] | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    missing: Matching = "value",
+    credit: float = 1.0,
+) -> Matches:
+    """Count for each row those that it matches in the quasi-identifiers.
+
+    Parameters
+    ----------
+    data : Table or pandas, polars or pyarrow frame
+        Every row a different person.
+    quasi : sequence of str, optional
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
+    weights : array of float, optional
+        How many people of the population each row stands for; by default 1.
+    missing : {"value", "anything"}
+        Whether a missing cell is a value of its own, or matches anything.
+    credit : float
+        What a row adds that matches only through missing cells of its own, from 0 to 1.
+
+    Returns
+    -------
+    Matches
+
+    Notes
+    -----
+    A row without any value matches every row, and every row matches it. sdcMicro counts the first
+    and not the second.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [30, 30, 40, None], "job": ["cook", "cook", "cook", "cook"]})
+    >>> frequencies(frame, missing="anything").sample.tolist()
+    [3.0, 3.0, 2.0, 4.0]
+    >>> frequencies(frame, weights=[10, 20, 5, 5]).population.tolist()
+    [30.0, 30.0, 5.0, 5.0]
+    """
+    if missing not in ("value", "anything"):
+        raise InputError(f"missing is value or anything, got {missing!r}")
+    if not 0 <= credit <= 1:
+        raise InputError(f"credit must be between 0 and 1, got {credit:g}")
+    scoped = scope(data, quasi)
+    if scoped.people is not None:
+        raise InputError(
+            "weights are of people, but people have several rows here; give a table with one row "
+            "for each person"
+        )
+    grouping = scoped.grouped()
+    each = checked_weights(weights, grouping.rows)
+    ones = np.ones(grouping.rows)
+    if missing == "anything":
+        patterns = _Patterns(grouping, credit)
+        return Matches(patterns.matched(ones), patterns.matched(each))
+    return Matches(*(_sums(grouping, w)[grouping.class_of] for w in (ones, each)))
+
+
+def checked_weights(weights: ArrayLike | None, rows: int) -> Floats:
+    """Weights as numbers, one for each row: nobody stands for fewer than themselves."""
+    if weights is None:
+        return np.ones(rows)
+    try:
+        each = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one for each row") from None
+    if each.shape != (rows,):
+        raise InputError(f"weights must have one number for each of {rows} rows, got {each.shape}")
+    if not (np.isfinite(each).all() and (each >= 1).all()):
+        raise InputError(
+            "weights must be 1 or more in every row: each person stands at least for themselves"
+        )
+    return each
+
+
+def individual_risk(found: Matches, *, exact: bool = False) -> Floats:
+    """For each row the expected 1/F, where F are the people of the population who match it.
+
+    Parameters
+    ----------
+    found : Matches
+    exact : bool
+        By default rows that more than two match get the usual approximation, which is slightly
+        too large.
+
+    Notes
+    -----
+    With f matches in the sample, F is taken to be negative binomial: the number of draws, each
+    sampled with probability p = f / (sum of weights), until f are sampled. The mean of 1/F is then
+    (p / f) 2F1(1, 1; f + 1; 1 - p).
+
+    Examples
+    --------
+    >>> individual_risk(Matches(np.array([1.0, 4.0]), np.array([100.0, 4.0]))).round(4).tolist()
+    [0.0465, 0.25]
+    """
+    f, p = found.sample, np.minimum(found.sample / found.population, 1.0)
+    risk = p / f * _hypergeometric(f, 1 - p)
+    if not exact:
+        many = f > 2
+        risk[many] = p[many] / (f[many] - (1 - p[many]))
+    return np.where(p == 1, 1 / f, risk)
+
+
+def _hypergeometric(f: Floats, z: Floats) -> Floats:
+    """2F1(1, 1; f + 1; z); by its series where f is large, where scipy's own fails."""
+    from scipy.special import hyp2f1
+
+    found = np.asarray(hyp2f1(1.0, 1.0, np.minimum(f, 50.0) + 1, z))
+    large = f > 50
+    term = np.ones(int(large.sum()))
+    total = term.copy()
+    for n in range(60):  # the last term is below 1e-30
+        term = term * (n + 1) * z[large] / (f[large] + 1 + n)
+        total += term
+    found[large] = total
+    return found
+
+
+def _sums(grouping: Grouping, weights: Floats) -> Floats:
+    return np.asarray(np.bincount(grouping.class_of, weights=weights), dtype=np.float64)
+
+
+class _Patterns:
+    """Classes by which of their cells are missing: two classes match where both are present."""
+
+    def __init__(self, grouping: Grouping, credit: float) -> None:
+        some_row = np.empty(len(grouping.sizes), dtype=np.intp)
+        some_row[grouping.class_of] = np.arange(grouping.rows)
+        self.grouping, self.credit = grouping, credit
+        self.codes = [Coded(c.codes[some_row], c.radix) for c in grouping.coded]
+        self.absent = np.stack([c.codes == c.radix - 1 for c in self.codes])
+        patterns, self.pattern = np.unique(self.absent, axis=1, return_inverse=True)
+        self.patterns = patterns.T
+
+    def matched(self, weights: Floats) -> Floats:
+        """For each row the weights of all rows that it matches."""
+        sums = _sums(self.grouping, weights)
+        found = sums.copy()
+        for a, own in enumerate(self.patterns):
+            mine = np.flatnonzero(self.pattern == a)
+            if own.all():
+                found[mine] = sums.sum()
+                continue
+            for theirs, there in self._others(a):
+                columns = np.flatnonzero(~own & ~there)
+                worth = self.credit if there.any() else 1.0
+                found[mine] += worth * self._met(mine, theirs, columns, sums)
+        return found[self.grouping.class_of]
+
+    def _others(self, a: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+        """The classes of each pattern, and the pattern; of the own one, there are no others."""
+        for b, there in enumerate(self.patterns):
+            if b != a:
+                yield np.flatnonzero(self.pattern == b), there
+
+    def _met(self, mine: Ints, theirs: Ints, columns: Ints, sums: Floats) -> Floats:
+        """For each class of one pattern, the sums of those of another that agree in columns."""
+        if not len(columns):
+            return np.full(len(mine), sums[theirs].sum())
+        both = np.concatenate([mine, theirs])
+        parts = [Coded(self.codes[c].codes[both], self.codes[c].radix) for c in columns]
+        keys = dense(reduce(joined, parts)).codes
+        there = np.bincount(keys[len(mine) :], sums[theirs], minlength=int(keys.max()) + 1)
+        return np.asarray(there[keys[: len(mine)]], dtype=np.float64)

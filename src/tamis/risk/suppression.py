@@ -1,0 +1,227 @@
+"""Which rows may leave where a few may be left out: those whose groups keep what is asked.
+
+A group that is too small, or too alike in the sensitive column, goes as a whole. A person goes with
+all rows or stays with all, so that other groups may become too small in turn: groups are left out
+until the rest keeps all that is asked, counted on the rest alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.release import Release
+from tamis.risk.anonymity import ROUNDING, Anonymity
+from tamis.risk.containment import entity_anonymity
+from tamis.risk.diversity import (
+    Spread,
+    distances,
+    distinct_values,
+    effective_values,
+    recursive_ratios,
+    spread,
+)
+from tamis.risk.grouping import (
+    Coded,
+    Grouping,
+    Ints,
+    coded,
+    counted,
+    dense,
+    joined,
+    people_in,
+    people_of,
+)
+
+Bools = NDArray[np.bool_]
+Breaking = Callable[[Ints], Bools]
+"""Which of some rows, if these are all there are, break what is asked."""
+
+
+def most_suppressed(share: float, total: int) -> int:
+    """The most rows or people that a share allows to leave out.
+
+    >>> most_suppressed(0.29, 100)
+    29
+    """
+    return math.floor(share * total * (1 + 1e-12))  # 0.29 * 100 is just below 29
+
+
+def few_below(sizes: Ints, k: int, most: int = 0) -> bool:
+    """Whether classes of fewer than k rows have at most so many rows in all.
+
+    >>> few_below(np.array([7, 2, 1]), k=5, most=3), few_below(np.array([7, 2, 1]), k=5, most=2)
+    (True, False)
+    """
+    return int(sizes[sizes < k].sum()) <= most < int(sizes.sum())
+
+
+def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = None) -> Bools:
+    """Leave out rows that break what is asked, people whole, until none of the rest does.
+
+    Of conditions that only more people can meet, such as k and distinct l, what is left is the
+    largest set of people that keeps them.
+
+    Parameters
+    ----------
+    rows : int
+    breaking : sequence of callable
+        Each takes row numbers and says which of them break a condition among themselves.
+    people : array of int, optional
+        Whose each row is, from 0 without gaps. `None`: each row is a person.
+
+    Examples
+    --------
+    >>> jobs = Coded(np.array([0, 0, 1, 1, 1]), 2)
+    >>> rows_left(5, [breaking_classes(jobs, Anonymity(k=3))]).tolist()
+    [False, False, True, True, True]
+    >>> people = np.array([0, 1, 0, 2, 3])  # the first one's going takes a row of the other job
+    >>> rows_left(5, [breaking_classes(jobs, Anonymity(k=3), people=people)], people).any()
+    np.False_
+    """
+    left = np.ones(rows, dtype=np.bool_)
+    while left.any():
+        here = np.flatnonzero(left)
+        gone = here[reduce(np.logical_or, [breaks(here) for breaks in breaking])]
+        if len(gone) == 0:
+            break
+        left[gone] = False
+        if people is not None:
+            lost = np.zeros(int(people.max()) + 1, dtype=np.bool_)
+            lost[people[gone]] = True
+            left &= ~lost[people]
+    return left
+
+
+def breaking_classes(
+    classes: Coded, asked: Anonymity, secret: pl.Series | None = None, people: Ints | None = None
+) -> Breaking:
+    """Rows whose class has too few people, or too little diversity or closeness.
+
+    Parameters
+    ----------
+    classes : Coded
+        Of rows that are alike in what attackers may know.
+    asked : Anonymity
+    secret : polars.Series, optional
+        The sensitive column, where anything is asked about it.
+    people : array of int, optional
+        Whose each row is.
+    """
+
+    def breaks(rows: Ints) -> Bools:
+        some = dense(Coded(classes.codes[rows], classes.radix))
+        who = None if people is None else dense(people_of(people[rows]))
+        sizes = counted(some)[1] if who is None else people_in(some, who)
+        broken = np.asarray(sizes < asked.k)
+        if asked.of_secrets and secret is not None:
+            found = spread(Grouping((), (), some, sizes, who), secret.gather(rows))
+            broken |= _too_alike(found, asked)
+        return np.asarray(broken[some.codes])
+
+    return breaks
+
+
+def _too_alike(found: Spread, asked: Anonymity) -> Bools:
+    """The classes that lack the l or the t asked for."""
+    broken = np.zeros(len(found.sizes), dtype=np.bool_)
+    if asked.l is not None and asked.kind == "distinct":
+        broken |= distinct_values(found) < asked.l
+    elif asked.l is not None and asked.kind == "entropy":
+        broken |= effective_values(found) < asked.l - ROUNDING
+    elif asked.l is not None:
+        broken |= ~(recursive_ratios(found, asked.l) < asked.c)
+    if asked.t is not None:
+        broken |= distances(found, asked.distance) > asked.t + ROUNDING
+    return broken
+
+
+def breaking_containment(cells: NDArray[np.uint8], k: int, people: Ints | None = None) -> Breaking:
+    """Rows of 0 and 1 all whose ones fewer than k people have.
+
+    >>> breaking_containment(np.array([[1, 1], [1, 0], [0, 0]]), 2)(np.arange(3)).tolist()
+    [True, False, False]
+    """
+
+    def breaks(rows: Ints) -> Bools:
+        whose = None if people is None else people[rows]
+        return np.asarray(entity_anonymity(cells[rows], people=whose) < k)
+
+    return breaks
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """A few people who may be left out of a release, so that all others keep what is asked.
+
+    Parameters
+    ----------
+    most : int
+        The most people who may be left out.
+    asked : Anonymity
+    secret : polars.Series
+        The sensitive column of the original.
+    people : array of int, optional
+        Whose each row is. `None`: each row is a person.
+    learnt : sequence of arrays of int
+        Rows that are learnt from: of each of them some must be left.
+
+    Examples
+    --------
+    >>> few = Suppression(1, Anonymity(k=2), pl.Series(["flu", "flu", "cold"]))
+    >>> few.allows(Coded(np.array([0, 0, 1]), 2)), few.allows(Coded(np.array([0, 1, 2]), 3))
+    (True, False)
+    """
+
+    most: int
+    asked: Anonymity
+    secret: pl.Series
+    people: Ints | None = None
+    learnt: tuple[NDArray[np.intp], ...] = ()
+
+    def allows(self, classes: Coded) -> bool:
+        """Whether few enough must be left out for classes of all rows to keep what is asked."""
+        breaking = breaking_classes(classes, self.asked, self.secret, self.people)
+        return self.few(rows_left(len(classes.codes), [breaking], self.people))
+
+    def allows_contained(self, cells: NDArray[np.uint8], k: int) -> bool:
+        """The same for rows of 0 and 1 that hide among all who have what they have."""
+        breaking = breaking_containment(cells, k, self.people)
+        return self.few(rows_left(len(cells), [breaking], self.people))
+
+    def few(self, left: Bools) -> bool:
+        """Whether those left out are few enough, and there are rows left to learn from."""
+        lost = int(np.count_nonzero(~left))
+        if lost and self.people is not None:
+            lost = len(np.unique(self.people[~left]))
+        return lost <= self.most and all(left[rows].any() for rows in self.learnt)
+
+    def trimmed(self, release: Release) -> Release:
+        """The release without the rows that keep it from what is asked, if these are few.
+
+        Where they are too many, and where values were altered or rows are synthetic, it stays as
+        it is.
+        """
+        fixed = release.is_drawn or release.unaltered is not None or release.beyond
+        if fixed or release.kept is not None:
+            return release
+        left = rows_left(release.table.rows, self._breaking(release), self.people)
+        return release if left.all() or not self.few(left) else release.keeping(left)
+
+    def _breaking(self, release: Release) -> list[Breaking]:
+        table = release.table
+        columns = [coded(table.frame[name]) for name in table.quasi]
+        together = reduce(joined, columns) if columns else Coded(np.zeros(table.rows, int), 1)
+        contained = [p for p in release.promises if p.name == "containment_anonymity"]
+        asked = replace(self.asked, k=1) if contained else self.asked
+        found = [breaking_classes(together, asked, self.secret, self.people)]
+        for promise in contained if columns else ():
+            cells = table.only(promise.columns).to_numpy().astype(np.uint8)
+            found.append(breaking_containment(cells, promise.at_least, self.people))
+        return found

@@ -1,0 +1,307 @@
+"""Choose a release on a sample, and count on all rows what it promises.
+
+A release that falls short on all rows is passed over for the next best; where the best falls
+short, the search is also repeated for a larger k, and the best of all that hold is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from tamis.coarsen.ladder import Ladder
+from tamis.decide import Decision, Failure, decide
+from tamis.engine.backend import Frame
+from tamis.engine.cells import count_cells
+from tamis.engine.door import LargeTable
+from tamis.engine.sampling import Sample, sampled
+from tamis.errors import CannotMeet, InputError, Progress, listed
+from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
+from tamis.evaluate.scorecard import Row
+from tamis.flow import Outcome, Settings, consider
+from tamis.release import Coarsening, Promise, Release
+from tamis.scale.coarse import CoarseColumn, coarse_column, coarsened, with_labels
+from tamis.scale.exposed import smallest
+from tamis.table import Table
+
+TRIES = 4
+"""Searches on the sample, each for twice the anonymity of the one before."""
+ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp")
+PROPOSING = ("front", "coarsen", "breach")
+"""Methods whose releases can be made where the rows are; others work on tables in memory."""
+
+Known = frozenset[tuple[str, str]]
+"""What attackers may know of a release: its columns and the forms that they are in."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledOutcome(Outcome):
+    """An outcome on a sample; its settings are about all rows, `k_of_sample` about the sample."""
+
+    k_of_sample: int = 2
+
+    @cached_property
+    def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
+        compared, release = self.decision.scorecard.compared, self.decision.chosen.release
+        return neighbour_rungs(self.evaluator, compared, release, self.k_of_sample)
+
+
+@dataclass(frozen=True, eq=False)
+class LargeOutcome:
+    """What was chosen on a sample, and what all rows reach.
+
+    Parameters
+    ----------
+    large : LargeTable
+        With the columns that are released in a coarser form in that form.
+    sample : Sample
+    outcome : Outcome
+        On the sample; its settings are those asked for.
+    k : int
+        The k that the search on the sample used.
+    promises : tuple of Promise
+        Of the release, about all rows.
+    measured : tuple of int
+        What all rows reach for each, in people.
+    coarse : mapping of name to CoarseColumn
+        The columns in a coarser form.
+    """
+
+    large: LargeTable
+    sample: Sample
+    outcome: Outcome
+    k: int
+    promises: tuple[Promise, ...]
+    measured: tuple[int, ...]
+    coarse: Mapping[str, CoarseColumn]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the released columns, in the order of the file: the target last."""
+        release = self.outcome.decision.chosen.release
+        return [*sorted(release.features), release.table.target]
+
+
+def consider_large(
+    large: LargeTable,
+    settings: Settings,
+    rows: int,
+    *,
+    ladders: Mapping[str, Ladder] | None = None,
+    tell: Progress | None = None,
+) -> LargeOutcome:
+    """Choose a release on a sample, and count its promises on all rows.
+
+    Parameters
+    ----------
+    large : LargeTable
+        With a target.
+    settings : Settings
+    rows : int
+        About how many rows to sample.
+    ladders : mapping of column to Ladder, optional
+        Coarser forms that a column may be released in; of other columns they are learnt.
+    tell : callable, optional
+        Called with what is being done.
+
+    Returns
+    -------
+    LargeOutcome
+        `CannotMeet` where no release reaches on all rows what is asked for.
+    """
+    settings = _where_the_rows_are(settings)
+    sample = sampled(large, rows, settings.seed)
+    crowds = Crowds(large, settings.k, ladders or {})
+    k, best = sample.k_for(settings.k), None
+    for time in range(TRIES):
+        try:
+            found = consider(sample.table, replace(settings, k=k), ladders=ladders, tell=tell)
+        except CannotMeet:
+            if time == 0:
+                raise
+            break
+        if tell is not None:
+            tell("counting all rows", 0, 1)
+        kept = _kept(found, crowds, settings)
+        if kept is not None and (best is None or _value(kept) > _value(best.decision)):
+            best = _sampled_outcome(replace(found, settings=settings, decision=kept), k)
+        if kept is not None and kept.chosen is found.decision.chosen:
+            break  # a larger k allows no more than this one
+        k *= 2
+    if best is None:
+        raise _nothing_holds(sample, large, settings, crowds.most)
+    return _settled(best, sample, crowds)
+
+
+def _where_the_rows_are(settings: Settings) -> Settings:
+    """The settings without methods that work in memory; an error where one was asked for."""
+    if settings.anonymity.of_secrets:
+        raise InputError(
+            "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
+        )
+    if settings.absences:
+        raise InputError(
+            "absences are counted in memory only; leave them out, or use --engine memory"
+        )
+    if settings.max_suppressed:
+        raise InputError(
+            "rows are left out in memory only; pass --engine memory, or leave out --max-suppressed"
+        )
+    chosen = settings.proposing
+    if altering := [name for name in chosen if name in ALTERING]:
+        raise InputError(
+            f"{listed(altering)} alters cells, which is done in memory only; pass --engine memory, "
+            "or --methods front,coarsen"
+        )
+    kept = {name: options for name, options in chosen.items() if name in PROPOSING}
+    if not kept:
+        raise InputError(
+            f"{listed(chosen)} works in memory only; pass --engine memory, or --methods "
+            "front,coarsen"
+        )
+    return replace(settings, methods=kept)
+
+
+def _kept(found: Outcome, crowds: Crowds, settings: Settings) -> Decision | None:
+    """The choice among the releases that keep on all rows what is asked; none where none does."""
+    failing: dict[str, tuple[Failure, ...]] = {}
+    decision = found.decision
+    while lacks := _lacks(found.table, decision.chosen.release, crowds):
+        failing[decision.chosen.release.name] = (lacks,)
+        if settings.take is not None:
+            return None
+        try:
+            decision = decide(
+                decision.scorecard,
+                found.settings.limits,
+                settings.weights,
+                by=settings.choose,
+                caution=settings.caution,
+                allow_useless=settings.allow_useless,
+                also=failing,
+            )
+        except CannotMeet:
+            return None
+    return decision
+
+
+def _lacks(sample: Table, release: Release, crowds: Crowds) -> Failure | None:
+    """Why a release of the sample cannot be one of all rows, which are given what a ladder says."""
+    for name in release.features:
+        cells = sample.frame[name]
+        if form := release.forms.get(name):
+            cells = Ladder.from_dict(name, form.ladder).apply(cells, form.level)
+        if not cells.equals(release.table.frame[name], check_dtypes=False):
+            words = f"it has {name!r} in a form that is made in memory only"
+            return Failure(words, words, 1.0)
+    return crowds.lacks(release)
+
+
+def _value(decision: Decision) -> float:
+    """What the chosen release keeps less what it tells, on the rows used to choose."""
+    row: Row = decision.chosen
+    kept, told = (row.value_for_choice(name) or 0.0 for name in ("kept", "told"))
+    return kept - decision.caution * told
+
+
+def _sampled_outcome(found: Outcome, k: int) -> SampledOutcome:
+    parts = {name: getattr(found, name) for name in Outcome.__dataclass_fields__}
+    return SampledOutcome(**parts, k_of_sample=k)
+
+
+def _settled(best: SampledOutcome, sample: Sample, crowds: Crowds) -> LargeOutcome:
+    release = best.decision.chosen.release
+    promises = (crowds.promise(release),)
+    coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
+    large = coarsened(crowds.large, coarse.values())
+    measured = tuple(crowds.reached(release) for _ in promises)
+    return LargeOutcome(large, sample, best, best.k_of_sample, promises, measured, coarse)
+
+
+def _nothing_holds(sample: Sample, large: LargeTable, settings: Settings, most: int) -> CannotMeet:
+    return CannotMeet(
+        f"no release chosen on {sample.table.rows:,} sampled rows keeps k = {settings.k} on all "
+        f"{large.rows:,}; the best reached {most}. Ask for a smaller --k, a larger --sample, or "
+        "say which columns attackers may know with --quasi"
+    )
+
+
+@dataclass(eq=False)
+class Crowds:
+    """Among how many people everybody hides in a release, counted on all rows of a large table.
+
+    Rows alike in all that attackers may know are counted once; releases are counted from these.
+
+    Parameters
+    ----------
+    large : LargeTable
+        With every column as it is.
+    k : int
+        How many must be alike.
+    written : mapping of column to Ladder
+        Ladders that people wrote, which may name any value.
+    """
+
+    large: LargeTable
+    k: int
+    written: Mapping[str, Ladder]
+    most: int = 0
+    """The most that any release has reached."""
+    _found: dict[Known, int] = field(default_factory=dict)
+    _columns: dict[tuple[str, str], CoarseColumn] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> Frame:
+        """Each combination that occurs of what attackers may know, and whose it is."""
+        known = self.large.columns(self.large.shape.quasi)
+        return self.large.engine.hold(count_cells(self.large.frame, [*known, *self.large.who]))
+
+    def promise(self, release: Release) -> Promise:
+        """What is promised about all rows."""
+        quasi = self.large.shape.quasi
+        return Promise("k_anonymity", self.k, tuple(c for c in quasi if c in release.features))
+
+    def lacks(self, release: Release) -> Failure | None:
+        """Why a release cannot be taken, if anything is lacking on all rows."""
+        if few := [name for name, form in release.forms.items() if self._names_few(name, form)]:
+            words = f"the coarser form of {listed(few)} names a value that fewer than {self.k} have"
+            return Failure(words, words, 1.0)
+        reached = self.reached(release)
+        self.most = max(self.most, reached)
+        if reached >= self.k:
+            return None
+        unit = self.large.shape.unit
+        words = (
+            f"k = {self.k} requires {self.k} {unit} alike, but on all rows some group has no more "
+            f"than {reached}"
+        )
+        return Failure(words, f"fewer than {self.k} {unit} alike on all rows", 1 - reached / self.k)
+
+    def reached(self, release: Release) -> int:
+        """The smallest group; of forms that hold all of a counted one, never more than that."""
+        names = self.promise(release).columns
+        forms = release.forms
+        known = frozenset((c, forms[c].key if c in forms else "") for c in names)
+        if known not in self._found:
+            fewer = [n for other, n in self._found.items() if other < known and n < self.k]
+            self._found[known] = min(fewer) if fewer else self._count(release, names)
+        return self._found[known]
+
+    def column(self, name: str, form: Coarsening) -> CoarseColumn:
+        """A column in a coarser form."""
+        key = name, form.key
+        if key not in self._columns:
+            self._columns[key] = coarse_column(self.large, name, form, self.k)
+        return self._columns[key]
+
+    def _names_few(self, name: str, form: Coarsening) -> bool:
+        return name not in self.written and self.column(name, form).names_few
+
+    def _count(self, release: Release, names: tuple[str, ...]) -> int:
+        large, cells = self.large, self.cells
+        for name in names:
+            if name in release.forms:
+                (column,) = large.columns([name])
+                cells = with_labels(cells, column, self.column(name, release.forms[name]))
+        return smallest(large.engine, cells, large.columns(names), large.who).k

@@ -1,0 +1,211 @@
+"""A published folder whose rows an engine counts: every check of `tamis.publish.verify`.
+
+The file is read once, in parts: each part is compared with the manifest, and goes to the scratch
+folder together with the people of its rows, where the holder's part has them. What is promised and
+who is unique is counted from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import narwhals as nw
+import polars as pl
+
+from tamis.engine.backend import BATCH, Engine
+from tamis.engine.cells import count_distinct, count_rows
+from tamis.engine.choice import Asked
+from tamis.errors import CannotMeet, listed
+from tamis.publish.checks import FEW, hidden_in_parquet
+from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, open_plain_file
+from tamis.publish.people import DIGITS, HEADER, rows_said, wrong_people_by
+from tamis.publish.promises import claim
+from tamis.publish.recount import Counts, wrong_exposure_by
+from tamis.publish.verify import (
+    BOUNDS,
+    Check,
+    Verified,
+    checked,
+    number_columns,
+    verify_by,
+    wrong_identifiers,
+    wrong_ladders,
+    wrong_rows,
+    wrong_schema,
+)
+from tamis.release import Promise
+from tamis.scale.exposed import ReleasedRows
+from tamis.table_file import raw_parts, undone
+
+
+def verify_large(folder: str | Path, engine: Engine) -> Verified:
+    """Check a published folder of any size.
+
+    Parameters
+    ----------
+    folder : path
+        What `publish` or `publish_large` wrote, as csv or parquet.
+    engine : Engine
+        To count with: best another one than that which wrote.
+
+    Returns
+    -------
+    Verified
+        `CannotMeet` names everything that does not hold.
+    """
+    return verify_by(Path(folder), partial(_cell_checks, engine))
+
+
+def other_engine(content: dict[str, Any]) -> Asked:
+    """The engine to verify with: DuckDB, or polars where DuckDB wrote.
+
+    >>> other_engine({"engine": {"counted": {"by": "duckdb"}}}), other_engine({})
+    ('polars', 'duckdb')
+    """
+    engine = content.get("engine")
+    counted = engine.get("counted") if isinstance(engine, dict) else None
+    writer = counted.get("by") if isinstance(counted, dict) else None
+    return "polars" if writer in ("duckdb", "spark") else "duckdb"
+
+
+def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Iterator[Check]:
+    if reason := _needs_memory(content):
+        yield Check("schema", f"{reason}; pass --engine memory")
+        return
+    written = _WrittenFile(engine, folder, content)
+    schema = checked("schema", written.wrong)
+    yield schema
+    if not schema.holds:
+        return
+    rows = written.rows()
+    for entry in content["promises"]:
+        yield checked(str(entry["key"]), partial(_wrong_promise, rows, entry))
+    yield checked("people", lambda: _wrong_people(rows, folder, content))
+    yield checked("exposure", lambda: _wrong_exposure(rows, content))
+    yield checked("identifiers", lambda: _wrong_identifiers(rows, folder, content))
+
+
+def _needs_memory(content: dict[str, Any]) -> str:
+    """What an engine does not count; nothing where it counts all."""
+    if content["file"]["format"] not in ("csv", "parquet"):
+        return "sparse files are verified in memory only"
+    if any(entry["key"] != "k_anonymity" for entry in content["promises"]):
+        return "promises other than k-anonymity are verified in memory only"
+    if "budget" in content or "diversity" in content:
+        return "synthetic rows, l and t are verified in memory only"
+    return ""
+
+
+class _WrittenFile:
+    """The file of a release, read in parts; its rows are there when nothing was wrong."""
+
+    def __init__(self, engine: Engine, folder: Path, content: dict[str, Any]) -> None:
+        self.engine, self.content = engine, content
+        self.path, self.format = folder / content["file"]["name"], content["file"]["format"]
+        private = any(entry.get("recount") == "private" for entry in content["promises"])
+        kept = private and is_folder(folder / PRIVATE)
+        self.people = folder / PRIVATE / PEOPLE if kept else None
+        self.place = engine.new_path()
+
+    def wrong(self) -> str:
+        """What does not fit the manifest in any part; the parts are kept for `rows`."""
+        rows = 0
+        self.place.mkdir()
+        with nullcontext() if self.people is None else open_plain_file(self.people) as people:
+            if people is not None and people.readline(DIGITS).rstrip() != HEADER.encode():
+                return f"{PRIVATE}/{PEOPLE} does not begin with {HEADER!r}"
+            for number, raw in enumerate(raw_parts(self.path, self.format, BATCH)):
+                if wrong := self._keep(number, raw, people):
+                    return wrong
+                rows += raw.height
+            if people is not None and people.read(1):
+                return f"{PRIVATE}/{PEOPLE} has more lines than the file has rows"
+        hidden = hidden_in_parquet(self.path) if self.format == "parquet" else ""
+        return wrong_rows(rows, self.content) or hidden
+
+    def rows(self) -> ReleasedRows:
+        """The rows behind the engine; a column of bounds tells no more than that of its labels."""
+        columns = self.content["columns"]
+        return ReleasedRows(
+            self.engine,
+            self.engine.open(self.place),
+            {c["name"]: f"c{i}" for i, c in enumerate(columns) if c["role"] not in BOUNDS},
+            next(c["name"] for c in columns if c["role"] == "target"),
+            [] if self.people is None else [f"c{len(columns)}"],
+        )
+
+    def _keep(self, number: int, raw: pl.DataFrame, people: BinaryIO | None) -> str:
+        """What is wrong with a part; one that is right is put before the engine."""
+        frame = undone(raw) if self.format == "csv" else raw
+        if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
+            return wrong
+        columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
+        if people is not None:
+            columns.append(_numbers(people, frame.height).alias(f"c{len(columns)}"))
+        part = self.place / f"part-{number:06}.parquet"
+        pl.DataFrame(columns).write_parquet(part, statistics=False)
+        return ""
+
+
+def _numbers(people: BinaryIO, rows: int) -> pl.Series:
+    """The person of each of the next rows."""
+    lines = [line.rstrip(b"\n") for line in islice(people, rows)]
+    if len(lines) < rows or not all(line.isdigit() and len(line) < DIGITS - 1 for line in lines):
+        raise CannotMeet(f"{PRIVATE}/{PEOPLE} does not hold a {HEADER} for each row")
+    return pl.Series([int(line) for line in lines], dtype=pl.Int64)
+
+
+def _wrong_promise(rows: ReleasedRows, entry: dict[str, Any]) -> str:
+    promise = Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
+    if missing := [c for c in promise.columns if c not in rows.columns]:
+        return f"a promise is about column {listed(missing)}, which is not in the file"
+    value = rows.reached(promise.columns, in_people=False)
+    if value < promise.at_least:
+        return f"{promise.name} is {value}, below the promised {promise.at_least}"
+    if value != (said := rows_said(entry)):
+        return f"{promise.name} is {value}, but the manifest says {said}"
+    if entry["claim"] != claim(promise, entry["unit"]):
+        return f"the wording of the promise {promise.name} does not match its figures"
+    return ""
+
+
+def _wrong_people(rows: ReleasedRows, folder: Path, content: dict[str, Any]) -> str:
+    def count(entry: dict[str, Any]) -> int:
+        return rows.reached(entry["columns"], in_people=True)
+
+    return wrong_people_by(count if rows.who else None, folder, content)
+
+
+def _wrong_exposure(rows: ReleasedRows, content: dict[str, Any]) -> str:
+    def count(columns: list[str], kind: str, in_people: bool) -> Counts:
+        if kind != "equal":
+            raise CannotMeet("anonymity by containment is counted in memory only")
+        return rows.counts(columns, in_people)
+
+    return wrong_exposure_by(count, content, bool(rows.who))
+
+
+def _wrong_identifiers(rows: ReleasedRows, folder: Path, content: dict[str, Any]) -> str:
+    total = content["file"]["rows"]
+    like = [name for name in rows.columns if total >= FEW and _differs(rows, name, total)]
+    numbers = number_columns(content)
+    like = [name for name in like if name not in numbers or _whole(rows, name)]
+    return wrong_identifiers(folder, like, list(rows.columns), content)
+
+
+def _differs(rows: ReleasedRows, name: str, total: int) -> bool:
+    """Whether a column has a different value in every row, none missing."""
+    column = rows.columns[name]
+    missing = count_rows(rows.engine, rows.cells.filter(nw.col(column).is_null()))
+    return not missing and count_distinct(rows.engine, rows.cells, [column]) == total
+
+
+def _whole(rows: ReleasedRows, name: str) -> bool:
+    """Whether all numbers of a column, which may be texts, are whole."""
+    number = nw.col(rows.columns[name]).cast(nw.Float64)
+    return not count_rows(rows.engine, rows.cells.filter(number != number.floor()))

@@ -1,0 +1,225 @@
+"""Files of statistical programs: SPSS, Stata, SAS and spreadsheets, with their labels.
+
+A column whose every value has a label is read as its labels, in the order of their codes; one in
+which only some values have (999: refused) stays a number. Values that a file declares as missing
+are missing. Written, texts become codes from 1 on, in the alphabet's order, with their labels. A
+written file has no date in it, so that the same rows are the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tamis.errors import InputError, MissingExtra, listed
+
+PROGRAMS = {"sav": "SPSS", "dta": "Stata", "sas": "SAS"}
+"""The formats that pyreadstat reads, and the programs they are of."""
+_READERS = {"sav": "read_sav", "dta": "read_dta", "sas": "read_sas7bdat"}
+_NAMES = {
+    "sav": (r"[A-Za-z@][A-Za-z0-9_.@#$]{0,63}", "at most 64 letters, digits, _ . @ # $"),
+    "dta": (r"[A-Za-z_][A-Za-z0-9_]{0,31}", "at most 32 letters, digits and _"),
+}
+"""The names of columns that a program takes, and the same in words."""
+MOST_LABELS = 1_000
+"""Texts of more distinct values are written as texts."""
+LONGEST = {"sav": 120, "dta": 2_000}
+"""The most bytes of a label."""
+_LOCKED_SPSS = b"ENCRYPTEDSAV"
+_COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
+"""How a file of several streams begins: an old .xls, or a newer one behind a password."""
+_SAV_DATE, _NO_DATE = slice(92, 109), b"01 Jan 0000:00:00"
+
+
+def read_statistical(path: Path, kind: str) -> pl.DataFrame:
+    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file."""
+    program = PROGRAMS[kind]
+    if kind == "sav" and _LOCKED_SPSS in _beginning(path):
+        raise InputError(f"{path} is protected by a password; save it in SPSS without one")
+    read = getattr(_pyreadstat(program), _READERS[kind])
+    try:
+        frame, about = read(path, output_format="polars")
+    except Exception as error:  # its own, or of decoding; the message may quote a cell
+        raise InputError(
+            f"{path} is not {_a(program)} file that can be read, or is damaged or encrypted "
+            f"({type(error).__name__}); export it again, or as csv"
+        ) from None
+    labels = about.variable_value_labels
+    return pl.DataFrame([_column(cells, labels.get(cells.name, {})) for cells in frame])
+
+
+def _pyreadstat(program: str) -> Any:
+    try:
+        import pyreadstat
+    except ImportError:
+        raise MissingExtra(
+            f"{program} files need pyreadstat; pip install 'tamis[survey]'"
+        ) from None
+    return pyreadstat
+
+
+def _a(program: str) -> str:
+    return f"an {program}" if program.startswith("S") and program != "Stata" else f"a {program}"
+
+
+def _column(cells: pl.Series, labels: Mapping[Any, Any]) -> pl.Series:
+    """The labels of a column that has them, numbers whole where they are, blanks missing."""
+    if cells.dtype == pl.String:
+        cells = cells.replace("", None)
+    if labels and (found := _labelled(cells, labels)) is not None:
+        return found
+    return whole(cells)
+
+
+def _labelled(cells: pl.Series, labels: Mapping[Any, Any]) -> pl.Series | None:
+    """The labels of all cells, in the order of the codes; `None` where a value has none."""
+    known = cells.fill_nan(None) if cells.dtype.is_float() else cells
+    values = {value: str(label) for value, label in labels.items() if str(label).strip()}
+    codes = [code for code in known.drop_nulls().unique().sort() if code in values]
+    if not codes or len(codes) < known.drop_nulls().n_unique():
+        return None
+    order = list(dict.fromkeys(values[code] for code in codes))
+    texts = [None if cell is None else values[cell] for cell in known]
+    return pl.Series(cells.name, texts, dtype=pl.Enum(order))
+
+
+def whole(cells: pl.Series) -> pl.Series:
+    """Whole numbers as such: these programs store every number as a fraction.
+
+    >>> whole(pl.Series([1.0, None, 2.0])).to_list(), whole(pl.Series([1.5])).to_list()
+    ([1, None, 2], [1.5])
+    """
+    if not cells.dtype.is_float():
+        return cells
+    known = cells.fill_nan(None)
+    exact = known.drop_nulls()
+    if len(exact) and ((exact == exact.round()) & (exact.abs() < 2**53)).all():
+        return known.cast(pl.Int64)
+    return known
+
+
+def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
+    """The rows of a sheet; it may be left unnamed where there is only one."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtra(
+            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
+        ) from None
+    if path.suffix.lower() != ".xls" and _beginning(path).startswith(_COMPOUND):
+        raise InputError(f"{path} is protected by a password; save it without one")
+    try:
+        sheets = fastexcel.read_excel(path).sheet_names
+    except Exception as error:
+        raise InputError(
+            f"{path} is not a spreadsheet that can be read, or is damaged or protected "
+            f"({type(error).__name__}); save it again, or as csv"
+        ) from None
+    name = _sheet(path, sheets, sheet)
+    try:
+        frame = pl.read_excel(path, sheet_name=name, engine="calamine", infer_schema_length=None)
+    except Exception as error:
+        raise InputError(
+            f"sheet {name!r} of {path} is not a table with a header in its first row "
+            f"({type(error).__name__})"
+        ) from None
+    return pl.DataFrame([whole(cells) for cells in frame])
+
+
+def _sheet(path: Path, sheets: list[str], asked: str) -> str:
+    """The sheet that is asked for, or the only one."""
+    if asked in sheets:
+        return asked
+    if not asked and len(sheets) == 1:
+        return sheets[0]
+    what = f"no sheet {asked!r} in {path}" if asked else f"{path} has {len(sheets)} sheets"
+    raise InputError(f"{what}; name one as {path.name}::SHEET, of {listed(sheets, most=10)}")
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(64)
+
+
+def write_statistical(frame: pl.DataFrame, path: Path, kind: str) -> None:
+    """Write rows for SPSS (`sav`) or Stata (`dta`); texts become codes with labels."""
+    program = PROGRAMS[kind]
+    _check_names(frame.columns, kind)
+    coded = {s.name: _coded(s, kind) for s in frame if s.dtype == pl.String}
+    labels = {name: found[1] for name, found in coded.items() if found is not None}
+    columns = [
+        found[0] if (found := coded.get(cells.name)) is not None else _stored(cells)
+        for cells in frame
+    ]
+    write = getattr(_pyreadstat(program), f"write_{kind}")
+    try:
+        write(pl.DataFrame(columns), str(path), variable_value_labels=labels)
+    except Exception as error:
+        raise InputError(
+            f"the rows cannot be written for {program} ({type(error).__name__}); write csv or "
+            "parquet"
+        ) from None
+    _undate(path, kind)
+
+
+def _check_names(names: list[str], kind: str) -> None:
+    pattern, words = _NAMES[kind]
+    if bad := [name for name in names if not re.fullmatch(pattern, name)]:
+        raise InputError(
+            f"{PROGRAMS[kind]} takes no column named {listed(bad)}; a name has {words}, and begins "
+            "with a letter. Rename it, or write csv or parquet"
+        )
+    if len({name.lower() for name in names}) < len(names):
+        raise InputError(f"two columns have names that {PROGRAMS[kind]} takes for one; rename one")
+
+
+def _coded(texts: pl.Series, kind: str) -> tuple[pl.Series, dict[int, str]] | None:
+    """Codes from 1 on and their labels; `None` where there are too many, or too long ones."""
+    order = sorted(texts.drop_nulls().unique().to_list())
+    if len(order) > MOST_LABELS or any(len(text.encode()) > LONGEST[kind] for text in order):
+        return None
+    codes = {text: number for number, text in enumerate(order, start=1)}
+    cells = [None if text is None else codes[text] for text in texts]
+    return pl.Series(texts.name, cells, dtype=pl.Int32), {n: text for text, n in codes.items()}
+
+
+def _stored(cells: pl.Series) -> pl.Series:
+    """A column in a type that these files have."""
+    if cells.dtype == pl.Boolean:
+        return cells.cast(pl.Int32)
+    return cells.cast(pl.Float64) if cells.dtype.is_integer() else cells
+
+
+def _undate(path: Path, kind: str) -> None:
+    """Replace the moment of writing by a fixed one."""
+    data = bytearray(path.read_bytes())
+    if kind == "sav":
+        data[_SAV_DATE] = _NO_DATE
+    else:
+        stamp = re.search(rb"<timestamp>(.)([^<]*)</timestamp>", data[:2000], re.DOTALL)
+        if stamp:
+            fixed = b"01 Jan 2000 00:00"[: len(stamp[2])].ljust(len(stamp[2]))
+            data[stamp.start(2) : stamp.end(2)] = fixed
+    path.write_bytes(data)
+
+
+def write_sheet(frame: pl.DataFrame, path: Path) -> None:
+    """Write rows as the only sheet of a spreadsheet; no text in it is run as a formula."""
+    from datetime import datetime
+
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise MissingExtra(
+            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
+        ) from None
+    if frame.height >= 1 << 20 or frame.width > 1 << 14:
+        raise InputError("a spreadsheet holds 1,048,575 rows and 16,384 columns; write csv")
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(path, options) as book:
+        book.set_properties({"created": datetime(2000, 1, 1)})
+        frame.write_excel(book, worksheet="release", autofilter=False)

@@ -1,0 +1,137 @@
+"""The table as a sample: `--population`, `--sampling`, `--weight` and `--max-population-risk`."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tamis.datasets import patients
+
+ROLES = (
+    "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient",
+    "--quasi", "zip,birth_year,sex,job",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A town, of whom the first third is the table; zip codes begin with a zero."""
+    folder = tmp_path_factory.mktemp("town")
+    town = patients(rows=1500).frame.with_columns(
+        zip="0" + pl.col("zip").cast(pl.String).str.slice(1), weight=pl.lit(3)
+    )
+    town = town.drop("cd4_count", "albumin", "visits", "blood_group", "viral_load_test")
+    town.head(500).write_csv(folder / "sample.csv")
+    town.select("zip", "birth_year", "sex", "job", "patient").write_csv(folder / "town.csv")
+    town.tail(700).write_csv(folder / "others.csv")
+    (folder / "fast.toml").write_text(
+        'attackers = ["nb"]\nmethods = ["coarsen"]\ndrop = ["weight"]\n'
+    )
+    return folder
+
+
+def audited(run, folder, *options):
+    code, out, err = run("audit", folder / "sample.csv", *ROLES, "--json", *options)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_a_register_is_counted_with_the_types_of_the_table(run, folder):
+    found = audited(run, folder, "--drop", "weight", "--population", folder / "town.csv")
+    risk = found["population"]
+    keys = ["zip", "birth_year", "sex", "job"]
+    town = pl.read_csv(folder / "town.csv", infer_schema=False)
+    sizes = town.select(pl.len().over(keys)).to_series().head(500)
+    assert risk["source"] == "register"
+    assert risk["size"] == 1500
+    assert risk["unique_share"] == pytest.approx((sizes == 1).mean())
+    assert risk["risk"] == risk["average"] == pytest.approx((1 / sizes).mean())
+    assert risk["sample_unique_share"] == found["unique_share"] > risk["unique_share"]
+
+
+def test_the_share_that_was_sampled_gives_estimates(run, folder):
+    found = audited(run, folder, "--drop", "weight", "--sampling", "0.05")
+    risk = found["population"]
+    assert risk["size"] == 10_000
+    assert risk["estimates"]["trusted"] in ("pitman", "zayatz")
+    assert 0 < risk["unique_share"] <= risk["sample_unique_share"]
+    assert found["special_uniques"]["disclosure"]["fraction"] == 0.05
+
+
+def test_weights_are_no_column_that_an_attacker_knows(run, folder):
+    by_weight = audited(run, folder, "--weight", "weight")
+    assert "weight" not in [c["name"] for c in by_weight["table"]]
+    assert by_weight["population"]["size"] == 1500
+    same = audited(run, folder, "--weight", "weight", "--missing-matches")
+    assert same["population"]["risk"] < by_weight["population"]["risk"]  # some jobs are missing
+
+
+def test_the_terminal_shows_both_side_by_side(run, folder):
+    asked = ("audit", folder / "sample.csv", *ROLES, "--drop", "weight")
+    shown = run(*asked, "--population", folder / "town.csv").out
+    assert "in the population" in shown
+    assert "Counted in the register of 1,500 people." in shown
+    shown = run(*asked, "--sampling", "0.05").out
+    assert "Dankar's rule trusts" in shown
+    assert "What gives people away" in shown
+    assert "Make coarser or hold back first: " in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--sampling", "0.1", "--weight", "weight"], "give one of"),
+        (["--weight", "wight"], "no column 'wight'"),
+        (["--weight", "job"], "must be a number in every row"),
+        (["--missing-matches"], "--weight"),
+        (["--population", "others.csv"], "must include everyone"),
+        (["--population", "narrow.csv"], "the register has no columns 'birth_year', 'job'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, folder, options, words):
+    town = pl.read_csv(folder / "town.csv", infer_schema=False)
+    town.select("zip", "sex").write_csv(folder / "narrow.csv")
+    options = [folder / o if o.endswith(".csv") else o for o in options]
+    code, _, err = run("audit", folder / "sample.csv", *ROLES, *options)
+    assert code == 2
+    assert words in " ".join(err.split())
+
+
+def test_a_limit_needs_a_population(run, folder, tmp_path):
+    asked = ("release", folder / "sample.csv", *ROLES, "--out", tmp_path / "out")
+    code, _, err = run(*asked, "--max-population-risk", "0.1")
+    assert code == 2
+    assert "--population FILE" in err
+    code, _, err = run(*asked, "--population", folder / "town.csv", "--sampling", "0.3")
+    assert code == 2
+    assert "give one of them" in " ".join(err.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_limit_in_the_population_chooses_and_is_made_again(run, folder, tmp_path):
+    out = tmp_path / "out"
+    asked = (
+        "release", folder / "sample.csv", *ROLES, "--config", folder / "fast.toml",
+        "--population", folder / "town.csv", "--k", "2", "--allow-useless", "--json",
+        "--feature", "stay_days",
+    )  # fmt: skip
+    code, said, err = run(*asked, "--out", out, "--max-population-risk", "0.01")
+    assert code == 0, err
+    assert 0.004 < json.loads(said)["population"]["risk"] <= 0.01
+    assert "population" not in (out / "manifest.json").read_text()
+    assert run("release", "--again", out).code == 0
+    (folder / "town.csv").write_text((folder / "town.csv").read_text() + "0,1,f,x,99999\n")
+    code, _, err = run("release", "--again", out)
+    assert code == 2
+    assert "is not the register" in err
+
+
+def test_a_limit_that_nothing_meets_publishes_nothing(run, folder, tmp_path):
+    asked = (
+        "release", folder / "sample.csv", *ROLES, "--config", folder / "fast.toml",
+        "--sampling", "0.99", "--k", "2", "--allow-useless", "--feature", "stay_days",
+    )  # fmt: skip
+    code, _, err = run(*asked, "--out", tmp_path / "out", "--max-population-risk", "0.001")
+    assert code == 1
+    assert "share of people found in the population must be at most 0.001" in " ".join(err.split())
+    assert not (tmp_path / "out").exists()

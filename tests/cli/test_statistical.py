@@ -1,0 +1,43 @@
+"""Files of statistical programs go through the commands, and back where asked."""
+
+import json
+
+import pytest
+
+from tamis.datasets import patients
+from tamis.table_file import read_written, write_table
+
+pytest.importorskip("pyreadstat")
+pytest.importorskip("fastexcel")
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xlsx"])
+def test_a_release_is_written_in_the_same_format_and_verified(ending, run, tmp_path):
+    table, out = tmp_path / f"stays.{ending}", tmp_path / "out"
+    write_table(patients(rows=300).frame, table)
+    given = ("--target", "readmitted", "--identifier", "patient", "--quasi", "zip,sex,job")
+    quick = ("--methods", "front", "--quiet", "--write", ending, "--out", out)
+    code, _, err = run("release", table, *given, *quick)
+    assert code == 0, err
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["file"]["name"] == f"release.{ending}"
+    assert read_written(out / f"release.{ending}", ending).height == 300
+    assert run("verify", out).code == 0
+    code, said, err = run("release", "--again", out, "--quiet")
+    assert code == 0, err
+    assert "the same bytes" in said
+
+
+def test_other_commands_write_them_too(run, tmp_path):
+    table, out = tmp_path / "stays.sav", tmp_path / "coarse.dta"
+    write_table(patients(rows=200).frame.drop("patient"), table)
+    code, _, err = run("coarsen", table, "--quasi", "sex,job", "--k", "5", "-o", out)
+    assert code == 0, err
+    assert "sex" in read_written(out, "dta").columns
+
+
+def test_an_engine_says_that_it_does_not_read_them(run, tmp_path):
+    write_table(patients(rows=50).frame, tmp_path / "a.sav")
+    code, _, err = run("audit", tmp_path / "a.sav", "--engine", "duckdb")
+    assert code == 2
+    assert "sav files are read in memory only" in err

@@ -1,0 +1,30 @@
+"""A target of three classes: what cannot be tried is said on the terminal."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(2)
+    kind = rng.integers(0, 3, 300)
+    columns = {f"x{i}": ((kind == i) ^ (rng.random(300) < 0.1)).astype(int) for i in range(3)}
+    path = tmp_path / "kinds.csv"
+    pl.DataFrame({**columns, "kind": np.array(["a", "b", "c"])[kind]}).write_csv(path)
+    return path
+
+
+def test_a_release_says_why_containment_proposed_nothing(run, table, tmp_path):
+    methods = ("--methods", "containment,front", "--attackers", "nb", "--row-is-person")
+    code, out, err = run("release", table, "--target", "kind", *methods, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "Nothing from containment: It separates two classes, and the target has 3." in out
+    assert "Nothing from front" not in out
+
+
+def test_selecting_says_what_to_do(run, table):
+    code, _, err = run("select", "containment", table, "--target", "kind", "--row-is-person")
+    assert code == 2
+    assert "two classes are needed, got 3" in err
+    assert "tamis release" in err

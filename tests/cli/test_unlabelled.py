@@ -1,0 +1,79 @@
+"""`--drop-unlabelled`: rows without a label are left out, counted and said, and leave no trace."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.datasets import patients
+
+ROLES = (
+    "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient",
+    "--quasi", "zip,birth_year,sex,job", "--methods", "containment",
+)  # fmt: skip
+PUBLIC = ("release.csv", "manifest.json", "report.html")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of stays, a fifth of them without a label, and the same without these."""
+    folder = tmp_path_factory.mktemp("unlabelled")
+    frame = patients(rows=400).frame
+    gone = pl.Series(np.arange(400) % 5 == 2)
+    blank = pl.when(~gone).then("readmitted").alias("readmitted")
+    frame.with_columns(blank).write_csv(folder / "stays.csv")
+    frame.filter(~gone).write_csv(folder / "labelled.csv")
+    (folder / "fast.toml").write_text('[containment]\nks = [20]\nutilities = ["difference"]\n')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(folder):
+    return ("--config", folder / "fast.toml")
+
+
+def test_the_default_is_an_error_that_names_the_flag(run, folder, config, tmp_path):
+    code, _, err = run("release", folder / "stays.csv", *ROLES, *config, "--out", tmp_path / "out")
+    assert code == 2
+    assert "missing in 80 of 400 rows" in err
+    assert "--drop-unlabelled" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_public_tells_of_them_and_the_release_can_be_made_again(
+    run, folder, config, tmp_path
+):
+    ours, other = tmp_path / "ours", tmp_path / "other"
+    code, _, err = run(
+        "release", folder / "stays.csv", *ROLES, *config, "--drop-unlabelled", "--out", ours
+    )
+    assert code == 0, err
+    assert "80 of 400 rows have no 'readmitted' and are left out" in err
+    assert "read 320 rows" in err
+    assert run("release", folder / "labelled.csv", *ROLES, *config, "--out", other).code == 0
+    for name in PUBLIC:
+        assert (ours / name).read_bytes() == (other / name).read_bytes(), name
+    recipe = json.loads((ours / "private" / "recipe.json").read_text())
+    assert recipe["origin"]["source"]["drop_unlabelled"] is True
+    assert run("release", "--again", ours).code == 0
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_engines_leave_out_the_same_rows(run, folder, engine):
+    common = ("audit", folder / "stays.csv", *ROLES[:-2], "--json", "--drop-unlabelled")
+    code, out, err = run(*common, "--engine", engine)
+    assert code == 0, err
+    assert "80 of 400 rows" in err
+    here, there = json.loads(run(*common).out), json.loads(out)
+    for name in ("rows", "k_anonymity", "unique_rows", "class_sizes", "l_diversity"):
+        assert here[name] == there[name], name
+
+
+def test_no_row_is_left_out_for_its_cells_where_epsilon_must_cover_all(run, folder, tmp_path):
+    code, _, err = run(
+        "release", folder / "stays.csv", *ROLES[:-2], "--epsilon", "1", "--drop-unlabelled",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert code == 2
+    assert "no epsilon covers" in err

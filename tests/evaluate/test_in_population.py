@@ -1,0 +1,111 @@
+"""Risk in the population, of releases in coarser and in altered forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import Roles, Settings, Table, consider
+from tamis.decide import found_there
+from tamis.errors import InputError
+from tamis.evaluate.in_population import InPopulation, register_of
+from tamis.release import Coarsening, Recipe, Release, released
+
+RNG = np.random.default_rng(4)
+TOWN = pl.DataFrame(
+    {
+        "age": RNG.integers(20, 60, 600),
+        "job": RNG.choice(["cook", "judge", "nurse"], 600),
+        "ill": RNG.choice(["no", "yes"], 600),
+    }
+)
+TABLE = Table(TOWN.head(150), Roles(target="ill"))
+REGISTER = register_of(TOWN, TABLE)
+TENS = {"width": [10]}
+
+
+def coarse() -> Release:
+    """The ages in tens, as they would be released."""
+    plain = released(TABLE, ["age", "job"], "by tens", Recipe("hand"))
+    tens = (pl.col("age") // 10 * 10).cast(pl.String)
+    label = pl.format("[{}, {})", tens, (pl.col("age") // 10 * 10 + 10).cast(pl.String))
+    frame = plain.table.frame.with_columns(age=label)
+    table = Table(frame, plain.table.roles)
+    return Release("by tens", table, Recipe("hand"), forms={"age": Coarsening(TENS, 1)})
+
+
+def test_the_register_is_made_as_coarse_as_the_release():
+    decade = TOWN.with_columns(pl.col("age") // 10)
+    sizes = decade.select(pl.len().over("age", "job")).to_series().head(150).to_numpy()
+    found = InPopulation(register=REGISTER).risk_of(coarse())
+    assert found is not None
+    assert found.average == pytest.approx((1 / sizes).mean())
+    assert found.largest == pytest.approx(1 / sizes.min())
+
+
+def test_values_beyond_the_table_never_lower_the_risk():
+    """Ages that the ladder was not made for are in nobody's group."""
+    older = TOWN.with_columns(age=pl.lit(200, pl.Int64))
+    more = register_of(pl.concat([TOWN, older]), TABLE)
+    before = InPopulation(register=REGISTER).risk_of(coarse())
+    after = InPopulation(register=more).risk_of(coarse())
+    assert before is not None
+    assert after is not None
+    assert after.average == before.average
+
+
+def test_altered_values_count_as_the_true_ones():
+    plain = released(TABLE, ["age", "job"], "as it is", Recipe("hand"))
+    noisy = plain.table.frame.with_columns(pl.col("age") + 1000)
+    altered = Release(
+        "noisy", Table(noisy, plain.table.roles), Recipe("noise"), unaltered=plain.table
+    )
+    known = InPopulation(register=REGISTER)
+    assert known.risk_of(altered) == known.risk_of(plain)
+
+
+def test_who_knows_nothing_finds_nobody():
+    roles = Roles(target="ill", quasi=("job",))
+    table = Table(TOWN.head(150), roles)
+    alone = released(table, ["age"], "ages alone", Recipe("hand"))
+    assert InPopulation(sampling=0.1).risk_of(alone) is None
+    assert found_there(alone, InPopulation(sampling=0.1), 0.0) == ()
+
+
+def test_a_limit_says_how_many_are_found():
+    plain = released(TABLE, ["age", "job"], "as it is", Recipe("hand"))
+    known = InPopulation(register=REGISTER)
+    measured = known.risk_of(plain)
+    assert measured is not None
+    assert found_there(plain, known, measured.risk) == ()
+    (failure,) = found_there(plain, known, measured.risk / 2)
+    assert "found in the population" in failure.words
+    other = released(
+        Table(TOWN.head(150).rename({"age": "years"}), Roles(target="ill")),
+        ["years"],
+        "other names",
+        Recipe("hand"),
+    )
+    (failure,) = found_there(other, known, 1.0)
+    assert "not those of the register" in failure.words
+
+
+def test_people_of_the_register_are_told_apart_by_the_same_identifiers():
+    twice = pl.concat([TOWN.with_row_index("who")] * 2)
+    visits = Table(twice.head(150), Roles(target="ill", identifiers=("who",)))
+    assert register_of(twice, visits).everybody == 600
+    assert register_of(TOWN, visits).everybody == 600
+    with pytest.raises(InputError, match="no column 'job'"):
+        register_of(TOWN.drop("job"), visits)
+
+
+def test_a_limit_without_a_population_is_refused():
+    with pytest.raises(InputError, match="needs to know the population"):
+        consider(TABLE, Settings(max_population_risk=0.1))
+    with pytest.raises(InputError, match="give one of them"):
+        InPopulation(sampling=0.1, register=REGISTER)
+    with pytest.raises(InputError, match="synthetic rows describe nobody"):
+        Settings(max_population_risk=0.1, epsilon=1.0)
+    with pytest.raises(InputError, match="max_population_risk must be a share"):
+        Settings(max_population_risk=2)

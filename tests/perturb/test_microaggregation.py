@@ -1,0 +1,154 @@
+"""Microaggregation: groups of k to 2k - 1, means that stay, and sdcMicro's figures."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from tamis import Microaggregation, Roles, Table, k_anonymity
+from tamis.errors import CannotMeet, InputError
+from tamis.perturb.microaggregation import mdav_groups, middle
+
+NUMBERS = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(2, 30), st.integers(1, 3)),
+    elements=st.integers(-4, 9).map(float),
+)
+
+
+def by_definition(X: np.ndarray, k: int) -> np.ndarray:
+    """MDAV over plain rows: of equals, the first is farthest and the last is nearest."""
+    variance = X.var(axis=0)
+    scale = np.where(variance > 0, 1 / np.where(variance > 0, variance, 1), 0)
+    group, number, left = np.full(len(X), -1), 0, list(range(len(X)))
+
+    def apart(i, y):
+        return sum((X[i, j] - y[j]) ** 2 * scale[j] for j in range(X.shape[1]))
+
+    def gather(start):
+        near = sorted(left, key=lambda i: (apart(i, X[start]), -i))[:k]
+        group[near] = number
+        return [i for i in left if group[i] < 0]
+
+    while len(left) >= 2 * k:
+        two = len(left) >= 3 * k
+        centre = [sum(X[i, j] for i in left) / len(left) for j in range(X.shape[1])]
+        start = max(left, key=lambda i: (apart(i, centre), -i))
+        left = gather(start)
+        number += 1
+        if two:
+            left = gather(max(left, key=lambda i: (apart(i, X[start]), -i)))
+            number += 1
+    group[left] = number
+    return group
+
+
+def framed(X: np.ndarray) -> pl.DataFrame:
+    return pl.DataFrame({f"x{j}": X[:, j] for j in range(X.shape[1])})
+
+
+@settings(max_examples=80)
+@given(NUMBERS, st.integers(1, 6))
+def test_groups_are_those_of_the_definition(X, k) -> None:
+    if len(X) < k:
+        return
+    found = mdav_groups(framed(X), k)
+    assert found.tolist() == by_definition(X, k).tolist()
+    sizes = np.bincount(found)
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+
+
+@settings(max_examples=40)
+@given(NUMBERS, st.integers(1, 6))
+def test_means_stay_and_rows_become_alike(X, k) -> None:
+    if len(X) < k:
+        return
+    alter = Microaggregation(k)
+    Z = alter.fit_transform(X)
+    assert Z.mean(axis=0) == pytest.approx(X.mean(axis=0), abs=1e-9)
+    assert alter.anonymity_ == k_anonymity(framed(Z)) >= k
+    assert 0 <= alter.lost_ <= 1 + 1e-12
+
+
+SETS = {
+    "adult2k": "age fnlwgt education-num capital-gain capital-loss hours-per-week",
+    "adult2k_4": "age fnlwgt education-num hours-per-week",
+    "adult2k_ties": "age education-num hours-per-week",
+}
+
+
+@pytest.mark.parametrize("k", [3, 5, 10])
+@pytest.mark.parametrize("name", SETS)
+def test_group_means_are_those_of_sdcmicro(name, k, dataset, golden) -> None:
+    rows = pl.read_csv(dataset("adult_train.csv.gz"))
+    complete = rows.filter(~pl.any_horizontal(pl.col(pl.String) == "?")).head(2000)
+    means = Microaggregation(k).fit_transform(complete.select(SETS[name].split()))
+    theirs = pl.read_csv(golden(f"sdcmicro/mdav_{name}_k{k}.csv.gz")).select("^mx_.*$")
+    assert np.abs(means.to_numpy() - theirs.to_numpy()).max() <= 1e-9
+
+
+def test_categories_take_the_most_frequent_value_and_missing_is_one() -> None:
+    jobs = pl.Series("job", ["cook", None, None, "judge", "judge", "cook"])
+    found = middle(jobs, np.array([0, 0, 0, 1, 1, 1]))
+    assert found.to_list() == [None] * 3 + ["judge"] * 3
+
+
+def test_a_number_that_most_of_a_group_lack_is_lacking_in_all() -> None:
+    found = middle(pl.Series("x", [1, None, None, 4, None, 6]), np.array([0, 0, 0, 1, 1, 1]))
+    assert found.to_list() == [None] * 3 + [5.0] * 3
+
+
+def test_rows_with_missing_and_mixed_cells_become_alike() -> None:
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "age": pl.Series(rng.integers(20, 80, 60)).set(pl.Series(rng.random(60) < 0.3), None),
+            "job": rng.choice(["cook", "judge", "smith"], 60),
+            "born": pl.Series([date(1950 + int(i), 3, 1) for i in rng.integers(0, 40, 60)]),
+            "fixed": [7] * 60,
+        }
+    )
+    after = Microaggregation(4).fit_transform(frame)
+    assert k_anonymity(after) >= 4
+    assert after.schema["born"] == pl.Date
+    assert after["fixed"].unique().to_list() == [7.0]
+
+
+def test_groups_have_rows_of_k_people() -> None:
+    who = [f"P{i // 3}" for i in range(30)]
+    table = Table(
+        pl.DataFrame({"who": who, "age": list(range(30)), "ill": [0, 1] * 15}),
+        Roles(target="ill", identifiers=("who",)),
+    )
+    alter = Microaggregation(3)
+    after = alter.fit_transform(table)
+    assert alter.anonymity_ >= 3
+    assert min(after.frame.group_by("age").agg(pl.col("who").n_unique())["who"]) >= 3
+    assert after.frame["ill"].to_list() == table.frame["ill"].to_list()
+
+
+def test_the_kind_of_table_stays_and_named_columns_alone_change() -> None:
+    frame = pd.DataFrame({"age": [20, 61, 24, 59], "zip": [1, 2, 3, 4]})
+    after = Microaggregation(2, columns=["age"]).fit_transform(frame)
+    assert isinstance(after, pd.DataFrame)
+    assert after["zip"].tolist() == [1, 2, 3, 4]
+    assert after["age"].tolist() == [22, 60, 22, 60]
+
+
+def test_whole_numbers_of_an_array_become_fractions() -> None:
+    assert Microaggregation(2).fit_transform(np.array([[1], [2]])).tolist() == [[1.5], [1.5]]
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(CannotMeet, match="k = 5 cannot be met by 2 rows"):
+        Microaggregation(5).fit_transform(np.array([[1.0], [2.0]]))
+    with pytest.raises(InputError, match="no column 'job'"):
+        Microaggregation(1, columns=["job"]).fit_transform(np.array([[1.0]]))

@@ -1,0 +1,188 @@
+"""Releases in which a few are left out: nothing of them is handed on, all others are counted."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis import Roles, Table
+from tamis.errors import CannotMeet, InputError
+from tamis.flow import Outcome, Settings, consider
+from tamis.publish.bundle import publish
+from tamis.publish.left_out import left_out_words, rounded_up
+from tamis.publish.verify import verify
+
+from .conftest import DATE
+
+ROWS, RARE = 397, 7
+
+
+def wards(several: bool = False) -> Table:
+    """Three wards of many and seven of one; who is alone in a ward is marked in each cell."""
+    rng = np.random.default_rng(3)
+    ward, dose = rng.integers(0, 3, ROWS), rng.integers(0, 3, ROWS)
+    rare = np.arange(ROWS) % 57 == 5
+    ill = (ward + dose + rng.normal(0, 0.6, ROWS)) > 2.2
+    frame = pl.DataFrame(
+        {
+            "ward": np.where(rare, [f"MARK{i}" for i in range(ROWS)], np.array(list("abc"))[ward]),
+            "dose": np.where(rare, 7_340_000 + np.arange(ROWS), dose),
+            "hiv": np.where(rng.random(ROWS) < 0.3, "yes", "no"),
+            "ill": np.where(ill, "yes", "no"),
+            "who": np.arange(ROWS) // (2 if several else 1),
+        }
+    )
+    assert rare.sum() == RARE
+    return Table(
+        frame,
+        Roles(target="ill", sensitive="hiv", quasi=("ward", "dose"), identifiers=("who",)),
+    )
+
+
+def considered(table: Table, **changes: Any) -> Outcome:
+    asked: dict[str, Any] = {
+        "max_suppressed": 0.05,
+        "methods": {"front": {}},
+        "allow_useless": True,
+    } | changes
+    return consider(table, Settings(**asked))
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    return considered(wards(), l=2)
+
+
+@pytest.fixture(scope="module")
+def folder(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish(outcome, tmp_path_factory.mktemp("left") / "out", date=DATE)
+
+
+def public_text(folder: Path) -> str:
+    files = [path for path in folder.iterdir() if path.is_file()]
+    return "".join(path.read_text("utf-8") for path in files)
+
+
+def test_rare_rows_are_gone_and_all_others_stay(outcome):
+    release = outcome.decision.chosen.release
+    assert set(release.features) == {"ward", "dose"}
+    assert (release.suppressed_rows, release.table.rows) == (RARE, ROWS - RARE)
+    kept = outcome.table.frame.filter(pl.Series(release.kept))
+    assert release.table.frame["ward"].to_list() == kept["ward"].to_list()
+    assert outcome.decision.chosen.assessment.k_anonymity >= 5
+
+
+def test_nothing_of_them_is_handed_on(folder):
+    text = public_text(folder)
+    assert "MARK" not in text
+    assert "7340" not in text.replace(",", "")
+
+
+def test_their_number_is_public_in_whole_percent_only(folder):
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    assert manifest["suppressed"] == {"unit": "people", "share_at_most": 0.02}
+    shown = re.sub(r"<svg.*?</svg>|<style.*?</style>|<[^>]*>", " ", public_text(folder), flags=re.S)
+    assert not re.search(rf"\b({ROWS}|{RARE} (people|rows))\b", shown)
+    for figure in manifest["measured"]:
+        assert figure["value"] == round(figure["value"], 2)
+
+
+def test_the_holder_has_the_numbers_and_they_are_verified(folder, tmp_path):
+    recipe = json.loads((folder / "private" / "recipe.json").read_text("utf-8"))
+    assert recipe["suppressed"] == {
+        "rows": RARE, "of_rows": ROWS, "people": RARE, "of_people": ROWS
+    }  # fmt: skip
+    secrets = (folder / "private" / "secrets.csv").read_text("ascii").splitlines()
+    assert len(secrets) == 1 + ROWS - RARE
+    checked = verify(folder)
+    assert "suppressed" in [check.name for check in checked.checks]
+    assert any("At most 2%" in words for words in checked.claims)
+
+
+@pytest.mark.parametrize(
+    "change", [{"share_at_most": 0.01}, {"share_at_most": 0.015}, {"unit": "cells"}, None]
+)
+def test_another_share_than_the_recipes_is_found(folder, tmp_path, change):
+    from shutil import copytree
+
+    other = copytree(folder, tmp_path / "other")
+    path = other / "manifest.json"
+    content = json.loads(path.read_text("utf-8"))
+    content["suppressed"] = None if change is None else content["suppressed"] | change
+    path.write_text(json.dumps(content), "utf-8")
+    with pytest.raises(CannotMeet, match="left out"):
+        verify(other)
+
+
+def test_the_same_bytes_come_out_again(outcome, folder, tmp_path):
+    again = publish(considered(wards(), l=2), tmp_path / "again", date=DATE)
+    for name in ("release.csv", "manifest.json", "report.html"):
+        assert (again / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_models_learn_from_those_left_and_are_asked_about_all(outcome):
+    chosen, evaluator = outcome.decision.chosen.assessment, outcome.evaluator
+    assert len(chosen.predictions.truth) == len(evaluator.split.held)
+    bits, _ = evaluator.yardstick.bits(chosen.release, evaluator.yardstick.reporting)
+    (learn, asked), *_ = bits.parts.rounds
+    assert chosen.release.kept[learn].all()
+    assert not chosen.release.kept[asked].all()
+
+
+def test_attackers_look_only_for_those_who_are_in(outcome):
+    assert outcome.attacked is not None
+    assert outcome.attacked[0].found.people <= ROWS - RARE
+
+
+def test_a_person_goes_with_all_rows(tmp_path):
+    outcome = considered(wards(several=True))
+    release = outcome.decision.chosen.release
+    assert release.suppressed_people == RARE
+    assert release.suppressed_rows > RARE
+    kept, people = release.kept, outcome.table.people
+    assert kept is not None
+    assert people is not None
+    assert not set(people[~kept]) & set(people[kept])
+    assert verify(publish(outcome, tmp_path / "out", date=DATE)).private
+
+
+@pytest.mark.parametrize("share", [0.0, (RARE - 1) / ROWS])
+def test_nobody_goes_where_fewer_may_go_than_must(share):
+    with pytest.raises(CannotMeet, match="requires 5 people"):
+        considered(wards(), max_suppressed=share)
+
+
+def test_coarser_forms_leave_rows_out_too():
+    found = considered(wards(), methods={"coarsen": {}}).decision
+    coarse = [row.release for row in found.scorecard.candidates if row.release.forms]
+    assert coarse
+    assert any(release.suppressed_rows for release in coarse)
+
+
+def test_zero_one_columns_leave_rows_out_by_containment():
+    place = np.arange(300)
+    first, second = place < 102, (place >= 100) & (place < 200)  # two rows have both
+    ill = np.where((first | second) ^ (place % 9 == 0), "yes", "no")
+    frame = pl.DataFrame({"x": first * 1, "y": second * 1, "ill": ill})
+    found = considered(Table(frame, Roles(target="ill")), max_suppressed=0.01).decision
+    both = next(row for row in found.scorecard.candidates if len(row.release.features) == 2)
+    assert both.release.suppressed_rows == 2
+    assert (both.assessment.containment or 0) >= 5
+
+
+def test_what_cannot_go_together_is_refused():
+    with pytest.raises(InputError, match="between 0 and"):
+        Settings(max_suppressed=0.9)
+    with pytest.raises(InputError, match="describe nobody"):
+        Settings(max_suppressed=0.1, epsilon=1.0)
+
+
+def test_shares_are_rounded_up_and_few_are_not_counted():
+    assert rounded_up({"people": 1, "of_people": 10_000}) == 0.01
+    assert rounded_up({"people": 29, "of_people": 100}) == 0.29
+    numbers = {"rows": 3, "of_rows": 40, "people": 3, "of_people": 40}
+    assert left_out_words(numbers, "rows", 5).startswith("Fewer than 5 of 40 rows are left out")

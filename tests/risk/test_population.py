@@ -1,0 +1,163 @@
+"""Population risk: counted from a register, or estimated and compared with a known truth."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis import Roles, Table
+from tamis.errors import InputError
+from tamis.risk.grouping import grouped
+from tamis.risk.population import population_risk, population_uniques
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.data())
+def test_a_register_is_counted(everybody, data):
+    rows = data.draw(
+        st.lists(st.integers(0, len(everybody) - 1), min_size=1, max_size=20, unique=True)
+    )
+    sample = [everybody[r] for r in rows]
+    found = population_risk(
+        pl.DataFrame({"town": sample}), population=pl.DataFrame({"town": everybody})
+    )
+    there = [everybody.count(town) for town in sample]
+    assert found.unique_share == pytest.approx(there.count(1) / len(sample))
+    assert found.average == pytest.approx(sum(1 / f for f in there) / len(sample))
+    assert found.largest == pytest.approx(1 / min(there))
+    assert found.size == len(everybody)
+    here = [sample.count(town) for town in sample]
+    assert found.sample_unique_share == pytest.approx(here.count(1) / len(sample))
+    assert found.sample_average == pytest.approx(sum(1 / f for f in here) / len(sample))
+    assert found.risk == found.average >= found.unique_share
+
+
+def test_people_are_counted_not_their_rows():
+    visits = pl.DataFrame({"who": [1, 1, 2], "age": [30, 30, 40], "y": [0, 1, 0]})
+    table = Table(visits, Roles(target="y", identifiers=("who",), quasi=("age",)))
+    town = pl.DataFrame({"who": [1, 1, 2, 3], "age": [30, 30, 40, 40], "y": [0, 1, 0, 1]})
+    register = Table(town, Roles(target="y", identifiers=("who",), quasi=("age",)))
+    found = population_risk(table, population=register)
+    assert found.unique_share == 0.5
+    assert found.size == 3
+
+
+def test_the_whole_population_is_its_own_truth():
+    found = population_uniques([1, 1, 2, 6], 1)
+    assert found.value == found.pitman == found.zayatz == found.snb == 0.2
+    risk = population_risk(pl.DataFrame({"a": [1, 2, 2]}), sampling=1)
+    assert risk.unique_share == pytest.approx(1 / 3)
+    assert risk.average == pytest.approx(risk.sample_average) == pytest.approx(2 / 3)
+
+
+def test_who_has_company_in_the_sample_is_unique_nowhere():
+    found = population_risk(pl.DataFrame({"a": [1, 1, 2, 2]}), sampling=0.01)
+    assert found.unique_share == 0
+    assert 0 < found.risk < found.sample_average == 0.5
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=30).filter(lambda sizes: 1 in sizes),
+    st.sampled_from([0.05, 0.25, 0.5]),
+)
+def test_zayatz_by_its_definition(sizes, sampling):
+    n = sum(sizes)
+    everybody = round(n / sampling)
+    chance = {j: j * comb(everybody - j, n - 1) / comb(everybody, n) for j in set(sizes)}
+    alone = sizes.count(1)
+    share = alone * chance[1] / sum(chance[j] for j in sizes) * alone / n
+    assert population_uniques(sizes, sampling).zayatz == pytest.approx(share, rel=1e-6)
+
+
+@settings(max_examples=12)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=60), st.floats(0.001, 1))
+def test_estimates_never_exceed_what_is_unique_in_the_sample(sizes, sampling):
+    found = population_uniques(sizes, sampling)
+    unique = sizes.count(1) / sum(sizes)
+    for share in (found.pitman, found.zayatz, found.snb, found.value):
+        assert share is None or 0 <= share <= unique + 1e-12
+
+
+def sample_of(sizes: np.ndarray, sampling: float, seed: int) -> tuple[np.ndarray, float]:
+    """The class sizes of a sample, and the share of its people who are unique in the population."""
+    rng = np.random.default_rng(seed)
+    classes = np.repeat(np.arange(len(sizes)), sizes)
+    drawn = rng.choice(classes, int(len(classes) * sampling), replace=False)
+    return np.unique(drawn, return_counts=True)[1], float((sizes[drawn] == 1).mean())
+
+
+def by_pitman(theta: float, alpha: float, people: int, seed: int) -> np.ndarray:
+    """Class sizes by Pitman's process: shares of sticks broken one after the other."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(1, 40_000)
+    broken = rng.beta(1 - alpha, theta + alpha * number)
+    left = np.cumprod(np.append(1.0, 1 - broken))
+    shares = np.append(broken * left[:-1], left[-1])
+    drawn = rng.choice(len(shares), people, p=shares / shares.sum())
+    return np.unique(drawn, return_counts=True)[1]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5])
+def test_pitman_finds_the_truth_of_his_own_model(alpha):
+    sizes = by_pitman(500, alpha, 40_000, seed=2)
+    sample, truth = sample_of(sizes, 0.2, seed=5)
+    assert population_uniques(sample, 0.2).pitman == pytest.approx(truth, rel=0.2)
+
+
+def test_chen_and_mcnulty_find_the_truth_of_their_own_model():
+    rng = np.random.default_rng(3)
+    sizes = 1 + rng.negative_binomial(0.7, 0.15, 12_000)
+    for sampling in (0.05, 0.3):
+        sample, truth = sample_of(sizes, sampling, seed=5)
+        assert population_uniques(sample, sampling).snb == pytest.approx(truth, rel=0.2)
+
+
+def populations() -> dict[str, pl.DataFrame]:
+    """Made people: values of skewed and of even columns."""
+    rng = np.random.default_rng(1)
+
+    def skewed(values: int, power: float) -> np.ndarray:
+        chance = 1 / np.arange(1, values + 1) ** power
+        return rng.choice(values, 50_000, p=chance / chance.sum())
+
+    return {
+        "skewed": pl.DataFrame({f"c{v}": skewed(v, 1.0) for v in (60, 30, 12, 5)}),
+        "heavy": pl.DataFrame({f"c{v}": skewed(v, 1.5) for v in (400, 150, 30, 8)}),
+    }
+
+
+@pytest.mark.parametrize("name", ["skewed", "heavy"])
+@pytest.mark.parametrize("sampling", [0.05, 0.3])
+def test_the_trusted_estimate_is_cautious_and_near_on_made_people(name, sampling):
+    people = populations()[name]
+    truth = grouped(people, people.columns)
+    rows = np.random.default_rng(2).choice(people.height, int(people.height * sampling), False)
+    share = (truth.sizes[truth.class_of[rows]] == 1).mean()
+    found = population_risk(people[rows], sampling=sampling)
+    assert 0.95 * share <= found.unique_share <= 1.5 * share
+    assert found.unique_share < found.sample_unique_share
+    assert found.size == pytest.approx(people.height)
+
+
+def test_weights_of_one_make_the_table_its_own_population():
+    frame = pl.DataFrame({"a": [1, 1, 2, 3]})
+    found = population_risk(frame, weights=np.ones(4))
+    assert found.unique_share == found.sample_unique_share == 0.5
+    assert found.average == found.sample_average == pytest.approx(0.75)
+
+
+def test_exactly_one_thing_is_known_of_the_population():
+    frame = pl.DataFrame({"a": [1, 2]})
+    with pytest.raises(InputError, match="got none"):
+        population_risk(frame)
+    with pytest.raises(InputError, match="got sampling and weights"):
+        population_risk(frame, sampling=0.1, weights=[1, 1])
+    with pytest.raises(InputError, match=r"above 0 and at most 1, got 1\.5"):
+        population_risk(frame, sampling=1.5)
+    with pytest.raises(InputError, match="must include everyone"):
+        population_risk(frame, population=frame.head(1))

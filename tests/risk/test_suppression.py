@@ -1,0 +1,154 @@
+"""Rows that are left out: by trying every set of people, and by definitions of what is asked."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.release import Promise, Recipe, Release
+from tamis.risk.anonymity import Anonymity
+from tamis.risk.grouping import Coded
+from tamis.risk.suppression import (
+    Suppression,
+    breaking_classes,
+    breaking_containment,
+    rows_left,
+)
+from tamis.table import Roles, Table
+
+from .test_anonymity import keeps
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=9
+)
+"""Class, sensitive value and person of each row."""
+KINDS = st.sampled_from(["distinct", "entropy", "recursive"])
+
+
+def left_of(rows, asked, people=None):
+    classes = Coded(np.array([row[0] for row in rows]), 3)
+    secret = pl.Series([row[1] for row in rows]).cast(pl.String)
+    breaking = breaking_classes(classes, asked, secret, people)
+    return rows_left(len(rows), [breaking], people).tolist()
+
+
+def numbered(rows):
+    return np.unique([row[2] for row in rows], return_inverse=True)[1]
+
+
+def subsets(people):
+    every = sorted(set(people))
+    return chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
+
+
+def crowded(rows, people, inside, asked) -> bool:
+    """Whether each class of the people inside has k of them, and l values."""
+    for own in {rows[i][0] for i in range(len(rows)) if people[i] in inside}:
+        here = [i for i in range(len(rows)) if rows[i][0] == own and people[i] in inside]
+        crowd = {people[i] for i in here}
+        values = min(len({rows[i][1] for i in here}), len(crowd))
+        if len(crowd) < asked.k or (asked.l or 0) > values:
+            return False
+    return True
+
+
+@given(ROWS, st.integers(1, 4), st.sampled_from([None, 2, 3]))
+def test_the_largest_set_of_whole_people_stays(rows, k, least):
+    asked, people = Anonymity(k, least), numbered(rows)
+    good = [set(each) for each in subsets(people) if crowded(rows, people, set(each), asked)]
+    largest = max(good, key=len)
+    assert all(each <= largest for each in good)
+    assert left_of(rows, asked, people) == [person in largest for person in people]
+
+
+@given(ROWS, st.integers(1, 3), st.sampled_from([None, 2]), KINDS, st.sampled_from([None, 0.3]))
+def test_what_stays_keeps_what_is_asked_and_whole_classes_go(rows, k, least, kind, t):
+    asked = Anonymity(k, least, kind, t=t, distance="equal")
+    left = left_of(rows, asked)
+    inside = [row for row, stays in zip(rows, left) if stays]
+    everybody = [row[1] for row in inside]
+    for own in {row[0] for row in rows}:
+        assert len({stays for row, stays in zip(rows, left) if row[0] == own}) == 1
+    for own in {row[0] for row in inside}:
+        assert keeps(asked, [row[1] for row in inside if row[0] == own], everybody)
+
+
+@given(ROWS, st.integers(1, 3), st.sampled_from([None, 2]), KINDS)
+def test_no_class_goes_that_keeps_what_is_asked(rows, k, least, kind):
+    asked = Anonymity(k, least, kind)
+    for own in {row[0] for row, stays in zip(rows, left_of(rows, asked)) if not stays}:
+        assert not keeps(asked, [row[1] for row in rows if row[0] == own], [])
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=7),
+    st.integers(1, 3),
+)
+def test_the_largest_set_of_rows_that_hide_by_containment_stays(rows, k):
+    def hidden(inside):
+        return all(
+            sum(all(a <= b for a, b in zip(rows[i], rows[j])) for j in inside) >= k for i in inside
+        )
+
+    places = range(len(rows))
+    good = [set(each) for each in subsets(places) if hidden(each)]
+    largest = max(good, key=len)
+    left = rows_left(len(rows), [breaking_containment(np.array(rows, np.uint8), k)])
+    assert set(np.flatnonzero(left)) == largest == set().union(*good)
+
+
+def release_of(frame, promise="k_anonymity", **roles):
+    table = Table(frame, Roles(target="ill", **roles))
+    features = tuple(table.features)
+    return Release("", table, Recipe("hand"), (Promise(promise, 2, features),))
+
+
+AGES = pl.DataFrame({"age": [30, 30, 40, 50, 50], "ill": list("ynnyn")})
+
+
+def test_the_few_go_and_more_than_allowed_stay():
+    release = release_of(AGES)
+    one, none = (Suppression(most, Anonymity(2), AGES["ill"]) for most in (1, 0))
+    assert one.trimmed(release).table.frame["age"].to_list() == [30, 30, 50, 50]
+    assert one.trimmed(release).suppressed_rows == 1
+    assert none.trimmed(release) is release
+
+
+def test_nothing_goes_that_would_leave_nothing_to_learn_from():
+    few = Suppression(1, Anonymity(2), AGES["ill"], learnt=(np.array([2]),))
+    assert few.trimmed(release_of(AGES)).kept is None
+
+
+def test_a_person_goes_whole_and_is_counted_once():
+    people = np.array([0, 1, 2, 2, 3])
+    few = Suppression(1, Anonymity(2), AGES["ill"], people)
+    frame = AGES.with_columns(age=pl.Series([30, 30, 40, 30, 30]))
+    trimmed = few.trimmed(
+        Release("", Table(frame, Roles(target="ill")), Recipe("hand"), people=people)
+    )
+    assert trimmed.table.frame["age"].to_list() == [30, 30, 30]
+    assert (trimmed.suppressed_rows, trimmed.suppressed_people) == (2, 1)
+    assert trimmed.people is None
+
+
+def test_columns_of_zero_and_one_hide_by_containment():
+    frame = pl.DataFrame({"a": [1, 1, 0, 0], "b": [1, 0, 0, 0], "ill": list("ynyn")})
+    trimmed = Suppression(2, Anonymity(2), frame["ill"]).trimmed(
+        release_of(frame, "containment_anonymity")
+    )
+    # Nobody else has a and b; without that row nobody else has a.
+    assert trimmed.table.frame["a"].to_list() == [0, 0]
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_one_more_row_never_leaves_a_small_class(most):
+    for age in (30, 40, 60):
+        frame = pl.concat([AGES, pl.DataFrame({"age": [age], "ill": ["n"]})])
+        found = Suppression(most, Anonymity(2), frame["ill"]).trimmed(release_of(frame))
+        sizes = found.table.frame["age"].value_counts()["count"].to_list()
+        assert found.kept is None or (min(sizes) >= 2 and found.suppressed_rows <= most)

@@ -1,0 +1,34 @@
+"""Tables behind engines, and engines to put them behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tamis.engine.backend import DuckDB, Engine, Polars
+from tamis.engine.door import LargeTable
+from tamis.engine.sources import open_large
+
+
+@pytest.fixture(params=[DuckDB, Polars], ids=["duckdb", "polars"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    made = request.param(scratch)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def behind(tmp_path: Path) -> Callable[..., LargeTable]:
+    """Put a frame behind an engine."""
+
+    def put(engine: Engine, frame: pl.DataFrame, **roles: Any) -> LargeTable:
+        frame.write_parquet(tmp_path / "rows.parquet")
+        return open_large(engine, str(tmp_path / "rows.parquet"), **roles)
+
+    return put

@@ -1,0 +1,131 @@
+"""What a sample chooses is counted on all rows; what falls short there is passed over."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.coarsen.ladder import Ladder
+from tamis.engine.backend import DuckDB, Polars
+from tamis.errors import CannotMeet
+from tamis.flow import Settings
+from tamis.release import Coarsening, Recipe, Release, released
+from tamis.scale.search import Crowds, consider_large
+from tamis.table import Roles, Table
+
+ROLES = {"target": "ill", "quasi": ("age", "job")}
+
+
+def small(rows: int = 60, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 50, rows),
+            "job": rng.choice(["cook", "judge", "bard", None], rows).tolist(),
+            "dose": rng.integers(0, 9, rows),
+            "who": rng.integers(0, rows // 2, rows),
+            "ill": rng.choice(["yes", "no"], rows),
+        }
+    )
+
+
+def a_release(frame: pl.DataFrame, features: list[str], **forms: Coarsening) -> Release:
+    whole = Table(frame, Roles(target="ill", quasi=("age", "job"), identifiers=("who",)))
+    plain = released(whole, features, "by hand", Recipe("hand"))
+    return Release("by hand", plain.table, plain.recipe, plain.promises, forms=forms)
+
+
+def people_alike(frame: pl.DataFrame, columns: list[str], who: bool) -> int:
+    """The definition, row by row."""
+    rows = list(frame.select(columns).iter_rows()) if columns else [()] * frame.height
+    whose = frame["who"].to_list() if who else range(frame.height)
+    return min(len({p for other, p in zip(rows, whose) if other == row}) for row in rows)
+
+
+@pytest.mark.parametrize("who", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("width", [None, 5, 10])
+def test_groups_are_counted_as_by_definition(engine, behind, who, width):
+    frame = small()
+    large = behind(engine, frame, **ROLES, **({"identifier": ("who",)} if who else {}))
+    crowds = Crowds(large, 5, {})
+    forms = {} if width is None else {"age": Coarsening({"width": [width]}, 1)}
+    coarse = frame
+    if forms:
+        cells = Ladder.from_dict("age", forms["age"].ladder).apply(frame["age"], 1)
+        coarse = frame.with_columns(age=cells)
+    for features in (["age", "job", "dose"], ["age", "dose"], ["dose"]):
+        release = a_release(frame, features, **(forms if "age" in features else {}))
+        known = [c for c in features if c != "dose"]
+        reached = crowds.reached(release)
+        assert reached == people_alike(coarse, known, who) or reached < 5
+        assert (crowds.lacks(release) is None) == (people_alike(coarse, known, who) >= 5)
+        assert crowds.promise(release).columns == tuple(known)
+
+
+def test_a_rare_name_is_refused_unless_a_person_wrote_it(engine, behind):
+    frame = small().with_columns(job=pl.Series(["cook"] * 59 + ["pope"]))
+    form = Coarsening({"groups": {"cook | pope": ["cook", "pope"]}}, 1)
+    release = a_release(frame, ["job"], job=form)
+    large = behind(engine, frame, **ROLES)
+    lacks = Crowds(large, 5, {}).lacks(release)
+    assert lacks is not None
+    assert "'job'" in lacks.words
+    assert "pope" not in lacks.words
+    assert Crowds(large, 5, {"job": Ladder.from_dict("job", form.ladder)}).lacks(release) is None
+
+
+def teaching(rows: int, seed: int = 0) -> pl.DataFrame:
+    """Ages teach, and tell; so few people are of any age that only bands of them can be kept."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 91, rows)
+    dose = np.round(rng.normal(size=rows), 2) + 0.0
+    return pl.DataFrame(
+        {
+            "age": age,
+            "dose": dose,
+            "ill": np.where(age / 20 + dose + 0.5 * rng.normal(size=rows) > 3, "yes", "no"),
+            "hiv": np.where(rng.random(rows) < 0.1 + 0.008 * age, "p", "n"),
+        }
+    )
+
+
+SETTINGS = Settings(k=60, methods={"front": {}, "coarsen": {}}, attackers=("nb",))
+AGES = {"target": "ill", "sensitive": "hiv", "quasi": ("age",)}
+
+
+@pytest.mark.parametrize("engine", [DuckDB], indirect=True)
+def test_bands_of_ages_keep_k_where_ages_do_not(engine, behind):
+    frame = teaching(4000)
+    found = consider_large(behind(engine, frame, **AGES), SETTINGS, 3000)
+    assert list(found.coarse) == ["age"]
+    labels = found.coarse["age"].ladder.apply(frame["age"], found.coarse["age"].form.level)
+    assert found.measured == (labels.value_counts()["count"].min(),)
+    assert found.measured[0] >= 60
+
+
+@pytest.mark.parametrize("engine", [Polars], indirect=True)
+def test_one_more_person_of_a_rare_age_is_never_released_alone(engine, behind):
+    """The oldest of all is in no sample; their band must have k people on all rows."""
+    old = teaching(1).with_columns(age=pl.lit(119, dtype=pl.Int64))
+    frame = pl.concat([teaching(4000), old])
+    found = consider_large(behind(engine, frame, **AGES), SETTINGS, 3000)
+    released_ages = frame["age"]
+    if "age" in found.coarse:
+        form = found.coarse["age"]
+        released_ages = form.ladder.apply(released_ages, form.form.level)
+    if "age" in found.columns:
+        assert released_ages.value_counts()["count"].min() >= 60
+    assert found.measured[0] >= 60
+
+
+@pytest.mark.parametrize("engine", [Polars], indirect=True)
+def test_what_no_release_keeps_is_refused(engine, behind):
+    settings = Settings(k=400, methods={"breach": {}}, attackers=("nb",), allow_useless=True)
+    frame = teaching(500).with_columns(dose=pl.Series(range(500)))
+    with pytest.raises(CannotMeet, match=r"k = 400|too few"):
+        consider_large(
+            behind(engine, frame, target="ill", quasi=("age", "dose"), sensitive="hiv"),
+            settings,
+            400,
+        )

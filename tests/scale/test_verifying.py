@@ -1,0 +1,178 @@
+"""An engine checks a published folder as memory does, and finds what was changed in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tamis.engine.backend import DuckDB, Engine, Polars
+from tamis.errors import CannotMeet
+from tamis.files import scratch_folder
+from tamis.flow import Settings, consider
+from tamis.publish.bundle import publish
+from tamis.publish.layout import digest
+from tamis.publish.verify import verify
+from tamis.scale.verifying import verify_large
+from tamis.table import Roles, Table
+
+
+def visits(rows: int = 400) -> Table:
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 4, rows)
+    frame = pl.DataFrame(
+        {
+            "who": rng.integers(0, rows // 2, rows),
+            "=age": np.where(rng.random(rows) < 0.1, None, age * 10).tolist(),
+            "place": rng.choice(["p", "'q", "-r", ""], rows),
+            "ill": np.where(age + rng.normal(size=rows) > 2, "yes", "no"),
+        }
+    )
+    return Table(frame, Roles(target="ill", quasi=("=age", "place"), identifiers=("who",)))
+
+
+@pytest.fixture(scope="module", params=["csv", "parquet"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    settings = Settings(k=3, methods={"front": {}}, attackers=("nb",), format=request.param)
+    out = tmp_path_factory.mktemp("published") / "out"
+    return publish(consider(visits(), settings), out, date="2026-01-01")
+
+
+def checked_by(kind: type[Engine], folder: Path) -> Any:
+    with scratch_folder() as scratch:
+        engine = kind(scratch)
+        try:
+            return verify_large(folder, engine)
+        finally:
+            engine.close()
+
+
+@pytest.mark.parametrize("kind", [DuckDB, Polars])
+@pytest.mark.parametrize("private", [True, False])
+def test_what_memory_finds_right_is_right(folder, tmp_path, kind, private):
+    copytree(folder, tmp_path / "out")
+    if not private:
+        for path in (tmp_path / "out" / "private").iterdir():
+            path.unlink()
+        (tmp_path / "out" / "private").rmdir()
+    found = checked_by(kind, tmp_path / "out")
+    assert found.claims == verify(tmp_path / "out").claims
+    assert {check.name for check in found.checks} >= {"schema", "k_anonymity", "exposure"}
+
+
+def changed(folder: Path, place: Path, change: Any) -> Path:
+    """A copy whose manifest was changed by somebody who took care of every hash."""
+    copytree(folder, place)
+    manifest = place / "manifest.json"
+    content = json.loads(manifest.read_text())
+    change(content, place)
+    content["file"]["sha256"] = digest(place / content["file"]["name"])
+    manifest.write_text(json.dumps(content))
+    recipe = place / "private" / "recipe.json"
+    kept = json.loads(recipe.read_text())
+    kept["sha256"] |= {n: digest(place / n) for n in (content["file"]["name"], manifest.name)}
+    recipe.write_text(json.dumps(kept))
+    os.chmod(recipe, 0o600)
+    return place
+
+
+def more_people(content, place):
+    content["promises"][0]["measured"] += 1
+
+
+def more_rows(content, place):
+    content["promises"][0]["rows_measured"] += 1
+
+
+def fewer_alone(content, place):
+    content["exposure"]["rows"]["everything"]["unique"] += 1
+
+
+def fewer_people_alone(content, place):
+    content["exposure"]["total"] -= 1
+
+
+def another_total(content, place):
+    content["file"]["rows"] += 1
+
+
+def other_people(content, place):
+    path = place / "private" / "people.csv"
+    path.write_text("\n".join(["person", *["7"] * content["file"]["rows"]]) + "\n")
+
+
+def lost_people(content, place):
+    path = place / "private" / "people.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def one_more_person(content, place):
+    with (place / "private" / "people.csv").open("a") as file:
+        file.write("7\n")
+
+
+def other_words(content, place):
+    content["promises"][0]["claim"] = "Nobody can be found."
+
+
+def no_exposure(content, place):
+    del content["exposure"]
+
+
+def known_less(content, place):
+    for said in (content["exposure"], content["exposure"]["rows"]):
+        said["known"]["columns"] = []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (more_people, "in people, but the manifest says"),
+        (more_rows, "but the manifest says"),
+        (fewer_alone, "unique of everything"),
+        (fewer_people_alone, "the total is"),
+        (another_total, "rows, but the manifest says"),
+        (other_people, "in people, but the manifest says"),
+        (lost_people, "does not hold a person for each row"),
+        (one_more_person, "more lines than the file has rows"),
+        (other_words, "the wording of the promise"),
+        (no_exposure, "does not say who is unique"),
+        (known_less, "of known is"),
+    ],
+)
+def test_what_was_changed_is_found(folder, tmp_path, change, words):
+    place = changed(folder, tmp_path / "out", change)
+    with pytest.raises(CannotMeet) as caught:
+        checked_by(Polars, place)
+    assert words in str(caught.value)
+    with pytest.raises(CannotMeet):
+        verify(place)
+
+
+def test_a_column_like_an_identifier_is_found(folder, tmp_path):
+    def number(content: dict[str, Any], place: Path) -> None:
+        path = place / content["file"]["name"]
+        csv = content["file"]["format"] == "csv"
+        rows = pl.read_csv(path, infer_schema=False) if csv else pl.read_parquet(path)
+        rows = rows.with_columns(pl.Series("z", range(rows.height)))
+        (rows.write_csv if csv else lambda p: rows.write_parquet(p, statistics=False))(path)
+        entry = {"name": "z", "header": "z", "kind": "number", "role": "feature", "stated": False}
+        content["columns"].append(entry)
+
+    place = changed(folder, tmp_path / "out", number)
+    with pytest.raises(CannotMeet, match="'z' has a different value in every row"):
+        checked_by(Polars, place)
+
+
+def test_what_only_memory_can_check_is_said(tmp_path, folder):
+    def promise(content: dict[str, Any], place: Path) -> None:
+        content["promises"][0]["key"] = "containment_anonymity"
+
+    with pytest.raises(CannotMeet, match="--engine memory"):
+        checked_by(Polars, changed(folder, tmp_path / "out", promise))

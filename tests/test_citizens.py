@@ -1,0 +1,231 @@
+"""Estimators among those of scikit-learn: its contract, routing, names, output, copies, frames."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from polars.testing import assert_frame_equal
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tamis
+from tamis import (
+    AdditiveNaiveBayes,
+    BreachSelector,
+    C45Classifier,
+    Coarsener,
+    ContainmentSelector,
+    DPHistogram,
+    DPPartition,
+    DPSynthesiser,
+    GaussianNoise,
+    PrivateSelector,
+    RandomFlip,
+    UniformNoise,
+)
+
+VALUES = "gives cells other than 0 and 1, which are refused"
+ARRAYS = "gives an array; levels are of columns that have names, so a frame is needed"
+ROWS = "has no fit: cells are flipped in the rows that it is given, and in no others"
+
+COMMON = (
+    "check_estimators_overwrite_params",
+    "check_dont_overwrite_parameters",
+    "check_estimators_fit_returns_self",
+    "check_readonly_memmap_input",
+    "check_n_features_in_after_fitting",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_dtypes",
+    "check_dtype_object",
+    "check_estimators_nan_inf",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_dict_unchanged",
+    "check_fit_idempotent",
+    "check_fit_check_is_fitted",
+    "check_n_features_in",
+    "check_fit2d_predict1d",
+)
+TRANSFORMS = (
+    "check_fit_score_takes_y",
+    "check_transformer_data_not_an_array",
+    "check_transformer_general",
+    "check_transformer_preserve_dtypes",
+)
+SPARSE = (
+    "check_estimator_sparse_tag",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+)
+EMPTY = ("check_complex_data", "check_estimators_empty_data_messages")
+INVARIANT = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
+REFUSED: dict[type, dict[str, str]] = {
+    PrivateSelector: dict.fromkeys((*COMMON, *TRANSFORMS, *SPARSE), VALUES),
+    Coarsener: dict.fromkeys(
+        (*COMMON, *TRANSFORMS, *EMPTY, *INVARIANT, "check_pipeline_consistency"), ARRAYS
+    ),
+    RandomFlip: dict.fromkeys(
+        (*COMMON, *SPARSE, *EMPTY, "check_fit_score_takes_y", "check_fit1d"), ROWS
+    ),
+}
+"""What an estimator does not do, and why; other modules test those that are not named here."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [UniformNoise(), GaussianNoise(), Coarsener(k=2), PrivateSelector(1), RandomFlip()],
+    expected_failed_checks=lambda estimator: REFUSED.get(type(estimator), {}),
+)
+def test_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+BOUNDS = {"bounds": {"a": ["x", "y"]}}
+CITIZENS = [
+    AdditiveNaiveBayes(precision="data"),
+    BreachSelector(AdditiveNaiveBayes(), weights="privacy=1", cv=3),
+    C45Classifier(),
+    Coarsener(k=3, ladders={"age": {"width": [10]}}),
+    ContainmentSelector(k=3, utility="hamdist"),
+    DPHistogram(epsilon=2.0, **BOUNDS),
+    DPPartition(epsilon=2.0, **BOUNDS),
+    DPSynthesiser(epsilon=2.0, **BOUNDS),
+    GaussianNoise(0.3, random_state=4),
+    PrivateSelector(3, epsilon=2.0),
+    RandomFlip(7, random_state=3),
+    UniformNoise(0.3, columns=["age"]),
+]
+
+
+def test_every_estimator_is_tested_here():
+    every = {getattr(tamis, name) for name in tamis.__all__}
+    found = {c for c in every if isinstance(c, type) and issubclass(c, BaseEstimator)}
+    assert found == {type(estimator) for estimator in CITIZENS}
+
+
+@pytest.mark.parametrize("estimator", CITIZENS, ids=lambda e: type(e).__name__)
+def test_copies_have_the_same_parameters(estimator):
+    told = repr(estimator.get_params())
+    for copy in (clone(estimator), pickle.loads(pickle.dumps(estimator))):
+        assert type(copy) is type(estimator)
+        assert repr(copy.get_params()) == told
+    assert type(estimator).__name__ in repr(estimator)
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(3)
+    ill = rng.random(120) < 0.5
+    smokes = rng.random(120) < 0.4
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(30, 40, 120) + 8 * ill,
+            "job": np.where(rng.random(120) < 0.2 + 0.6 * smokes, "cook", "judge"),
+            "dose": rng.integers(0, 3, 120) + ill,
+        }
+    )
+    return frame, np.where(ill, "yes", "no"), np.where(smokes, "smokes", "not")
+
+
+LIBRARIES = {
+    "polars": (pl.DataFrame, lambda frame: frame),
+    "pandas": (pd.DataFrame, lambda frame: frame.to_pandas()),
+    "pyarrow": (pa.Table, lambda frame: frame.to_arrow()),
+}
+
+
+def back(frame: Any) -> pl.DataFrame:
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    return pl.DataFrame(frame if isinstance(frame, pa.Table) else pl.from_pandas(frame))
+
+
+TRANSFORMERS = [UniformNoise(0.5), GaussianNoise(0.5), Coarsener(k=10)]
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_goes_in_and_every_asked_one_comes_out(transformer, library, people):
+    kind, into = LIBRARIES[library]
+    given = into(people[0])
+    wanted = clone(transformer).fit_transform(people[0])
+    out = clone(transformer).fit(given).transform(given)
+    assert isinstance(out, kind)
+    assert_frame_equal(back(out), wanted, check_dtypes=library != "pandas")
+    for asked in ("pandas", "polars"):
+        asking = clone(transformer).set_output(transform=asked)
+        answer = asking.fit(given).transform(given)
+        assert isinstance(answer, LIBRARIES[asked][0])
+        assert_frame_equal(back(answer), wanted, check_dtypes=False)
+        assert list(asking.get_feature_names_out()) == people[0].columns
+    with config_context(transform_output="pandas"):
+        assert isinstance(clone(transformer).fit(given).transform(given), pd.DataFrame)
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
+def test_a_fitted_one_can_be_stored(transformer, people):
+    fitted = clone(transformer).fit(people[0])
+    stored = pickle.loads(pickle.dumps(fitted))
+    assert_frame_equal(stored.transform(people[0]), fitted.transform(people[0]))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_selectors_name_what_they_keep(library, people):
+    into = LIBRARIES[library][1]
+    frame, ill, smokes = people
+    selector = BreachSelector(AdditiveNaiveBayes(), cv=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector.fit(into(frame), ill, sensitive=smokes)
+    names = list(selector.get_feature_names_out())
+    assert names == list(selector.best_.features)
+    stored = pickle.loads(pickle.dumps(selector))
+    assert list(stored.get_feature_names_out()) == names
+    ones = frame.select((pl.all().rank("dense") > 1).cast(pl.Int8))
+    chosen = ContainmentSelector(k=3).fit(into(ones), ill)
+    assert set(chosen.get_feature_names_out()) <= set(frame.columns)
+
+
+def test_the_sensitive_column_goes_through_pipelines_and_searches(people):
+    frame, ill, smokes = people
+    numbers = frame.with_columns(pl.col("job").rank("dense").cast(pl.Int64)).to_numpy()
+    seen: list[Any] = []
+
+    class Watched(BreachSelector):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Any:
+            seen.append((len(y), sensitive))
+            return super().fit(X, y, sensitive, groups)
+
+    with config_context(enable_metadata_routing=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector = Watched(AdditiveNaiveBayes(), cv=2).set_fit_request(sensitive=True)
+        steps = Pipeline([("choose", selector), ("learn", AdditiveNaiveBayes())])
+        steps.fit(numbers, ill, sensitive=smokes)
+        search = GridSearchCV(steps, {"choose__weights": ["privacy=1", "performance=1"]}, cv=2)
+        search.fit(numbers, ill, sensitive=smokes)
+    assert len(seen) == 1 + 2 * 2 + 1
+    assert all(sensitive is not None and len(sensitive) == rows for rows, sensitive in seen)
+    assert {len(sensitive) for _, sensitive in seen} == {60, 120}
+    assert set(seen[0][1]) == {"smokes", "not"}
+    assert search.best_params_["choose__weights"] in ("privacy=1", "performance=1")
+
+
+def test_who_does_not_ask_for_the_sensitive_column_is_told_so(people):
+    frame, ill, smokes = people
+    numbers = frame.select("age", "dose").to_numpy()
+    with config_context(enable_metadata_routing=True):
+        steps = Pipeline([("choose", BreachSelector(AdditiveNaiveBayes(), cv=2))])
+        with pytest.raises(ValueError, match="sensitive"):
+            steps.fit(numbers, ill, sensitive=smokes)

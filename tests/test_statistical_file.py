@@ -1,0 +1,147 @@
+"""Files of SPSS, Stata, SAS and spreadsheets come in with their labels, and go out with them."""
+
+from datetime import date
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis import read_table
+from tamis.errors import InputError
+from tamis.statistical_file import (
+    read_sheet,
+    read_statistical,
+    write_sheet,
+    write_statistical,
+)
+from tamis.table_file import read_written, write_table
+
+pyreadstat = pytest.importorskip("pyreadstat")
+pytest.importorskip("fastexcel")
+
+ROWS = pl.DataFrame(
+    {
+        "age": [31, 47, None, 52],
+        "weight": [60.5, 71.25, 80.0, None],
+        "job": ["cook", "judge", "cook", None],
+        "seen": [date(2021, 5, 3), None, date(1999, 12, 31), date(2000, 1, 1)],
+        "ill": ["no", "yes", "no", "yes"],
+    }
+)
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xlsx"])
+def test_rows_come_back_as_they_were(ending, tmp_path):
+    path = tmp_path / f"rows.{ending}"
+    write_table(ROWS, path)
+    assert read_written(path, ending).equals(ROWS)
+    table = read_table(path, target="ill")
+    assert table.frame.with_columns(pl.col(pl.Enum).cast(pl.String)).equals(ROWS)
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xlsx"])
+def test_the_same_rows_are_the_same_bytes(ending, tmp_path):
+    for second in (0, 1):
+        write_table(ROWS, tmp_path / f"{second}.{ending}")
+        _wait_a_second(second)
+    one, two = (tmp_path / f"{second}.{ending}" for second in (0, 1))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def _wait_a_second(already):
+    import time
+
+    if not already:
+        time.sleep(1.05)  # what is written may hold the moment, to the second
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
+
+
+@given(st.lists(st.tuples(st.none() | texts, st.none() | st.integers(-999, 999)), min_size=2))
+def test_any_text_and_number_comes_back(tmp_path_factory, rows):
+    frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.Int64}, orient="row")
+    path = tmp_path_factory.mktemp("rows") / "rows.sav"
+    write_statistical(frame, path, "sav")
+    found = read_statistical(path, "sav")
+    assert found["a"].cast(pl.String).to_list() == frame["a"].to_list()
+    assert [None if v is None else int(v) for v in found["b"]] == frame["b"].to_list()
+
+
+def test_codes_become_their_labels_in_the_order_of_the_codes(tmp_path):
+    frame = pl.DataFrame({"grade": [3.0, 1.0, 2.0, 1.0], "sex": [1.0, 2.0, 1.0, None]})
+    labels = {"grade": {1.0: "low", 2.0: "middle", 3.0: "high"}, "sex": {1.0: "man", 2.0: "woman"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), variable_value_labels=labels)
+    found = read_statistical(tmp_path / "a.sav", "sav")
+    assert found["grade"].to_list() == ["high", "low", "middle", "low"]
+    assert found["grade"].dtype == pl.Enum(["low", "middle", "high"])
+    assert found["sex"].to_list() == ["man", "woman", "man", None]
+    write_table(found, tmp_path / "b.sav")
+    _, about = pyreadstat.read_sav(tmp_path / "b.sav", output_format="polars")
+    assert about.variable_value_labels["sex"] == labels["sex"]
+    assert set(about.variable_value_labels["grade"].values()) == {"low", "middle", "high"}
+
+
+def test_what_a_file_declares_missing_is_missing(tmp_path):
+    frame = pl.DataFrame({"income": [1200.0, 999.0, 1500.0, 998.0], "y": [0.0, 1.0, 0.0, 1.0]})
+    pyreadstat.write_sav(
+        frame,
+        str(tmp_path / "a.sav"),
+        missing_ranges={"income": [{"lo": 998.0, "hi": 999.0}]},
+        variable_value_labels={"income": {999.0: "refused", 998.0: "unknown"}},
+    )
+    assert read_statistical(tmp_path / "a.sav", "sav")["income"].to_list() == [
+        1200,
+        None,
+        1500,
+        None,
+    ]
+
+
+def test_a_column_with_labels_for_some_values_stays_a_number(tmp_path):
+    frame = pl.DataFrame({"age": [31.0, 47.0, 99.0]})
+    labels = {"age": {99.0: "99 or older"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), variable_value_labels=labels)
+    assert read_statistical(tmp_path / "a.sav", "sav")["age"].to_list() == [31, 47, 99]
+
+
+def test_a_sheet_runs_nothing_and_is_named_where_there_are_several(tmp_path):
+    frame = pl.DataFrame({"=a": ["=1+1", "http://x.org", "01000"], "b": [1, 2, 3]})
+    write_sheet(frame, tmp_path / "a.xlsx")
+    assert read_sheet(tmp_path / "a.xlsx").equals(frame)
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(tmp_path / "two.xlsx") as book:
+        frame.write_excel(book, worksheet="stays")
+        frame.head(1).write_excel(book, worksheet="notes")
+    with pytest.raises(InputError, match=r"has 2 sheets; name one as two\.xlsx::SHEET"):
+        read_table(tmp_path / "two.xlsx")
+    assert read_table(f"{tmp_path / 'two.xlsx'}::stays").rows == 3
+
+
+DAMAGED = [
+    ("a.sav", b"$FL2 nothing", "is not an SPSS file that can be read"),
+    ("a.sav", b"\x1c\0\0\0\0\0\0\0ENCRYPTEDSAV\x15", "is protected by a password"),
+    ("a.dta", b"<stata_dta>", "is not a Stata file that can be read"),
+    ("a.sas7bdat", b"\0" * 2000, "is not an SAS file that can be read"),
+    ("a.xlsx", b"PK\3\4 no", "is not a spreadsheet that can be read"),
+    ("a.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600, "is protected by a password"),
+    ("a.sav", b"", "is empty"),
+    ("a.xlsx", b"", "is empty"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "message"), DAMAGED)
+def test_a_bad_file_gets_its_message(name, data, message, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("sav", "a b"), ("dta", "1st"), ("dta", "n" * 33)])
+def test_a_name_that_a_program_does_not_take_is_refused(kind, name, tmp_path):
+    with pytest.raises(InputError, match="takes no column named"):
+        write_statistical(pl.DataFrame({name: [1]}), tmp_path / f"a.{kind}", kind)
+    with pytest.raises(InputError, match="takes for one"):
+        write_statistical(pl.DataFrame({"Age": [1], "age": [2]}), tmp_path / "a.dta", "dta")
