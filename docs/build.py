@@ -119,7 +119,7 @@ def draw(folder: Path) -> None:
     from tamis.datasets import patients
 
     outcome = consider(patients(), Settings())
-    (folder / "front.svg").write_text(str(outcome.decision.plot()), encoding="utf-8")
+    outcome.decision.plot().save(folder / "front.svg")
     report = publish(outcome, folder / "demo") / "private" / "report.html"
     screenshot(report, folder / "report.png")
     shutil.rmtree(folder / "demo")
