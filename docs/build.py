@@ -17,7 +17,11 @@ import click
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, SITE = ROOT / "build" / "docs", ROOT / "build" / "site"
-TOP = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+TOP = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+}
 TOP |= {"SECURITY.md": "security.md", "CITATION.cff": "papers.md"}
 """Files beside the pages, and the page that stands for each in the site."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
@@ -56,8 +60,8 @@ def main() -> None:
     (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
     (PAGES / "pictures").mkdir()
     draw(PAGES / "pictures")
-    for page in PAGES.rglob("*.md"):
-        page.write_text(relinked(page), encoding="utf-8")
+    for file in PAGES.rglob("*.md"):
+        file.write_text(relinked(file), encoding="utf-8")
     subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=ROOT, check=True)
     close(SITE)
 
@@ -71,7 +75,9 @@ def relinked(page: Path) -> str:
         text = re.sub(r"\]\(docs/", "](", text)
     for name, target in TOP.items():
         before = "" if at_top else "../" * (depth + 1)
-        text = re.sub(rf"\]\({re.escape(before + name)}(#[^)]*)?\)", f"]({'../' * depth}{target})", text)
+        text = re.sub(
+            rf"\]\({re.escape(before + name)}(#[^)]*)?\)", f"]({'../' * depth}{target})", text
+        )
     return text
 
 
@@ -102,7 +108,7 @@ def names() -> str:
     """A page that lists every public name; the docstrings are filled in by the build."""
     import tamis
 
-    kinds = {"Classes": [], "Functions": []}
+    kinds: dict[str, list[str]] = {"Classes": [], "Functions": []}
     for name in sorted(tamis.__all__):
         if not name.startswith("_"):
             kinds["Classes" if isinstance(getattr(tamis, name), type) else "Functions"].append(name)
@@ -146,7 +152,9 @@ def close(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         text = re.sub(rf'<script src="{SHIM}"[^>]*></script>', f"<script>{WORKER}</script>", text)
-        if found := re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]*)', text):
+        if found := re.findall(
+            r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]*)', text
+        ):
             raise SystemExit(f"{page.relative_to(site)} would load {found[0]}")
         page.write_text(text, encoding="utf-8")
 

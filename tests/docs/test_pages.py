@@ -1,7 +1,7 @@
 """The pages of the documentation do what they say.
 
-Code is run and commands are given, in the order of the page and in one folder. Below a command stands what it prints;
-a line of ``...`` stands for any lines.
+Code is run and commands are given, in the order of the page and in one folder. Below a command
+stands what it prints; a line of ``...`` stands for any lines.
 """
 
 import re
