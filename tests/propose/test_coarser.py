@@ -81,6 +81,17 @@ def test_groups_are_learnt_twice_and_the_second_time_given_the_choice(found):
     assert len(search.bits.fitted) <= 8 + 40 + 20
 
 
+def test_every_set_of_whole_columns_stays_as_it_was_scored():
+    frame, target, secret = made(seed=4)
+    bits = SubsetBits.of(frame, target, secret)
+    search_front(bits)
+    found = search_coarser(bits, frame, budgets=(20, 10))
+    whole = [columns for columns in bits.fitted if columns]
+    assert set(whole) <= set(found.sets)
+    for columns in whole:
+        assert found.bits.gains(columns)[0] is bits.gains(columns)[0]
+
+
 def test_budgets_are_kept_and_progress_is_told():
     frame, target, secret = made()
     bits = SubsetBits.of(frame, target, secret)
@@ -134,9 +145,10 @@ def test_groups_of_noise_are_worth_nothing():
 
 
 def test_few_rows_teach_no_groups():
-    frame, target, secret = made(4 * FEWEST_ROWS // 3 - 8)
+    # Three quarters are searched, and four fifths of these learnt from at a time.
+    frame, target, secret = made(5 * FEWEST_ROWS // 3 - 60)
     bits = SubsetBits.of(frame, target, secret)
-    assert len(bits.parts.search) < FEWEST_ROWS
+    assert max(len(learn) for learn, _ in bits.parts.rounds) < FEWEST_ROWS < len(bits.parts.search)
     bits.score((0, 1))
     found = search_coarser(bits, frame, budgets=(5, 5))
     assert len(found.bits.rungs) == 3

@@ -14,7 +14,7 @@ from tamis.coarsen.value_groups import Prefixes
 from tamis.errors import InputError
 from tamis.evaluate.choice import chosen
 from tamis.propose.breach import set_name
-from tamis.propose.coarser import FEWEST_ROWS, CoarserSets, search_coarser
+from tamis.propose.coarser import CoarserSets, search_coarser, too_few_to_learn
 from tamis.propose.front import CAUTIONS, in_order, keeps_k, unknowable
 from tamis.propose.problem import Problem
 from tamis.propose.rungs import Rung
@@ -99,9 +99,7 @@ class Coarsen:
         table = problem.table
         free = [c for c in table.features if c not in self.keep]
         made = ladders_of(table, problem.ladders, free, k=problem.k)
-        few = problem.yardstick is None or (
-            len(problem.yardstick.choosing.parts.search) < FEWEST_ROWS
-        )
+        few = problem.yardstick is None or too_few_to_learn(problem.yardstick.choosing.parts)
         return {
             name: ladder
             for name, ladder in made.items()

@@ -20,6 +20,7 @@ from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.coarsen.merge import Residuals, merged_groups
 from tamis.evaluate.bits import Floats, KeptTold
 from tamis.evaluate.choice import chosen
+from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
@@ -30,7 +31,11 @@ from tamis.select.front import WIDTH, thinned
 SIZES = (8, 5, 3, 2)
 """The numbers of groups that a column may be merged into."""
 FEWEST_ROWS = 1_000
-"""With fewer rows to search, groups would be learnt from chance."""
+"""With fewer rows to learn from, groups would be learnt from chance.
+
+In folds, those that score have four fifths of the rows: on 1,200 rows of wines they looked a fifth
+better than whole columns, and were no better on other rows.
+"""
 BUDGETS = (200, 100)
 """The most sets to fit with the groups of each time that they are learnt."""
 MOVES = 40
@@ -138,6 +143,15 @@ def search_coarser(
         found = found.with_rungs(frame, more)
         _explore(found, keeping(), budget, caution, progress)
     return _scored(found, keeping())
+
+
+def too_few_to_learn(parts: Parts) -> bool:
+    """Whether groups would be learnt from too few rows in some round.
+
+    >>> too_few_to_learn(Parts.drawn(np.array([0, 1] * 700)))
+    True
+    """
+    return min(len(learn) for learn, _ in parts.rounds) < FEWEST_ROWS
 
 
 def learnt_rungs(
@@ -333,7 +347,7 @@ def _finest(
     bits: RungBits, frame: pl.DataFrame, fixed: Collection[str], k: int
 ) -> list[FinestForm | None]:
     search = bits.parts.search
-    if len(search) < FEWEST_ROWS:
+    if too_few_to_learn(bits.parts):
         return [None] * frame.width
     return [
         None

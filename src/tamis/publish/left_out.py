@@ -74,6 +74,21 @@ def public_words(stated: dict[str, Any]) -> str:
     )
 
 
+def in_hundredths(facts: Any) -> Any:
+    """Figures, however nested, no finer than people read them.
+
+    An exact share gives away of how many rows it is, and so how many were left out.
+
+    >>> in_hundredths({"value": 0.7656, "interval": {"low": 0.6999, "high": None}, "rows": 12})
+    {'value': 0.77, 'interval': {'low': 0.7, 'high': None}, 'rows': 12}
+    """
+    if isinstance(facts, dict):
+        return {key: in_hundredths(part) for key, part in facts.items()}
+    if isinstance(facts, list | tuple):
+        return [in_hundredths(part) for part in facts]
+    return round(facts, 2) if isinstance(facts, float) else facts
+
+
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
     """What does not hold of what a manifest says is left out; nothing where all does."""
     stated = content.get("suppressed")

@@ -23,11 +23,12 @@ from tamis.publish.coarse_columns import Bound
 from tamis.publish.figures import in_whole_percent
 from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
-from tamis.publish.left_out import stated_left_out
+from tamis.publish.left_out import in_hundredths, stated_left_out
 from tamis.publish.promises import claim
 from tamis.publish.sparse_file import classes_of
 from tamis.publish.sparse_reader import WRITTEN
 from tamis.publish.summary import ExposureFacts, Unit
+from tamis.release import Release
 from tamis.table import Table, kind_of
 from tamis.table_file import safe_names
 
@@ -92,7 +93,7 @@ def manifest(
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
-        **({} if release.is_drawn else {"close_look": _close_look(close_look)}),
+        **({} if release.is_drawn else {"close_look": _close_look(close_look, release)}),
         "not_promised": not_promised,
         "versions": versions(),
     }
@@ -134,17 +135,10 @@ def _columns(
 
 def _measured(row: Row) -> list[dict[str, Any]]:
     figures = {name: row.figures.get(name) for name in _TOLD}
-    # An exact share gives away of how many rows it is, and so how many were left out.
-    if row.release.kept is not None:
-        figures = {name: f and _in_hundredths(f) for name, f in figures.items()}
     if kept := figures["kept"]:
         figures["kept"] = _rounded(kept)
-    return [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
-
-
-def _in_hundredths(figure: Figure) -> Figure:
-    ends = (None if end is None else round(end, 2) for end in (figure.low, figure.high))
-    return Figure(round(figure.value, 2), *ends)
+    found = [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
+    return found if row.release.kept is None else in_hundredths(found)
 
 
 def _rounded(kept: Figure) -> Figure:
@@ -153,6 +147,7 @@ def _rounded(kept: Figure) -> Figure:
     return Figure(share["value"], ends and ends["low"], ends and ends["high"])
 
 
-def _close_look(look: CloseLookFacts) -> dict[str, Any]:
+def _close_look(look: CloseLookFacts, release: Release) -> dict[str, Any]:
     """How well strong learners guess the target; what all columns would give is left out."""
-    return {key: value for key, value in look["target"].items() if key != "share"}
+    found = {key: value for key, value in look["target"].items() if key != "share"}
+    return found if release.kept is None else in_hundredths(found)

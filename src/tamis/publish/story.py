@@ -11,6 +11,7 @@ from tamis.errors import plural
 from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, Interval
 from tamis.publish.exposure_words import alike_words
 from tamis.publish.figures import in_100, in_whole_percent, percent
+from tamis.publish.left_out import in_hundredths
 from tamis.publish.summary import (
     Attacker,
     CandidateFacts,
@@ -38,8 +39,9 @@ def for_recipient(summary: Summary) -> Summary:
     the original but one (how much is kept, in whole percent), the reasons for each column (they
     may name others), what gives people away, class sizes before and the bins that they decide,
     private settings and notes; what is told of the sensitive column; and where the sensitive
-    column is not released, its name and the attackers, whose figures reveal how frequent its values are.
-    `table.features` still says how many columns there were. For synthetic rows, every figure
+    column is not released, its name and the attackers, whose figures reveal how frequent its values
+    are. `table.features` still says how many columns there were. Where rows are left out, figures
+    are in hundredths. For synthetic rows, every figure
     measured on people is gone, including the numbers of rows and columns of the original.
 
     Parameters
@@ -53,6 +55,8 @@ def for_recipient(summary: Summary) -> Summary:
     """
     if summary["budget"] is not None:
         summary = _without_people(summary)
+    if summary.get("left_out") is not None:
+        summary = in_hundredths(summary)
     columns = _columns(summary)
     sensitive_released = summary["table"]["sensitive"] in [c["name"] for c in columns]
     return {
