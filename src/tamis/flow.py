@@ -201,6 +201,8 @@ class Outcome:
     binary: Mapping[str, Cut] | None = None
     records: BinaryTable | None = None
     """The sparse records that `table` has some columns of; `None` where it has all."""
+    left_out: int = 0
+    """Columns of the original that were never compared, nor are among those records."""
 
     @cached_property
     def close_look(self) -> CloseLook:

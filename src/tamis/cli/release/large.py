@@ -1,8 +1,9 @@
-"""`tamis release` of a table that stays behind an engine."""
+"""`tamis release` of a table, or of sparse records, that stay behind an engine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,49 @@ def release_large(
         say("writing and verifying", 0, 1)
         publish_large(found, out, force=force, origin=_origin(source, name, options))
     _print(found, out, as_json)
+
+
+def release_pairs(
+    source: TableSource,
+    settings: Settings,
+    options: EngineOptions,
+    name: Asked,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find the columns to compare behind the engine, then release them as any records."""
+    from tamis.cli.release.outcome_words import print_outcome
+    from tamis.engine.choice import running
+    from tamis.flow import consider
+    from tamis.publish.bundle import publish
+    from tamis.publish.folder import refuse_existing
+    from tamis.scale.records import compared_records
+
+    refuse_existing(out, force)
+    if settings.epsilon is not None:
+        raise InputError("--epsilon draws rows in memory only; give --engine memory")
+    with running(options, name) as engine:
+        found = compared_records(
+            source.open_pairs(engine),
+            settings,
+            options.sample,
+            target=str(source.target),
+            sensitive=source.sensitive,
+            drop=source.drop,
+        )
+    watched, records = not (quiet or as_json), found.records
+    if watched:
+        console(stderr=True).print(found.words(), markup=False, soft_wrap=True)
+    if source.row_is_person:
+        records = replace(records, unit="people")
+    with progress(watched) as say:
+        outcome = replace(consider(records, settings, tell=say), left_out=found.left_out)
+        say("writing and verifying", 0, 1)
+        origin = _origin(source, name, options) | {"compared": found.to_dict()}
+        publish(outcome, out, force=force, origin=origin)
+    print_outcome(outcome, out, as_json)
 
 
 def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:
