@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import TableSource
 from tamis.cli.terminal import console, print_json, print_large, progress
-from tamis.errors import InputError, plural
+from tamis.errors import InputError, listed, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -116,6 +116,10 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
                 "report": str(out / "private" / "report.html"),
                 "release": release.name,
                 "features": list(release.features),
+                "forms": {
+                    name: {"level": form.level, "ladder": dict(form.ladder)}
+                    for name, form in release.forms.items()
+                },
                 "manifest": read_json(out / NAME),
             }
         )
@@ -128,6 +132,8 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
         f"{plural(len(release.features), 'column')} ({names}{more}) and {release.table.target}.",
         markup=False,
     )
+    if found.coarse:
+        say.print(f"In a coarser form: {listed(found.coarse)}.", markup=False)
     for promise, value in zip(found.promises, found.measured):
         if promise.columns:
             unit = found.large.shape.unit
