@@ -254,6 +254,8 @@ class Outcome:
     """The sparse records that `table` has some columns of; `None` where it has all."""
     population: InPopulation | None = None
     """What is known of the population that the table was drawn from."""
+    left_out: int = 0
+    """Columns of the original that were never compared, nor are among those records."""
 
     @cached_property
     def population_risk(self) -> PopulationRisk | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -62,3 +63,57 @@ def test_columns_without_values_and_infinite_numbers_are_refused(run, tmp_path):
         code, _, err = run("audit", str(tmp_path / "rows.parquet"), "--engine", "polars")
         assert code == 2
         assert words in err
+
+
+def test_a_long_table_is_released_behind_an_engine(run, tmp_path):
+    rng = np.random.default_rng(0)
+    ill = rng.random(600) < 0.4
+    ones = rng.random((600, 90)) < 0.05
+    ones[:, :5] = rng.random((600, 5)) < np.where(ill, 0.6, 0.2)[:, None]
+    who, item = np.nonzero(ones)
+    label = np.where(ill[who], "yes", "no")
+    pl.DataFrame({"who": who, "item": item, "ill": label}).write_parquet(tmp_path / "long.parquet")
+    out, how = tmp_path / "out", ["--long", "who,item", "--engine", "duckdb", "--sample", "300"]
+    quick = ["--methods", "containment", "--attackers", "nb", "--out", str(out)]
+    code, said, err = run("release", tmp_path / "long.parquet", *OPTIONS, *how, *quick)
+    assert code == 0, err
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert json.loads(said)["out"] == str(out)
+    assert manifest["file"]["rows"] == len(np.unique(who))
+    (promise,) = manifest["promises"]
+    assert promise["key"] == "containment_anonymity"
+    assert promise["measured"] >= 5
+    assert manifest["held_back"] == 90 - (len(manifest["columns"]) - 1)
+    assert run("verify", out, "--quiet")[0] == 0
+    code, _, err = run("release", "--again", out)
+    assert (code, "--again cannot" in err) == (2, True)
+    code, _, err = run("verify", out, "--engine", "polars")
+    assert (code, "--engine memory" in err) == (1, True)
+
+
+def test_a_written_ladder_is_used_behind_an_engine(run, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 90, 1500)
+    ill = np.where(age + 8 * rng.normal(size=1500) > 60, "yes", "no")
+    pl.DataFrame({"age": age, "ill": ill}).write_csv(tmp_path / "rows.csv")
+    (tmp_path / "how.toml").write_text("[ladders]\nage = { width = [10, 20] }\n")
+    out = tmp_path / "out"
+    code, _, err = run(
+        "release", tmp_path / "rows.csv", *OPTIONS, "--engine", "polars", "--sample", 1000,
+        "--config", tmp_path / "how.toml", "--methods", "coarsen", "--k", 60, "--out", out,
+        "--write", "parquet", "--row-is-person", "--attackers", "nb", "--sensitive", "ill",
+    )  # fmt: skip
+    assert code == 0, err
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["columns"][0]["coarser"]["width"] in (10, 20)
+    rows = pl.read_parquet(out / "release.parquet")
+    assert rows.columns == ["age", "age_lower", "age_upper", "ill"]
+    assert min(rows["age"].value_counts()["count"]) == manifest["promises"][0]["measured"] >= 60
+    for engine in ("memory", "duckdb", "polars"):
+        code, said, err = run("verify", out, "--engine", engine, "--json")
+        assert code == 0, err
+        assert "exposure" in json.loads(said)["checks"]
+    monkeypatch.setattr("tamis.engine.choice.free_memory", lambda: 1000)
+    code, said, err = run("verify", out)
+    assert code == 0, err
+    assert "engine: duckdb, since release.parquet would take" in err  # polars wrote it

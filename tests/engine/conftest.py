@@ -1,4 +1,4 @@
-"""Engines to ask the same question of; Spark takes minutes, so it must be asked for."""
+"""Engines to ask the same question of; for Spark see also `test_spark.py`, its short form."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,10 +12,10 @@ import pytest
 from tamis.coarsen.ladder import Ladder
 from tamis.publish.coarse_columns import stated
 from tamis.release import Coarsening
-from tamis.scale.coarse import coarse_column, coarsened
+from tamis.scale.coarse import coarse_column, with_coarse_columns
 
 DAYS = [date(2020, 1, 30) + timedelta(days=7 * i) for i in range(40)]
-COLUMNS = {
+COLUMNS: dict[str, tuple[pl.Series, dict[str, Any], int]] = {
     "age": (pl.Series([*range(18, 57), None]), {"cuts": [[30.5, 40.5], [40.5]]}, 1),
     "dose": (pl.Series([0.1 * i for i in range(39)] + [float("nan")]), {"width": [1], "top": 3}, 1),
     "job": (
@@ -40,7 +41,9 @@ def rows() -> pl.DataFrame:
 def test_labels_are_those_of_memory(engine, behind, rows):
     large = behind(engine, rows, drop=("who",))
     forms = {name: Coarsening(how, level) for name, (_, how, level) in COLUMNS.items()}
-    made = coarsened(large, [coarse_column(large, name, forms[name], 2) for name in forms])
+    made = with_coarse_columns(
+        large, [coarse_column(large, name, forms[name], 2) for name in forms]
+    )
     found = engine.small(made.frame.select(*large.columns([*forms, "who"])))
     assert made.shape.frame.schema["age"] == pl.String
     for name, column in zip(forms, found.columns):

@@ -22,7 +22,7 @@ def small(rows: int = 60, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "age": rng.integers(20, 50, rows),
-            "job": rng.choice(["cook", "judge", "bard", None], rows).tolist(),
+            "job": [["cook", "judge", "bard", None][i] for i in rng.integers(0, 4, rows)],
             "dose": rng.integers(0, 9, rows),
             "who": rng.integers(0, rows // 2, rows),
             "ill": rng.choice(["yes", "no"], rows),
@@ -115,7 +115,7 @@ def test_one_more_person_of_a_rare_age_is_never_released_alone(engine, behind):
         form = found.coarse["age"]
         released_ages = form.ladder.apply(released_ages, form.form.level)
     if "age" in found.columns:
-        assert released_ages.value_counts()["count"].min() >= 60
+        assert min(released_ages.value_counts()["count"].to_list()) >= 60
     assert found.measured[0] >= 60
 
 

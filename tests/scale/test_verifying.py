@@ -29,7 +29,9 @@ def visits(rows: int = 400) -> Table:
     frame = pl.DataFrame(
         {
             "who": rng.integers(0, rows // 2, rows),
-            "=age": np.where(rng.random(rows) < 0.1, None, age * 10).tolist(),
+            "=age": [
+                None if gone else 10 * a for gone, a in zip(rng.random(rows) < 0.1, age.tolist())
+            ],
             "place": rng.choice(["p", "'q", "-r", ""], rows),
             "ill": np.where(age + rng.normal(size=rows) > 2, "yes", "no"),
         }

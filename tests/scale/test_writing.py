@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -15,7 +20,8 @@ from tamis.engine.sources import open_large
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings
 from tamis.publish.verify import verify
-from tamis.scale.search import consider_large
+from tamis.scale import writing
+from tamis.scale.search import LargeOutcome, consider_large
 from tamis.scale.writing import publish_large
 
 
@@ -37,7 +43,12 @@ def visits(rows: int = 3000, seed: int = 0) -> pl.DataFrame:
 
 
 SETTINGS = Settings(k=5, methods={"breach": {}}, attackers=("nb",), format="csv")
-ROLES = {"target": "ill", "sensitive": "hiv", "quasi": ("age", "place"), "drop": ("who",)}
+ROLES: dict[str, Any] = {
+    "target": "ill",
+    "sensitive": "hiv",
+    "quasi": ("age", "place"),
+    "drop": ("who",),
+}
 PEOPLE = {**ROLES, "drop": (), "identifier": ("who",)}
 
 
@@ -105,8 +116,6 @@ def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):
 
 
 def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
-    from tamis.scale import writing
-
     whole = writing._shaped
 
     def short(found, shape, batches):
@@ -116,3 +125,53 @@ def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
     with pytest.raises(CannotMeet, match="2999 rows, but the manifest says 3000"):
         released(visits(), tmp_path / "a", Polars)
     assert not (tmp_path / "a" / "out").exists()
+
+
+def out_of_memory(engine):
+    raise duckdb.OutOfMemoryException("could not allocate, cell 'secret-cell'")
+
+
+def out_of_disk(engine):
+    raise OSError(errno.ENOSPC, "No space left on device", "secret-cell")
+
+
+def session_lost(engine):
+    engine.close()
+    engine.small(engine.open(next(engine.scratch.glob("*.parquet"))))
+
+
+@pytest.fixture(scope="module")
+def considered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, LargeOutcome]]:
+    """What was chosen of a table, before anything is written."""
+    folder = tmp_path_factory.mktemp("faults")
+    visits(800).write_parquet(folder / "rows.parquet")
+    (folder / "scratch").mkdir()
+    engine = DuckDB(folder / "scratch")
+    large = open_large(engine, str(folder / "rows.parquet"), **ROLES)
+    yield folder, consider_large(large, SETTINGS, 600)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (out_of_memory, "duckdb ran out of memory"),
+        (out_of_disk, "the disk is full"),
+        (session_lost, "duckdb stopped before the end"),  # the last, since it takes the engine
+    ],
+)
+def test_a_fault_while_rows_are_written_leaves_nothing(considered, monkeypatch, fault, words):
+    folder, found = considered
+    whole, engine = writing._shaped, found.large.engine
+
+    def stopping(*given):
+        yield next(whole(*given)).head(10)
+        fault(engine)
+
+    monkeypatch.setattr(writing, "_shaped", stopping)
+    before = sorted(folder.iterdir())
+    with pytest.raises(CannotMeet, match=words) as caught, engine.trouble():
+        publish_large(found, folder / "out")
+    assert re.search("nothing was (published|left behind)", str(caught.value))
+    assert "secret-cell" not in str(caught.value)
+    assert sorted(folder.iterdir()) == before

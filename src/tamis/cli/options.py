@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tamis.engine.backend import Engine
     from tamis.engine.choice import Asked, EngineOptions
     from tamis.engine.door import LargeTable
+    from tamis.engine.pairs import Pairs
     from tamis.read.schema import Schema
     from tamis.table import Table
 
@@ -143,8 +144,8 @@ class TableSource:
 
         if self.sparse:
             raise InputError(
-                "sparse 0/1 records are read into memory; leave --engine out, or pass "
-                "--engine memory"
+                "sparse 0/1 records are read into memory, except by tamis release of a --long "
+                "table; leave --engine out, or pass --engine memory"
             )
         large = open_large(
             engine,
@@ -165,6 +166,27 @@ class TableSource:
         large = labelled_large(large) if self.drop_unlabelled else large
         check_large(large)
         return large
+
+    def open_pairs(self, engine: Engine) -> Pairs:
+        """The long table of the named file behind an engine, its pairs not loaded."""
+        from tamis.engine.sources import open_pairs
+
+        self._refuse_roles_of_tables()
+        self._refuse_person()
+        if len(self.long) != 2:
+            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        if self.target is None:
+            raise InputError("a release needs a target; name the column with --target")
+        return open_pairs(
+            engine,
+            self.table,
+            *self.long,
+            self.target,
+            labels=self.labels,
+            format=self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
 
     def read_said(self) -> Table:
         """The table, refused where the role of a column that could identify people is not given."""
@@ -187,12 +209,7 @@ class TableSource:
 
     def read_records(self) -> BinaryTable:
         """Sparse 0/1 records; one feature may be sensitive, and some may be left out."""
-        for name in ("quasi", "identifier", "feature"):
-            if getattr(self, name):
-                raise InputError(
-                    f"--{name} is for tables; of sparse records every feature may be known to "
-                    "attackers, and --drop or --sensitive say which are not released"
-                )
+        self._refuse_roles_of_tables()
         records = self.read_binary().without(self.drop)
         if self.sensitive in (None, records.target):
             return records
@@ -229,6 +246,14 @@ class TableSource:
             drop_unlabelled=self.drop_unlabelled,
         )
         return replace(records, unit="people" if self.row_is_person else "rows")
+
+    def _refuse_roles_of_tables(self) -> None:
+        for name in ("quasi", "identifier", "feature"):
+            if getattr(self, name):
+                raise InputError(
+                    f"--{name} is for tables; of sparse records every feature may be known to "
+                    "attackers, and --drop or --sensitive say which are not released"
+                )
 
     def _refuse_person(self) -> None:
         if self.person:
@@ -382,12 +407,19 @@ def _with_engine(command: Command) -> Command:
     return gathered
 
 
-def named_engine(source: TableSource, options: EngineOptions, silent: bool) -> Asked:
-    """The engine to use, said in one line where it was not asked for."""
+def named_engine(
+    source: TableSource, options: EngineOptions, silent: bool, *, long: bool = False
+) -> Asked:
+    """The engine to use, said in one line where it was not asked for.
+
+    Sparse records stay in memory unless an engine was asked for, or `long` ones can be large.
+    """
     from tamis.engine.choice import chosen_engine
 
-    asked: Asked = "memory" if options.engine == "auto" and source.sparse else options.engine
-    name, why = chosen_engine(source.table, asked)
+    large = long and bool(source.long)
+    in_memory = options.engine == "auto" and source.sparse and not large
+    asked: Asked = "memory" if in_memory else options.engine
+    name, why = chosen_engine(source.table, asked, long=large)
     if name == "memory" and source.table.startswith(ELSEWHERE):
         raise InputError("a table in a database needs an engine; pass --engine duckdb or spark")
     if why and not silent:

@@ -20,6 +20,8 @@ Asked = Literal["auto", "memory", "polars", "duckdb", "spark"]
 
 BYTES_A_CELL = 33
 """What a cell of a table takes in memory while it is measured."""
+BYTES_A_PAIR = 80
+"""What a pair of sparse records takes."""
 TEXT_A_CELL = 8
 """About how many bytes of a text file make one cell."""
 MEMORY = "4GB"
@@ -63,10 +65,11 @@ def bytes_of(text: str) -> int:
     return size
 
 
-def chosen_engine(source: str, asked: Asked = "auto") -> tuple[Asked, str]:
+def chosen_engine(source: str, asked: Asked = "auto", *, long: bool = False) -> tuple[Asked, str]:
     """The engine for a source, and a line that says why if it was not asked for.
 
-    Auto takes memory, except for a table that would fill more than half of what is free.
+    Auto takes memory, except for a table that would fill more than half of what is free. The rows
+    of a `long` one are pairs.
     """
     if asked != "auto":
         return asked, ""
@@ -74,33 +77,35 @@ def chosen_engine(source: str, asked: Asked = "auto") -> tuple[Asked, str]:
         return "duckdb", "engine: duckdb, since the table is in a database"
     if source.startswith("spark::"):
         return "spark", "engine: spark, since the table is in its catalogue"
-    needed, free = estimated_bytes(source), free_memory()
+    needed, free = estimated_bytes(source, long=long), free_memory()
     if free is None or needed <= free / 2:
         return "memory", ""
     words = f"about {needed / 1e9:.1f} GB in memory, where {free / 1e9:.1f} GB are free"
     return "duckdb", f"engine: duckdb, since the table would take {words}"
 
 
-def estimated_bytes(source: str) -> int:
+def estimated_bytes(source: str, *, long: bool = False) -> int:
     """The memory that measuring a table would take, from its size or its metadata."""
     path = Path(source.partition("::")[0])
     if not path.is_file():
         return 0
     size = path.stat().st_size
     if path.suffix in (".parquet", ".pq"):
-        return _parquet_cells(path) * BYTES_A_CELL
+        rows, columns = _parquet_shape(path)
+        return rows * (BYTES_A_PAIR if long else columns * BYTES_A_CELL)
     packed = 5 if path.suffix in (".gz", ".duckdb") else 1
-    return size * packed // TEXT_A_CELL * BYTES_A_CELL
+    cells = size * packed // TEXT_A_CELL
+    return cells // 2 * BYTES_A_PAIR if long else cells * BYTES_A_CELL
 
 
-def _parquet_cells(path: Path) -> int:
+def _parquet_shape(path: Path) -> tuple[int, int]:
     import polars as pl
 
     try:
         rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-        return int(rows) * len(pl.read_parquet_schema(path))
+        return int(rows), len(pl.read_parquet_schema(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return 0  # reading it will say what is wrong
+        return 0, 0  # reading it will say what is wrong
 
 
 def free_memory() -> int | None:

@@ -15,8 +15,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import count_cells, count_rows
+from tamis.engine.backend import MOST_ROWS, Engine, Frame
+from tamis.engine.cells import ROWS, count_cells, count_rows
 from tamis.engine.sampling import HASH, content_text, hash_below, salt_of
 from tamis.errors import InputError
 
@@ -88,13 +88,20 @@ def feature_totals(records: Pairs) -> pl.DataFrame:
     return records.engine.small(count_cells(joined, [FEATURE, LABEL])).sort(FEATURE, LABEL)
 
 
-def patterns(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
+def common_features(records: Pairs, k: int) -> pl.DataFrame:
+    """The features that k entities or more have: columns `feature` and `n`, by feature."""
+    counted = count_cells(records.pairs, [FEATURE])
+    return records.engine.small(counted.filter(nw.col(ROWS) >= k)).sort(FEATURE)
+
+
+def patterns(records: Pairs, chosen: Sequence[Any], most: int = MOST_ROWS) -> pl.DataFrame:
     """Which of some features entities have together: columns `pattern`, `label` and `n`.
 
-    Bit i of a pattern stands for the i-th feature; entities with none of them have pattern 0.
+    Bit i of a pattern stands for the i-th feature; entities with none of them have pattern 0. More
+    than `most` patterns are refused.
     """
     found = count_cells(_with_pattern(records, chosen), [PATTERN, LABEL])
-    return records.engine.small(found).sort(PATTERN, LABEL)
+    return records.engine.small(found, most).sort(PATTERN, LABEL)
 
 
 def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
@@ -112,14 +119,19 @@ def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
     return records.engine.small(found).sort(FEATURE, PATTERN, LABEL)
 
 
-def sample_pairs(records: Pairs, share: float, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs and labels of a share of the entities, drawn by a salted hash."""
+def sample_pairs(
+    records: Pairs, share: float, seed: int, most: int = MOST_ROWS
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs and labels of a share of the entities, drawn by a salted hash.
+
+    More than `most` pairs are refused.
+    """
     keyed = records.labels.with_columns(content_text(records.labels, [ENTITY]).alias("key"))
     hashed = records.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
     drawn = records.engine.hold(hashed.filter(hash_below(share)).select(ENTITY, LABEL, HASH))
     pairs = records.pairs.join(drawn.select(ENTITY), on=ENTITY, how="semi")
     labels = records.engine.small(drawn).sort(HASH).select(ENTITY, LABEL)
-    return records.engine.small(pairs).sort(ENTITY, FEATURE), labels
+    return records.engine.small(pairs, most).sort(ENTITY, FEATURE), labels
 
 
 def _with_pattern(records: Pairs, chosen: Sequence[Any]) -> Frame:

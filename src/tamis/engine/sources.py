@@ -7,10 +7,13 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 
 from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of
+from tamis.engine.cells import count_cells
 from tamis.engine.door import LargeTable, large_table, refuse_nested
+from tamis.engine.pairs import ENTITY, FEATURE, LABEL, Pairs, hold_pairs
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, roles_of
 from tamis.read.delimited import delimited_chunks
@@ -63,6 +66,68 @@ def open_large(
     _check_names(columns, said, rules)
     shape = Table(pl.DataFrame(schema=_read_as(columns)), said)
     return large_table(engine, engine.open(path), columns, shape)
+
+
+def open_pairs(
+    engine: Engine,
+    source: str,
+    entity: str,
+    feature: str,
+    target: str,
+    *,
+    labels: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+) -> Pairs:
+    """Sparse 0/1 records of any number behind an engine, from a long table.
+
+    Parameters
+    ----------
+    engine : Engine
+    source : str
+        A file with a row for each feature that an entity has.
+    entity, feature : str
+        Its two columns.
+    target : str
+        The label: a column of `labels`, or of the long table with one value an entity; a row
+        without feature then says that there is such an entity.
+    labels : str, optional
+        A file with the label of every entity.
+    format, encoding, separator
+        As in `tamis.read_table`.
+    """
+    how = (encoding, separator)
+    if labels is not None:
+        pairs = _texts(engine, source, {ENTITY: entity, FEATURE: feature}, format, *how)
+        known = _texts(engine, labels, {ENTITY: entity, LABEL: target}, None, *how)
+        return hold_pairs(engine, pairs, known)
+    names = {ENTITY: entity, FEATURE: feature, LABEL: target}
+    rows = _texts(engine, source, names, format, *how)
+    known = count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL)
+    pairs = rows.filter(~nw.col(FEATURE).is_null()).select(ENTITY, FEATURE)
+    return hold_pairs(engine, pairs, known)
+
+
+def _texts(
+    engine: Engine,
+    source: str,
+    names: Mapping[str, str],
+    format: str | None,
+    encoding: str,
+    separator: str | None,
+) -> Frame:
+    """Some columns of a source as texts, by other names."""
+    wanted = tuple(names.values())
+    roles = Roles(identifiers=wanted)  # such columns get no other type
+    path = _parquet(engine, source, format, encoding, separator, [], {}, roles)
+    place = {name: f"c{i}" for i, name in enumerate(_schema_of(path))}
+    if unknown := [name for name in wanted if name not in place]:
+        raise InputError(
+            f"no column {listed(unknown)} in {source}; its columns are {listed(place, most=30)}"
+        )
+    frame = engine.open(path)
+    return frame.select(nw.col(place[c]).cast(nw.String).alias(new) for new, c in names.items())
 
 
 def _schema_of(path: Path) -> pl.Schema:
@@ -128,7 +193,7 @@ def _parquet(
     roles: Roles,
 ) -> Path:
     """A parquet file with the rows of a source: itself, or one in the scratch folder."""
-    kept = engine.scratch / "source.parquet"
+    kept = engine.new_path()
     untouched = (*roles.identifiers, *roles.dropped)
     if source.startswith(POSTGRES):
         numbers: dict[str, str] = {}
@@ -162,6 +227,10 @@ def _parquet(
     return _typed_again(kept, markers, declared, untouched)
 
 
+def _beside(path: Path, what: str) -> Path:
+    return path.with_name(f"{path.stem}-{what}.parquet")
+
+
 def _check_parquet(path: Path, source: str) -> None:
     try:
         pl.read_parquet_schema(path)
@@ -186,7 +255,7 @@ def _without_nan(path: Path) -> Path:
     any_nan = rows.select(pl.any_horizontal(pl.col(c).is_nan().any() for c in floats))
     if not any_nan.collect(engine="streaming").item():
         return path
-    again = path.with_name("without_nan.parquet")
+    again = _beside(path, "without_nan")
     plain = rows.with_columns(pl.col(c).fill_nan(None) for c in floats)
     plain.rename({c: name for name, c in names.items()}).sink_parquet(again, statistics=False)
     return again
@@ -200,7 +269,7 @@ def _typed_text(
     untouched: Collection[str],
 ) -> Path:
     """Rows of text typed by the one rule: seen once to find the types, then written in them."""
-    text = path.with_name("text.parquet")
+    text = _beside(path, "text")
     rules: dict[str, ColumnRule] = {}
 
     def seen() -> Iterator[pl.DataFrame]:
@@ -233,7 +302,7 @@ def _typed_again(
         for name, rule in wanted.items():
             rule.see(without_markers(chunk, markers).get_column(name).alias(""))
     dtypes = {name: rule.dtype() for name, rule in wanted.items()}
-    again = path.with_name("typed.parquet")
+    again = _beside(path, "typed")
     parts = (without_markers(chunk, markers) for chunk in _cast(path, wanted, dtypes))
     _write_parts(parts, again)
     return again

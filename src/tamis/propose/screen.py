@@ -44,7 +44,7 @@ def most_columns(rows: int) -> int:
 
 
 def screened(
-    records: BinaryTable, split: HoldOut, k: int, random_state: int = 0
+    records: BinaryTable, split: HoldOut, k: int, random_state: int = 0, most: int | None = None
 ) -> tuple[int, ...]:
     """The columns to compare, ascending; all of them where they are few.
 
@@ -57,6 +57,8 @@ def screened(
     k : int
         Columns that fewer rows have are left out: no release could have them.
     random_state : int
+    most : int, optional
+        How many columns to compare at most; by default as many as `most_columns` allows.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def screened(
     >>> len(chosen) <= 300, 500 in chosen
     (True, True)
     """
-    most = most_columns(records.rows)
+    most = most_columns(records.rows) if most is None else most
     width = len(records.features)
     if width <= most:
         return tuple(range(width))

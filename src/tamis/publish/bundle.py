@@ -261,7 +261,7 @@ def held_back(outcome: Outcome) -> int:
 
     whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
     beyond = outcome.decision.scorecard.baseline.release.beyond
-    return len(whole) + beyond - len(sources(outcome)) - 1
+    return len(whole) + beyond + outcome.left_out - len(sources(outcome)) - 1
 
 
 def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:

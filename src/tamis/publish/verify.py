@@ -106,7 +106,7 @@ def verify_by(folder: Path, look: Look) -> Verified:
     if not folder.is_dir():
         raise InputError(f"no folder {folder} to verify")
     content = read_json(folder / NAME)
-    checks = [checked("manifest", lambda: _wrong_shape(content))]
+    checks = [look_at("manifest", lambda: _wrong_shape(content))]
     if checks[0].holds:
         checks += _all_checks(folder, content, look)
     failed = [check for check in checks if not check.holds]
@@ -122,14 +122,14 @@ Look = Callable[[Path, dict[str, Any]], Iterator[Check]]
 
 
 def _all_checks(folder: Path, content: dict[str, Any], look: Look) -> Iterator[Check]:
-    files = checked("files", lambda: _strange_files(folder, content))
-    hashes = checked("hash", lambda: _wrong_hashes(folder, content))
+    files = look_at("files", lambda: _strange_files(folder, content))
+    hashes = look_at("hash", lambda: _wrong_hashes(folder, content))
     yield from (files, hashes)
     if not (files.holds and hashes.holds):  # what somebody else put there is not read
         return
     yield from look(folder, content)
     if is_folder(folder / PRIVATE):
-        yield checked("private", lambda: _wrong_private(folder, content))
+        yield look_at("private", lambda: _wrong_private(folder, content))
 
 
 def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
@@ -139,23 +139,23 @@ def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
-    schema = checked("schema", lambda: _wrong_columns(raw, path, content))
+    schema = look_at("schema", lambda: _wrong_columns(raw, path, content))
     yield schema
     if not schema.holds:
         return
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
-        yield checked(str(entry["key"]), partial(_wrong_promise, frame, entry))
-    yield checked("ladders", lambda: wrong_ladders(frame, content))
-    yield checked("people", lambda: wrong_people(folder, frame, content))
-    yield checked("suppressed", lambda: wrong_left_out(folder, frame.height, content))
-    yield checked("diversity", lambda: wrong_secret_groups(folder, frame, content))
-    yield checked("exposure", lambda: _wrong_exposure(folder, frame, content))
-    yield checked("budget", lambda: _wrong_budget(frame, content))
-    yield checked("identifiers", lambda: _identifiers(folder, frame, content))
+        yield look_at(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield look_at("ladders", lambda: wrong_ladders(frame, content))
+    yield look_at("people", lambda: wrong_people(folder, frame, content))
+    yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
+    yield look_at("diversity", lambda: wrong_secret_groups(folder, frame, content))
+    yield look_at("exposure", lambda: _wrong_exposure(folder, frame, content))
+    yield look_at("budget", lambda: _wrong_budget(frame, content))
+    yield look_at("identifiers", lambda: _identifiers(folder, frame, content))
 
 
-def checked(name: str, look: Callable[[], str]) -> Check:
+def look_at(name: str, look: Callable[[], str]) -> Check:
     """A check; a manifest that is malformed in an unforeseen way fails it too."""
     try:
         return Check(name, look())

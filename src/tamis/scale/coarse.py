@@ -150,7 +150,7 @@ def with_labels(frame: Frame, column: str, coarse: CoarseColumn) -> Frame:
     return joined.drop(column).rename({LABEL: column}).select(*names)
 
 
-def coarsened(large: LargeTable, columns: Iterable[CoarseColumn]) -> LargeTable:
+def with_coarse_columns(large: LargeTable, columns: Iterable[CoarseColumn]) -> LargeTable:
     """A large table with some columns in coarser forms, which are texts."""
     frame, schema = large.frame, dict(large.shape.frame.schema)
     for coarse in columns:

@@ -21,7 +21,7 @@ from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.release import Coarsening, Promise, Release
-from tamis.scale.coarse import CoarseColumn, coarse_column, coarsened, with_labels
+from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
 from tamis.scale.exposed import smallest
 from tamis.table import Table
 
@@ -214,7 +214,7 @@ def _settled(best: SampledOutcome, sample: Sample, crowds: Crowds) -> LargeOutco
     release = best.decision.chosen.release
     promises = (crowds.promise(release),)
     coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
-    large = coarsened(crowds.large, coarse.values())
+    large = with_coarse_columns(crowds.large, coarse.values())
     measured = tuple(crowds.reached(release) for _ in promises)
     return LargeOutcome(large, sample, best, best.k_of_sample, promises, measured, coarse)
 

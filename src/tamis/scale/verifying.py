@@ -30,7 +30,7 @@ from tamis.publish.verify import (
     BOUNDS,
     Check,
     Verified,
-    checked,
+    look_at,
     number_columns,
     verify_by,
     wrong_identifiers,
@@ -78,16 +78,16 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
         yield Check("schema", f"{reason}; pass --engine memory")
         return
     written = _WrittenFile(engine, folder, content)
-    schema = checked("schema", written.wrong)
+    schema = look_at("schema", written.wrong)
     yield schema
     if not schema.holds:
         return
     rows = written.rows()
     for entry in content["promises"]:
-        yield checked(str(entry["key"]), partial(_wrong_promise, rows, entry))
-    yield checked("people", lambda: _wrong_people(rows, folder, content))
-    yield checked("exposure", lambda: _wrong_exposure(rows, content))
-    yield checked("identifiers", lambda: _wrong_identifiers(rows, folder, content))
+        yield look_at(str(entry["key"]), partial(_wrong_promise, rows, entry))
+    yield look_at("people", lambda: _wrong_people(rows, folder, content))
+    yield look_at("exposure", lambda: _wrong_exposure(rows, content))
+    yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content))
 
 
 def _needs_memory(content: dict[str, Any]) -> str:

@@ -255,9 +255,9 @@ def release(
     settings = _settings(options, public)
     if settings.epsilon is None and limits != Limits(None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
-    name = named_engine(source, engine, quiet or as_json)
+    name = named_engine(source, engine, quiet or as_json, long=True)
     if name != "memory":
-        from tamis.cli.release.large import release_large
+        from tamis.cli.release.large import release_large, release_pairs
 
         if only_front or out is None:
             raise InputError("--choose front needs the table in memory; give --engine memory")
@@ -267,6 +267,9 @@ def release(
             raise InputError(
                 "--max-population-risk needs the table in memory; give --engine memory"
             )
+        if source.long:
+            release_pairs(source, settings, engine, name, Path(out), force, as_json, quiet)
+            return
         release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
         return
     known = Public.of(settings.proposing.get("dp", {}))

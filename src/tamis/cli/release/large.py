@@ -1,14 +1,15 @@
-"""`tamis release` of a table that stays behind an engine."""
+"""`tamis release` of a table, or of sparse records, that stay behind an engine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import TableSource
 from tamis.cli.terminal import console, print_json, print_large, progress
-from tamis.errors import InputError, plural
+from tamis.errors import InputError, listed, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -49,6 +50,49 @@ def release_large(
     _print(found, out, as_json)
 
 
+def release_pairs(
+    source: TableSource,
+    settings: Settings,
+    options: EngineOptions,
+    name: Asked,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find the columns to compare behind the engine, then release them as any records."""
+    from tamis.cli.release.outcome_words import print_outcome
+    from tamis.engine.choice import running
+    from tamis.flow import consider
+    from tamis.publish.bundle import publish
+    from tamis.publish.folder import refuse_existing
+    from tamis.scale.records import compared_records
+
+    refuse_existing(out, force)
+    if settings.epsilon is not None:
+        raise InputError("--epsilon draws rows in memory only; give --engine memory")
+    with running(options, name) as engine:
+        found = compared_records(
+            source.open_pairs(engine),
+            settings,
+            options.sample,
+            target=str(source.target),
+            sensitive=source.sensitive,
+            drop=source.drop,
+        )
+    watched, records = not (quiet or as_json), found.records
+    if watched:
+        console(stderr=True).print(found.words(), markup=False, soft_wrap=True)
+    if source.row_is_person:
+        records = replace(records, unit="people")
+    with progress(watched) as say:
+        outcome = replace(consider(records, settings, tell=say), left_out=found.left_out)
+        say("writing and verifying", 0, 1)
+        origin = _origin(source, name, options) | {"compared": found.to_dict()}
+        publish(outcome, out, force=force, origin=origin)
+    print_outcome(outcome, out, as_json)
+
+
 def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:
     """What the table was; an address with a password is not kept."""
     shown = source.table.rpartition("@")[2] if "://" in source.table else source.table
@@ -72,6 +116,10 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
                 "report": str(out / "private" / "report.html"),
                 "release": release.name,
                 "features": list(release.features),
+                "forms": {
+                    name: {"level": form.level, "ladder": dict(form.ladder)}
+                    for name, form in release.forms.items()
+                },
                 "manifest": read_json(out / NAME),
             }
         )
@@ -84,6 +132,8 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
         f"{plural(len(release.features), 'column')} ({names}{more}) and {release.table.target}.",
         markup=False,
     )
+    if found.coarse:
+        say.print(f"In a coarser form: {listed(found.coarse)}.", markup=False)
     for promise, value in zip(found.promises, found.measured):
         if promise.columns:
             unit = found.large.shape.unit

@@ -1,0 +1,159 @@
+"""Sparse records beyond memory: an engine finds the columns worth comparing, for all rows.
+
+Which columns these are is learnt from a sample of the entities; that k entities or more have each
+of them, and what every entity has of them, is counted on all. The columns are few enough for
+memory, where the rest of the job is done as with any records: no count is of a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tamis.binary.records import BinaryTable, from_matrix
+from tamis.engine.cells import ROWS, count_distinct
+from tamis.engine.pairs import (
+    ENTITY,
+    FEATURE,
+    LABEL,
+    MOST_CHOSEN,
+    PATTERN,
+    Pairs,
+    class_totals,
+    common_features,
+    patterns,
+    sample_pairs,
+)
+from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.flow import Settings
+from tamis.learn.holdout import HoldOut
+from tamis.propose.screen import most_columns, screened
+from tamis.read.sparse import long_table
+
+MOST_PAIRS = 50_000_000
+"""The most pairs that a sample may have."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRecords:
+    """The columns of large records that are worth comparing.
+
+    Parameters
+    ----------
+    records : BinaryTable
+        All entities, and the columns that are compared.
+    features : int
+        How many features there are in all.
+    sampled : int
+        The entities that the columns were found on.
+    """
+
+    records: BinaryTable
+    features: int
+    sampled: int
+
+    def words(self) -> str:
+        """What was found, in one line."""
+        some = f"{len(self.records.features):,} of {self.features:,} features"
+        return (
+            f"read {plural(self.records.rows, 'row')}; {some} are compared, found on "
+            f"{plural(self.sampled, 'sampled row')}; what is kept and told are shares of what "
+            "these give"
+        )
+
+    @property
+    def left_out(self) -> int:
+        """How many features are not compared, nor sensitive."""
+        return self.features - len(self.records.features) - (self.records.sensitive is not None)
+
+    def to_dict(self) -> dict[str, int]:
+        """The figures for the private recipe."""
+        compared = len(self.records.features)
+        return {"compared": compared, "features": self.features, "sampled": self.sampled}
+
+
+def compared_records(
+    pairs: Pairs,
+    settings: Settings,
+    rows: int,
+    *,
+    target: str,
+    sensitive: str | None = None,
+    drop: Collection[str] = (),
+) -> ComparedRecords:
+    """Find the columns to compare on a sample, and take them of all entities.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    settings : Settings
+    rows : int
+        About how many entities to sample.
+    target : str
+        The name of the label.
+    sensitive : str, optional
+        A feature that must stay hard to guess, and is never released.
+    drop : collection of str
+        Features to leave out.
+
+    Returns
+    -------
+    ComparedRecords
+        `CannotMeet` where no feature is common enough.
+    """
+    everybody = int(class_totals(pairs)[ROWS].sum())
+    gone = set(drop)
+    common = [name for name in common_features(pairs, settings.k)[FEATURE] if name not in gone]
+    secret = [] if sensitive in (None, target) else [str(sensitive)]
+    if lacking := [name for name in secret if name not in common]:
+        raise InputError(f"fewer than {settings.k} entities have the sensitive {listed(lacking)}")
+    if len(common) == len(secret):
+        raise CannotMeet(
+            f"no feature is one that {settings.k} entities have; ask for a smaller --k"
+        )
+    sample = _sample(pairs, settings, min(1.0, rows / everybody), target)
+    chosen = _chosen(sample, common, secret, settings, everybody)
+    table = _of_all(pairs, [*chosen, *secret], target, everybody)
+    if secret:
+        table = table.with_sensitive(secret[0])
+    every = count_distinct(pairs.engine, pairs.pairs, [FEATURE])
+    return ComparedRecords(table, every, sample.rows)
+
+
+def _sample(pairs: Pairs, settings: Settings, share: float, target: str) -> BinaryTable:
+    some, labels = sample_pairs(pairs, share, settings.seed, MOST_PAIRS)
+    if labels[LABEL].n_unique() < 2:
+        raise InputError("the label has only one value in the sample, so there is nothing to learn")
+    return long_table(some, ENTITY, FEATURE, labels.rename({LABEL: target}), target)
+
+
+def _chosen(
+    sample: BinaryTable,
+    common: Collection[str],
+    secret: list[str],
+    settings: Settings,
+    everybody: int,
+) -> list[str]:
+    """The names of the columns to compare; those that too few of all have are left out first."""
+    known = set(common)
+    places = [i for i, name in enumerate(sample.features) if name in known]
+    records = sample.select(places)
+    if secret and secret[0] in records.features:
+        records = records.with_sensitive(secret[0])
+    assert records.labels is not None
+    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
+    k = max(2, -(-settings.k * sample.rows // everybody))
+    most = min(most_columns(everybody), MOST_CHOSEN - len(secret))
+    return [records.features[c] for c in screened(records, split, k, settings.seed, most)]
+
+
+def _of_all(pairs: Pairs, chosen: list[str], target: str, everybody: int) -> BinaryTable:
+    """What every entity has of some features; the order of the rows tells nothing."""
+    found = patterns(pairs, chosen, everybody)
+    kinds = np.repeat(found[PATTERN].to_numpy(), found[ROWS].to_numpy())
+    bits = [((kinds >> i) & 1).astype(np.uint8) for i in range(len(chosen))]
+    labels = found.select(pl.col(LABEL).repeat_by(ROWS).explode())[LABEL]
+    return from_matrix(np.column_stack(bits), chosen, labels.to_list(), target)
