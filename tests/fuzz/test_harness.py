@@ -28,7 +28,7 @@ QUICK = [name for name, door in DOORS.items() if door.file[0] in "tbl"]
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_path):
+def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_path, capfd):
     door, rng = DOORS[name], Random(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -37,6 +37,7 @@ def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_pa
         door.read(door_path)
     for _ in range(8):
         assert damaged.wrong(door, mutated(door.intact(), rng), tmp_path) == ""
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
