@@ -93,6 +93,10 @@ def test_containment_is_counted_by_its_definition():
     known = pd.DataFrame({"a": ["1", "1", "0"], "b": ["1", "0", "0"]})
     assert claims._least("containment_anonymity", known, range(3)) == 1
     assert claims._least("containment_anonymity", known[["a"]], range(3)) == 2
+    assert claims._least("containment_anonymity", known, range(3), absences=1) == 1
+    alone = pd.DataFrame({"a": ["1", "1", "0"], "b": ["0", "0", "0"]})
+    assert claims._least("containment_anonymity", alone, range(3)) == 2
+    assert claims._least("containment_anonymity", alone, range(3), absences=1) == 1
 
 
 def test_the_least_epsilon_is_found_and_not_overstated():
