@@ -25,9 +25,9 @@ from fuzz.doors import DOORS, MARK, RELEASE, Door, published
 from fuzz.mutate import mutated
 from fuzz.tally import Tally
 
-BATCH = 250
-SECONDS = 20
-"""How long a small file may take."""
+BATCH, HOUR = 250, 3600
+SECONDS, LONGEST = 20, 300
+"""How long a small file may take: of a processor, and by the clock."""
 MEMORY = 6 << 30
 """The address space of a process that reads small files; libraries map two of these."""
 GUIDED = ("csv", "libsvm", "basket", "rules")
@@ -82,25 +82,31 @@ def _in_time() -> Iterator[None]:
     def stop(_: int, __: FrameType | None) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    clocks = ((signal.SIGALRM, signal.ITIMER_REAL), (signal.SIGPROF, signal.ITIMER_PROF))
+    before = [signal.signal(sign, stop) for sign, _ in clocks]
+    for (_, clock), seconds in zip(clocks, (LONGEST, SECONDS)):
+        signal.setitimer(clock, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for (sign, clock), handler in zip(clocks, before):
+            signal.setitimer(clock, 0)
+            signal.signal(sign, handler)
 
 
 def run(tally: Tally, most: int = 10_000, seed: int = 0) -> None:
     """Batches of damaged files over all readers, then files that coverage chooses."""
     guided = find_spec("atheris") is not None
     os.environ[RELEASE] = str(published())
-    mutating = Tally(tally.part, tally.minutes * (0.75 if guided else 1.0))
-    for number in mutating.until(-(-most // BATCH)):
+    share = 0.75 if guided else 1.0
+    mutating = Tally(tally.part, tally.minutes * share)
+    for number in mutating.until(-(-int(most * share) // BATCH)):
         _batch(tally, seed * 1_000_003 + number, mutating.left)
+        mutating.tried = tally.tried
     if guided:
         for name in GUIDED:
-            _guided(tally, name, max(5, int(tally.left / len(GUIDED))))
+            seconds = max(5, int(min(tally.left, HOUR) / len(GUIDED)))
+            _guided(tally, name, seconds, -(-(most - int(most * share)) // len(GUIDED)))
     else:
         tally.note("atheris is not installed, so damage was random, not guided by coverage.")
 
@@ -110,7 +116,7 @@ def _batch(tally: Tally, seed: int, left: float) -> None:
         command = [sys.executable, "-m", "fuzz.damaged", str(seed), folder, str(left)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=_limited) as process:
             try:
-                out, _ = process.communicate(timeout=600)
+                out, _ = process.communicate(timeout=HOUR)
             except subprocess.TimeoutExpired:
                 process.kill()
                 out, _ = process.communicate()
@@ -148,9 +154,9 @@ def _worker(seed: int, folder: Path, left: float) -> None:
         os.truncate(said, 0)
 
 
-def _guided(tally: Tally, name: str, seconds: int) -> None:
+def _guided(tally: Tally, name: str, seconds: int, most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "fuzz.guided", name, folder, str(seconds)]
+        command = [sys.executable, "-m", "fuzz.guided", name, folder, str(seconds), str(most)]
         done = subprocess.run(command, capture_output=True, check=False, timeout=seconds + 300)
     text = done.stderr.decode("utf-8", "replace")
     runs = [line for line in text.splitlines() if "number_of_executed_units" in line]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
+from fuzz import asked
+
 MARK = "zqcell"
 """Every cell of the intact tables holds it, so that a message that shows a cell is noticed."""
 ROWS = 24
@@ -191,6 +193,56 @@ def _read_ladder(path: Path) -> object:
     return [ladder.apply(pl.Series("job", [f"{MARK}1", None]), i) for i in range(ladder.top + 1)]
 
 
+def _read_large(engine: str) -> Callable[[Path], object]:
+    """A reader of tables that are not taken into memory: every cell is read once."""
+
+    def read(path: Path) -> object:
+        from tamis.engine.cells import count_rows
+        from tamis.engine.choice import EngineOptions, running
+        from tamis.engine.sources import open_large
+
+        source = f"{path}::t" if path.suffix == ".duckdb" else str(path)
+        with running(EngineOptions(scratch=str(path.parent)), engine) as ran:  # type: ignore[arg-type]
+            large = open_large(ran, source, target="y")
+            ran.hold(large.frame)
+            return count_rows(ran, large.frame)
+
+    return read
+
+
+def _codes() -> bytes:
+    file = io.BytesIO()
+    pl.DataFrame({f"c{i}": [j % (2 + i) for j in range(ROWS)] for i in range(3)}).write_parquet(
+        file
+    )
+    return file.getvalue()
+
+
+def _read_codes(path: Path) -> object:
+    from tamis.dp.synthesiser import drawn_bins
+
+    return drawn_bins(path.read_bytes(), [2, 3, 4])
+
+
+COARSE = "thing,x,n,y\n" + "\n".join(
+    f'"{{{MARK}-0é, {MARK}-{1 + i % 2}é}}","[{-1 + i // 8}, {i // 8})",{i},{MARK} {i % 2}'
+    for i in range(ROWS)
+)
+
+
+def _read_attacked(path: Path) -> object:
+    """A released file as an attacker takes it: in the terms of the original, then linked."""
+    from tamis import Roles, Table, read_table
+    from tamis.attack.linkage import linkage
+    from tamis.attack.scene import Scene
+    from tamis.attack.sources import in_its_groups, in_its_terms
+
+    original = Table(frame(), Roles(target="y", identifiers=("who",), quasi=("thing", "x", "n")))
+    release = read_table(path, target="y")
+    terms = in_its_groups(in_its_terms(original, release), release)
+    return linkage(Scene(terms, release, most=4), (0.3,))
+
+
 RELEASE = "TAMIS_FUZZ_RELEASE"
 """The environment variable by which a process tells its children where the release is."""
 
@@ -253,6 +305,14 @@ DOORS = {
         Door("schema", "t.toml", SCHEMA.encode, _read_schema, header=False),
         Door("bounds", "b.toml", BOUNDS.encode, _read_bounds, header=False),
         Door("ladder", "l.csv", LADDER.encode, _read_ladder, header=False),
+        Door("csv out of memory", "t.csv", _csv, _read_large("duckdb")),
+        Door("parquet out of memory", "t.parquet", _parquet, _read_large("duckdb")),
+        Door("parquet, polars lazily", "t.parquet", _parquet, _read_large("polars")),
+        Door("DuckDB out of memory", "t.duckdb", _duckdb, _read_large("duckdb")),
+        Door("bins that were drawn", "t.parquet", _codes, _read_codes),
+        Door("release that is attacked", "t.csv", COARSE.encode, _read_attacked),
+        Door("request to serve", "t.http", asked.request, asked.ask, header=False),
+        Door("archive of a release", "t.zip", asked.archive, asked.opened, header=False),
         Door("manifest", "m.json", _plain_manifest, verified("manifest.json"), header=False),
         Door("released csv", "r.csv", part_of_release("release.csv"), verified("release.csv")),
         Door(

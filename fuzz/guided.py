@@ -1,4 +1,4 @@
-"""One reader under libFuzzer: `python -m fuzz.guided NAME FOLDER SECONDS`; it needs atheris."""
+"""One reader under libFuzzer: `python -m fuzz.guided NAME FOLDER SECONDS TIMES`; needs atheris."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Found(Exception):
     """What a reader did wrong; libFuzzer keeps the bytes."""
 
 
-def main(name: str, place: str, seconds: str) -> None:
+def main(name: str, place: str, seconds: str, times: str) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["tamis.read", "tamis.rules", "tamis.binary"]):
@@ -29,8 +29,14 @@ def main(name: str, place: str, seconds: str) -> None:
         if found := wrong(door, data, folder):
             raise Found(f"found: {found}")
 
-    limits = [f"-max_total_time={seconds}", "-rss_limit_mb=4096", "-max_len=4096", "-verbosity=0"]
-    options = [*limits, f"-artifact_prefix={folder}/", "-print_final_stats=1"]
+    limits = [f"-max_total_time={seconds}", f"-runs={times}", "-rss_limit_mb=4096"]
+    options = [
+        *limits,
+        "-max_len=4096",
+        "-verbosity=0",
+        f"-artifact_prefix={folder}/",
+        "-print_final_stats=1",
+    ]
     atheris.Setup([sys.argv[0], *options, str(corpus)], try_one)
     atheris.Fuzz()
 

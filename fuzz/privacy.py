@@ -176,7 +176,7 @@ def run(tally: Tally, most: int = 20_000, seed: int = 0) -> None:
     audits = [Audit(name) for name in AUDITS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in drawing.until(-(-most // ROUND)):
+        for _ in drawing.until(-(-most // (2 * ROUND * len(audits)))):
             for audit in audits:
                 audit.draw(ROUND)
                 tally.tried[audit.name] += 2 * ROUND
@@ -185,7 +185,7 @@ def run(tally: Tally, most: int = 20_000, seed: int = 0) -> None:
         tally.note(f"{audit.name}: epsilon {audit.epsilon:g} is stated, {least} was shown.")
         tally.check(not audit.breaks, f"{audit.name} has {least}, above {audit.epsilon:g}")
     tally.note("DPSynthesiser draws in OpenDP, in an environment of its own: not audited here.")
-    compare_forms(tally, Random(seed))
+    compare_forms(tally, Random(seed), most // 50)
 
 
 PUBLIC = """
@@ -200,11 +200,11 @@ smokes = { type = "boolean" }
 HEADER = "age,dose,job,smokes,ill"
 
 
-def compare_forms(tally: Tally, rng: Random) -> None:
+def compare_forms(tally: Tally, rng: Random, most: int) -> None:
     """One row of odd cells more: all but the drawn rows must be the same."""
     forms: dict[str, Any] = {}
     methods = ("dp-histogram", "dp-partition")
-    for number in tally.until(2_000):
+    for number in tally.until(most):
         method = methods[number % 2]
         with tempfile.TemporaryDirectory() as folder:
             if method not in forms:

@@ -5,6 +5,7 @@ The real one runs where TAMIS_MBI_PYTHON names an interpreter that has opendp[mb
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from tamis.dp import synthesiser
 from tamis.dp.budget import Budget
-from tamis.dp.synthesiser import DPSynthesiser
+from tamis.dp.synthesiser import DPSynthesiser, drawn_bins
 from tamis.errors import CannotMeet, InputError, MissingExtra
 
 BOUNDS = {"dose": (0.0, 1.0), "job": ["cook", "judge"], "ill": ["no", "yes"]}
@@ -95,3 +96,31 @@ def test_opendp_itself_draws_a_table_that_resembles() -> None:
     drawn = model.fit_sample(frame, target="ill")
     assert abs(drawn.height - 3000) < 300
     assert ((drawn["dose"] > 0.5) == (drawn["ill"] == "yes")).mean() > 0.9
+
+
+def bins(**columns):
+    file = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"PAR1",
+        bins(c0=[0, 1]),
+        bins(c0=[0, 1], c1=["a", "b"]),
+        bins(c0=[0, 2], c1=[0, 1]),
+        bins(c0=[0, -1], c1=[0, 1]),
+    ],
+)
+def test_what_the_other_python_gives_is_not_trusted(data, capfd):
+    with pytest.raises(CannotMeet, match="other than the bins"):
+        drawn_bins(data, [2, 3])
+    assert capfd.readouterr().err == ""
+
+
+def test_bins_in_another_order_and_with_gaps_are_taken():
+    drawn = drawn_bins(bins(c1=[2, 0, 1], c0=[1, None, 0], more=[1, 2, 3]), [2, 3])
+    assert drawn.rows() == [(1, 2), (0, 1)]

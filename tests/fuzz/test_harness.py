@@ -28,7 +28,7 @@ QUICK = [name for name, door in DOORS.items() if door.file[0] in "tbl"]
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_path):
+def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_path, capfd):
     door, rng = DOORS[name], Random(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -37,6 +37,7 @@ def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_pa
         door.read(door_path)
     for _ in range(8):
         assert damaged.wrong(door, mutated(door.intact(), rng), tmp_path) == ""
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,10 @@ def test_containment_is_counted_by_its_definition():
     known = pd.DataFrame({"a": ["1", "1", "0"], "b": ["1", "0", "0"]})
     assert claims._least("containment_anonymity", known, range(3)) == 1
     assert claims._least("containment_anonymity", known[["a"]], range(3)) == 2
+    assert claims._least("containment_anonymity", known, range(3), absences=1) == 1
+    alone = pd.DataFrame({"a": ["1", "1", "0"], "b": ["0", "0", "0"]})
+    assert claims._least("containment_anonymity", alone, range(3)) == 2
+    assert claims._least("containment_anonymity", alone, range(3), absences=1) == 1
 
 
 def test_the_least_epsilon_is_found_and_not_overstated():

@@ -23,6 +23,7 @@ from tamis.dp.private_table import PrivateTable
 from tamis.errors import CannotMeet, InputError, MissingExtra
 from tamis.files import scratch_folder
 from tamis.table import Table
+from tamis.table_file import panics_unheard
 
 SCRIPT = Path(__file__).with_name("synthesiser_script.py")
 NO_LIMIT = 1 << 62
@@ -109,9 +110,7 @@ class DPSynthesiser(PrivateTable):
         # Columns are sent as c0, c1, ...: their names stay private, and none can be reserved.
         codes = {f"c{i}": a.codes(table.frame.get_column(a.name)) for i, a in enumerate(self.axes_)}
         budget.spend(self.epsilon, f"OpenDP's {self.algorithm.upper()}")
-        drawn = self._synthesised(python, pl.DataFrame(codes))
-        # A missing bin means "none of the public values" to OpenDP, which never occurs here.
-        self.codes_ = drawn.drop_nulls()
+        self.codes_ = self._synthesised(python, pl.DataFrame(codes))
 
     def _synthesised(self, python: Path, codes: pl.DataFrame) -> pl.DataFrame:
         with scratch_folder() as folder:
@@ -137,11 +136,37 @@ class DPSynthesiser(PrivateTable):
                     "OpenDP's synthesiser failed; the budget is spent all the same; run "
                     f"{SCRIPT.name} by hand to see why"
                 )
-            return pl.read_parquet(result.read_bytes())
+            return drawn_bins(result.read_bytes(), [a.bins for a in self.axes_])
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
-        codes = [self.codes_[f"c{i}"].cast(pl.Int64).to_numpy() for i in range(len(self.axes_))]
+        codes = [self.codes_[f"c{i}"].to_numpy() for i in range(len(self.axes_))]
         return [(places, places + 1) for places in codes]
+
+
+def drawn_bins(data: bytes, bins: Sequence[int]) -> pl.DataFrame:
+    """The bins of drawn rows, as the other Python wrote them; an error for anything else.
+
+    A missing bin means "none of the public values" to OpenDP, which never occurs here.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> pl.DataFrame({"c0": [0, 1, None], "c1": [2, 0, 1]}).write_parquet(file)
+    >>> drawn_bins(file.getvalue(), [2, 3]).rows()
+    [(0, 2), (1, 0)]
+    """
+    names = [f"c{i}" for i in range(len(bins))]
+    try:
+        with panics_unheard():
+            drawn = pl.read_parquet(data).select(pl.col(names).cast(pl.Int64)).drop_nulls()
+        inside = [drawn[name].is_between(0, many - 1).all() for name, many in zip(names, bins)]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
+        inside = [False]
+    if not all(inside):
+        raise CannotMeet(
+            "OpenDP's synthesiser gave something other than the bins that were asked for; the "
+            f"budget is spent all the same; run {SCRIPT.name} by hand to see why"
+        )
+    return drawn
 
 
 def interpreter(python: str | Path | None) -> Path:

@@ -146,7 +146,7 @@ class Polars(Engine):
         return nw.from_native(rows.rename({name: f"c{i}" for i, name in enumerate(names)}))
 
     def write(self, frame: Frame, path: Path) -> None:
-        with self.trouble():
+        with self.trouble(), panics_unheard():
             native: pl.LazyFrame = frame.to_native()
             native.sink_parquet(path, statistics=False)
 

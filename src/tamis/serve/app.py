@@ -28,7 +28,7 @@ ROUTES = [
     ("POST", "/leave", steps.leave),
     ("GET", f"{TABLE}/columns", steps.columns),
     ("POST", f"{TABLE}/columns", steps.set_columns),
-    ("POST", f"{TABLE}/ladder/{{at:int}}", steps.set_ladder),
+    ("POST", f"{TABLE}/ladder/{{at}}", steps.set_ladder),
     ("POST", f"{TABLE}/reading", steps.set_reading),
     ("GET", f"{TABLE}/exposure", steps.exposure),
     ("GET", f"{TABLE}/settings", steps.settings),

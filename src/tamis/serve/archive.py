@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import struct
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from tamis.errors import InputError
@@ -13,6 +16,11 @@ PUBLIC = (NAME, REPORT, *RELEASE.values())
 MOST_OPENED = 1 << 32
 """Bytes that an archive may become."""
 BLOCK = 1 << 20
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, LookupError),
+)
+"""What zipfile raises for bytes that are no archive, or one that it cannot open."""
 
 
 def pack(folder: Path, archive: Path, name: str) -> None:
@@ -43,8 +51,18 @@ def unpack(archive: Path, folder: Path) -> None:
             left = MOST_OPENED
             for name, entry in zip(names, entries):
                 left -= _extract(packed, entry, folder / name, left)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
-        raise InputError("this is not a zip archive that can be opened") from None
+    except InputError:
+        raise
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # of reading before the start, where an entry says so
+            raise
+        raise _unopened() from None
+    except DAMAGED:
+        raise _unopened() from None
+
+
+def _unopened() -> InputError:
+    return InputError("this is not a zip archive that can be opened")
 
 
 def _public(name: str) -> str:

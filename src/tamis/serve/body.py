@@ -76,7 +76,13 @@ async def receive_file(request: Request, path: Path, most: int | None = None) ->
     if int(request.headers.get("content-length") or 0) > most:
         raise _too_large(most)
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InputError(
+            "a file of this name has arrived already; drop all of them again"
+        ) from None
+    try:
+        with open(opened, "wb") as file:
             left = most
             async for block in request.stream():
                 left -= len(block)

@@ -63,9 +63,13 @@ class Desk:
         """A path that the person typed, if it lies below a folder that they opened."""
         if not text.strip() or "\0" in text:
             raise InputError("type the path of a file or folder")
-        typed = Path(text.strip()).expanduser()
-        path = Path(os.path.normpath(self.opened[0] / typed))
-        real = path.resolve()
+        try:
+            typed = Path(text.strip()).expanduser()
+            path = Path(os.path.normpath(self.opened[0] / typed))
+            real = path.resolve()
+            path.exists()  # fails for a name that no file can have
+        except (OSError, RuntimeError):  # RuntimeError: somebody's home who is not here
+            raise InputError("no file or folder can have this path; type another") from None
         if not any(real.is_relative_to(folder) for folder in self.opened):
             folders = ", ".join(map(str, self.opened))
             raise InputError(

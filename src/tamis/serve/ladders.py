@@ -47,7 +47,7 @@ def typed_ladder(column: str, text: str, place: Callable[[str], Path]) -> dict[s
     line = " ".join(text.split("\n")).strip()
     try:
         found = tomllib.loads(f"ladder = {line if line.startswith('{') else f'{{ {line} }}'}")
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # of TOML, and of numbers with thousands of digits
         raise InputError(
             f"the ladder of column {column!r} cannot be read; write it as in tamis.toml, such as "
             f"{EXAMPLE}"

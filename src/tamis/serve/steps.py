@@ -233,10 +233,11 @@ async def set_columns(desk: Desk, project: Project, request: Request) -> Respons
 async def set_ladder(desk: Desk, project: Project, request: Request) -> Response:
     """Keep the ladder that was typed for a column, and show it; one that tamis makes for none."""
     said = SaidColumns.sent(project, await checked_form(desk, request))
+    places = {str(at): pair for at, pair in enumerate(said.ladders.items())}
     at = request.path_params["at"]
-    if at >= len(said.roles):
+    if at not in places:
         raise InputError("these are not the columns of this table; load the page again")
-    column, text = list(said.ladders.items())[at]
+    column, text = places[at]
     typed = {column: typed_ladder(column, text, desk.place)} if text.strip() else {}
     tried = replace(project, roles=said.roles, row_is_person=said.row_is_person, ladders=typed)
     found = await desk.ladder(tried, column)

@@ -19,6 +19,7 @@ except ImportError:  # not on Windows: nothing is locked there, and nothing take
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "tamis-serve-"
+MOST_DIGITS = 10
 MARK = "tamis-workspace"
 """A file that tells a workspace from any other folder, and that its server holds locked."""
 
@@ -43,7 +44,8 @@ class Workspace:
 
     def check_folder(self, number: str) -> Path | None:
         folder = self._checks / number
-        return folder if number.isdigit() and folder.is_dir() else None
+        is_number = number.isdigit() and len(number) < MOST_DIGITS
+        return folder if is_number and folder.is_dir() else None
 
     def add(self, project: Project) -> Project:
         (project.folder / "drafts").mkdir(mode=0o700)
