@@ -92,7 +92,7 @@ def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-BOUNDS = {"bounds": {"a": ["x", "y"]}}
+BOUNDS: Any = {"bounds": {"a": ["x", "y"]}}
 CITIZENS = [
     AdditiveNaiveBayes(precision="data"),
     BreachSelector(AdditiveNaiveBayes(), weights="privacy=1", cv=3),
@@ -203,7 +203,7 @@ def test_the_sensitive_column_goes_through_pipelines_and_searches(people):
     numbers = frame.with_columns(pl.col("job").rank("dense").cast(pl.Int64)).to_numpy()
     seen: list[Any] = []
 
-    class Watched(BreachSelector):  # type: ignore[misc]
+    class Watched(BreachSelector):
         def fit(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Any:
             seen.append((len(y), sensitive))
             return super().fit(X, y, sensitive, groups)

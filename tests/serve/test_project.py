@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tamis.errors import InputError
+from tamis.serve.body import PostedForm
 from tamis.serve.project import Project
+from tamis.serve.steps import SaidColumns
 from tamis.serve.workspace import Workspace, opened_workspace, remove_leftovers
 
 LOOK: dict[str, Any] = {
@@ -171,3 +173,15 @@ def test_a_table_that_did_not_arrive_whole_is_no_project(tmp_path: Path):
     with opened_workspace(str(tmp_path / "space")) as again:
         assert again.projects == {}
         assert not folder.exists()
+
+
+def test_rows_without_a_target_are_left_out_where_that_is_ticked(project: Project):
+    form = PostedForm({"role-4": ["target"], "drop_unlabelled": ["yes"]})
+    said_there = SaidColumns.sent(project, form)
+    assert said_there.ticked == {"row_is_person": False, "drop_unlabelled": True}
+    project.audited = project.source_options
+    project.drop_unlabelled = said_there.drop_unlabelled
+    assert project.source_options["drop_unlabelled"] is True
+    assert not project.is_audited
+    assert "--drop-unlabelled" in project.command("audit", project.source_options)
+    assert SaidColumns.kept(project).drop_unlabelled

@@ -32,6 +32,7 @@ FLAG_WORDS = {
     "--feature": "“Ordinary”",
     "--drop": "“Leave out”",
     "--row-is-person": "“Every row is a different person”",
+    "--drop-unlabelled": "“Leave out rows without a target”",
     "--missing": "“Texts that mean missing”",
     "--separator": "“Between cells”",
     "--encoding": "“Encoding”",

@@ -53,6 +53,7 @@ class Project:
     keys: list[str] = field(default_factory=list)
     """The columns that look as if they could identify people."""
     row_is_person: bool = False
+    drop_unlabelled: bool = False
     ladders: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The coarser forms of columns that the person wrote, as in a configuration file."""
     whole: list[str] = field(default_factory=list)
@@ -114,6 +115,7 @@ class Project:
             "quasi": of["quasi"] if set(of["feature"]) | (set(of["quasi"]) & keys) else [],
             "identifier": of["identifier"],
             "row_is_person": self.row_is_person,
+            "drop_unlabelled": self.drop_unlabelled,
             "drop": of["drop"],
             "feature": [name for name in of["feature"] if name in keys],
             **self.reading,

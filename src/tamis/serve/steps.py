@@ -188,15 +188,22 @@ class SaidColumns(NamedTuple):
 
     roles: dict[str, str]
     row_is_person: bool
+    drop_unlabelled: bool
     ladders: dict[str, str]
     """As they are typed."""
     whole: list[str]
+
+    @property
+    def ticked(self) -> dict[str, Any]:
+        """What is said of the rows."""
+        return {"row_is_person": self.row_is_person, "drop_unlabelled": self.drop_unlabelled}
 
     @classmethod
     def kept(cls, project: Project) -> Self:
         """As the project has it."""
         typed = {name: as_typed(project.ladders.get(name)) for name in project.roles}
-        return cls(project.roles, project.row_is_person, typed, project.whole)
+        ticked = project.row_is_person, project.drop_unlabelled
+        return cls(project.roles, *ticked, typed, project.whole)
 
     @classmethod
     def sent(cls, project: Project, form: PostedForm) -> Self:
@@ -206,6 +213,7 @@ class SaidColumns(NamedTuple):
         return cls(
             {name: form.one(f"role-{at}") for at, name in enumerate(names)},
             bool(form.one("row_is_person")),
+            bool(form.one("drop_unlabelled")),
             {name: form.one(f"ladder-{at}") for at, name in enumerate(names)},
             [name for at, name in enumerate(names) if form.one(f"whole-{at}")],
         )
@@ -214,14 +222,14 @@ class SaidColumns(NamedTuple):
 @step
 async def set_columns(desk: Desk, project: Project, request: Request) -> Response:
     said = SaidColumns.sent(project, await checked_form(desk, request))
-    tried = replace(project, row_is_person=said.row_is_person, whole=said.whole)
+    tried = replace(project, **said.ticked, whole=said.whole)
     try:
         tried.set_roles(said.roles)
         project.ladders = await desk.checked_ladders(tried, said.ladders)
     except InputError as error:
         return _columns(desk, project, str(error), said)
-    project.roles, project.row_is_person = said.roles, said.row_is_person
-    project.whole = said.whole
+    project.roles, project.whole = said.roles, said.whole
+    project.row_is_person, project.drop_unlabelled = said.row_is_person, said.drop_unlabelled
     project.save()
     if project.is_audited:
         return go(project.address("exposure"))
@@ -239,7 +247,7 @@ async def set_ladder(desk: Desk, project: Project, request: Request) -> Response
         raise InputError("these are not the columns of this table; load the page again")
     column, text = places[at]
     typed = {column: typed_ladder(column, text, desk.place)} if text.strip() else {}
-    tried = replace(project, roles=said.roles, row_is_person=said.row_is_person, ladders=typed)
+    tried = replace(project, roles=said.roles, **said.ticked, ladders=typed)
     found = await desk.ladder(tried, column)
     others = {name: how for name, how in project.ladders.items() if name != column}
     project.ladders = {**others, **typed}
