@@ -2,7 +2,7 @@
 
 ::
 
-    python -m experiments [jafer|zhang|fletcher|all] --data DIR --out DIR [--quick]
+    python -m experiments [jafer|zhang|fletcher|all] --out DIR [--data DIR] [--quick]
 
 Each paper is a module here with ``run(data, store, quick) -> Paper``, named in
 `experiments.__main__.PAPERS`. What it uses:

@@ -1,4 +1,4 @@
-"""`uv run python -m experiments [jafer|zhang|fletcher|all] --data DIR --out DIR`."""
+"""`uv run python -m experiments [jafer|zhang|fletcher|all] --out DIR [--data DIR]`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,17 @@ from experiments.summary import markdown
 from tamis.errors import TamisError
 
 PAPERS = ("jafer", "zhang", "fletcher")
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("which", type=click.Choice([*PAPERS, "all"]), default="all")
-@click.option("--data", type=click.Path(path_type=Path), required=True, help="Real datasets.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=BESIDE,
+    help="Real datasets [../shared/data beside the checkout].",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Pages and results.")
 @click.option("--quick", is_flag=True, help="Only a small part, in seconds.")
 def main(which: str, data: Path, out: Path, quick: bool) -> None:

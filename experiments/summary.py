@@ -37,8 +37,8 @@ def markdown(papers: Iterable[Paper]) -> str:
 
 
 def _reasons(cells: Iterable[Cell]) -> str:
-    """Each reason once, the most frequent first, with its number of cells."""
-    count = Counter(cell.why for cell in cells if cell.why)
+    """Each reason once, the most frequent first, with the number of cells that differ for it."""
+    count = Counter(cell.why for cell in cells if cell.verdict == "differs")
     return "; ".join(f"{why} ({times})" for why, times in count.most_common())
 
 

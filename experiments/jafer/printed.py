@@ -51,12 +51,29 @@ class Ranked:
     pbi: tuple[str, str]
     performance: tuple[str, str]
     scores: tuple[str, str, str]
+    combination: str = "A"
+    """Which of the three ideals a row has (Table 3)."""
+
+
+COMBINATIONS = "ABCDEFGH"
+"""Table 3: whether a row has the best performance, the least breach and the fewest features."""
+COMBINED = {
+    "plas mass preg skin pedi age pres": "E",
+    "plas": "B",
+    "insu pres age pedi skin preg plas": "C",
+}
+"""Table 4: the rows that are not A."""
 
 
 def _ranked(features: str, *cells: str) -> Ranked:
     (size, num, pbi, prv, performance, prf), scores = cells[:6], cells[6:]
     return Ranked(
-        features, (size, num), (pbi, prv), (performance, prf), (scores[0], scores[1], scores[2])
+        features,
+        (size, num),
+        (pbi, prv),
+        (performance, prf),
+        (scores[0], scores[1], scores[2]),
+        COMBINED.get(features, "A"),
     )
 
 

@@ -18,10 +18,11 @@ from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
 from tamis.select.breach import judge
 from tamis.select.breach.candidate import Candidate, Trials
-from tamis.select.breach.search import exhaustive, walk
+from tamis.select.breach.search import best_first, exhaustive, walk
 
 OTHER_FOLDS = "Our own folds: Weka, whose folds the paper used, was not found"
 WEIGHTS = ("performance", "privacy", "size")
+SEARCHES = {"walk": walk, "exhaustive": exhaustive, "best-first": best_first}
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def searched(
     task : Task
     learner : str
         As `tamis.learn.models` names it.
-    search : {"walk", "exhaustive"}
+    search : {"walk", "exhaustive", "best-first"}
     asked : sequence of str
         Further sets of features to look at, each as names with spaces between.
     n_jobs : int, optional
@@ -137,7 +138,7 @@ def _record(
     task: Task, learner: str, search: str, asked: Sequence[str], n_jobs: int | None
 ) -> dict[str, Any]:
     trials = _trials(task, learner, n_jobs)
-    found = (walk if search == "walk" else exhaustive)(trials)
+    found = SEARCHES[search](trials)
     others = [trials.candidate(names.split(), ["asked for"]) for names in asked]
     return {
         "candidates": [_plain(c) for c in found],

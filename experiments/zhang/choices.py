@@ -23,6 +23,7 @@ from tamis.select.containment.greedy import greedy
 from tamis.select.containment.maximal import maximal
 from tamis.select.containment.selection import Selection
 
+BEST = "best of several"
 _STOP = {"on_violation": "stop"}
 _EQUAL = {"on_violation": "stop", "privacy": "equality"}
 
@@ -41,6 +42,8 @@ OURS: Mapping[str, Mapping[str, Any]] = {
     "DistCnt, skip, extended": {"utility": "distcnt", "extend": True},
     "CM, skip, extended": {"utility": "cm", "extend": True},
     "difference of shares, skip": {"utility": "difference"},
+    "mutual information, skip": {"utility": "information"},
+    BEST: {"utility": "best"},
 }
 """Greedy that goes on with the next feature."""
 

@@ -14,11 +14,12 @@ from scipy import sparse
 from experiments.zhang.auc import Rows, Truths, parts, ranked, topic_auc
 from experiments.zhang.tasks import Task
 from tamis.dp.histogram import DPHistogram
+from tamis.dp.marginals import DPMarginals
 from tamis.dp.selector import Mechanism, PrivateSelector
 
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "exponential")
 MOST_FEATURES = 12
-"""Counts are taken over all 2 ** features cells of each class."""
+"""Up to so many are counted together, in 2 ** features cells of each class; more one by one."""
 
 
 def private_aucs(
@@ -64,7 +65,8 @@ def release(
     frame = pl.DataFrame({str(c): cells[:, i] for i, c in enumerate(columns)})
     frame = frame.with_columns(label=pl.Series(task.y[rows]))
     public = {name: {"type": "boolean"} for name in frame.columns}
-    counter = DPHistogram(epsilon / 2, bounds=public, neighbours="substitute", random_state=seed)
+    kind = DPHistogram if features <= MOST_FEATURES else DPMarginals
+    counter = kind(epsilon / 2, bounds=public, neighbours="substitute", random_state=seed)
     drawn = counter.fit_sample(frame, target="label")
     X = sparse.csr_array(drawn.drop("label").to_numpy().astype(np.uint8))
     return columns, X, drawn["label"].to_numpy()

@@ -9,19 +9,44 @@ from typing import Any
 
 from experiments.data import Data
 from experiments.store import Store
-from experiments.zhang.auc import COSTS, FOLDS, TOPICS, nested_auc, svm_auc, topic_auc
-from experiments.zhang.choices import EXACT, GREEDY, chosen, chosen_by, described, proven
-from experiments.zhang.differential import (
-    MECHANISMS,
-    MOST_FEATURES,
-    private_aucs,
-    private_topic_aucs,
+from experiments.zhang.auc import (
+    COSTS,
+    FOLDS,
+    TOPICS,
+    kernel_auc,
+    nested_auc,
+    svm_auc,
+    topic_auc,
 )
-from experiments.zhang.printed import ENTITY, EPSILONS, FULL, HAMDIST, KS, MAXIMAL, RF
-from experiments.zhang.tasks import ADULT_SCHEMA, FILES, TASKS, Task
-from tamis.perturb.flip import flip
+from experiments.zhang.choices import (
+    BEST,
+    EXACT,
+    GREEDY,
+    PRINTED,
+    chosen,
+    chosen_by,
+    described,
+    proven,
+)
+from experiments.zhang.differential import MECHANISMS, private_aucs, private_topic_aucs
+from experiments.zhang.printed import (
+    ADULT,
+    EMAIL,
+    ENTITY,
+    EPSILONS,
+    FULL,
+    HAMDIST,
+    KS,
+    MAXIMAL,
+    METHODS,
+    RF,
+    SIZES,
+)
+from experiments.zhang.tasks import ADULT_SCHEMA, FILES, LEAD_SCHEMA, TASKS, Task, adult
+from tamis.perturb.flip import Disagreement, flip
 
 Found = dict[str, Any]
+KERNEL_COSTS = (1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -35,9 +60,18 @@ class Effort:
     topic_draws: int = 3
     seconds: float = 15.0
     """For each proof."""
+    methods: tuple[str, ...] = tuple(GREEDY)
 
 
-QUICK = Effort((ENTITY,), KS[:1], (1.0,), draws=1, topic_draws=1, seconds=1.0)
+QUICK = Effort(
+    (ENTITY,),
+    KS[:1],
+    (1.0,),
+    draws=1,
+    topic_draws=1,
+    seconds=1.0,
+    methods=tuple(method for method in GREEDY if method != BEST),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +82,8 @@ class Workbench:
     effort: Effort
     store: Store
     stamp: Found
+    lead: Task | None = None
+    """The same table in another encoding."""
 
     @classmethod
     def of(cls, name: str, data: Data, effort: Effort, store: Store) -> Workbench:
@@ -58,7 +94,8 @@ class Workbench:
             "costs": COSTS,
             "ks": effort.ks,
         }
-        return cls(TASKS[name](data), effort, store, stamp)
+        lead = adult(data, LEAD_SCHEMA) if name == ADULT else None
+        return cls(TASKS[name](data), effort, store, stamp, lead)
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -72,14 +109,16 @@ class Workbench:
     def measured(self) -> Found:
         """Everything about this table; keys of JSON are text, so k is text."""
         draws = self.effort.draws
-        selected = self.piece("selected", self._selected)
-        features = min(len(selected[HAMDIST][str(KS[0])]["columns"]), MOST_FEATURES)
+        methods = list(self.effort.methods)
+        selected = self.piece("selected", self._selected, methods=methods)
+        features = int(SIZES[self.task.name][HAMDIST][0])
         found = {
             "statistics": self.piece("statistics", self._statistics),
             "selected": selected,
             "full": self.piece("full", lambda: svm_auc(self.task.X, self.task.y)),
             "flipped": self.piece("flipped", self._flipped, draws=draws),
-            "nested": self.piece("nested", self._nested),
+            "coins": self.piece("coins", partial(self._flipped, "coin"), draws=draws),
+            "nested": self.piece("nested", self._nested, methods=methods),
             "proven": self.piece("proven", self._proven, seconds=self.effort.seconds),
             "private_features": features,
             "private": self.piece(
@@ -92,6 +131,12 @@ class Workbench:
         }
         if self.task.name == ENTITY:
             found |= self._by_topics(found)
+        if self.task.name == EMAIL:
+            work = partial(self._kernels, selected)
+            found["kernels"] = self.piece("kernels", work, kernel_costs=KERNEL_COSTS)
+        if self.lead is not None:
+            lead, schema = self.lead, LEAD_SCHEMA.read_text(encoding="utf-8")
+            found["lead"] = self.piece("lead", partial(self._sizes, lead), lead=schema)
         return found
 
     def _statistics(self) -> list[float]:
@@ -101,7 +146,7 @@ class Workbench:
 
     def _selected(self) -> Found:
         found: Found = {}
-        for method in (MAXIMAL, *GREEDY):
+        for method in (MAXIMAL, *self.effort.methods):
             found[method] = {str(k): self._judged(chosen(self.task, k, method)) for k in self.ks}
         return found
 
@@ -109,11 +154,30 @@ class Workbench:
         record = described(self.task, selection)
         return record | {"auc": svm_auc(self.task.X[:, record["columns"]], self.task.y)}
 
-    def _flipped(self) -> Found:
+    def _kernels(self, selected: Found) -> Found:
+        """AUC by an RBF kernel of the full table and of each choice at the first k."""
+        k = str(self.ks[0])
+        sets = {method: self.task.X[:, by_k[k]["columns"]] for method, by_k in selected.items()}
+        sets = {method: X for method, X in sets.items() if method in METHODS} | {FULL: self.task.X}
+        return {
+            method: {f"{cost:g}": kernel_auc(X, self.task.y, cost) for cost in KERNEL_COSTS}
+            for method, X in sets.items()
+        }
+
+    def _sizes(self, task: Task) -> Found:
+        """The share of ones, and how many features each printed method keeps."""
+        methods = (MAXIMAL, *PRINTED)
+        sizes = {m: [len(chosen(task, k, m).features) for k in self.ks] for m in methods}
+        return {"density": task.density, "sizes": sizes}
+
+    def _flipped(self, disagreement: Disagreement = "majority") -> Found:
         """Flipped tables: the share of flipped cells and the AUC, a pair for each draw."""
         found: Found = {}
         for k in self.ks:
-            released = [flip(self.task.X, k, random_state=s) for s in range(self.effort.draws)]
+            released = [
+                flip(self.task.X, k, disagreement=disagreement, random_state=s)
+                for s in range(self.effort.draws)
+            ]
             found[str(k)] = [
                 [f.flipped_share, svm_auc(f.matrix, self.task.y, seed=s)]
                 for s, f in enumerate(released)
@@ -129,7 +193,7 @@ class Workbench:
                 )
                 for k in self.ks
             }
-            for method in GREEDY
+            for method in self.effort.methods
         }
 
     def _proven(self) -> Found:

@@ -20,7 +20,10 @@ FILES = {
     ADULT: "adult_train.csv.gz",
     EMAIL: "pu1_body_binary.txt.gz",
 }
-ADULT_SCHEMA = Path(__file__).parents[1] / "schemas" / "adult.toml"
+SCHEMAS = Path(__file__).parents[1] / "schemas"
+ADULT_SCHEMA = SCHEMAS / "adult.toml"
+LEAD_SCHEMA = SCHEMAS / "adult_lead.toml"
+"""Values and cuts that were found by searching for the printed numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +48,9 @@ def entity(data: Data) -> Task:
     return _task(ENTITY, table, "multi")
 
 
-def adult(data: Data) -> Task:
-    """The training half of the census, encoded as `schemas/adult.toml` says."""
-    schema = load_schema(ADULT_SCHEMA)
+def adult(data: Data, encoding: Path = ADULT_SCHEMA) -> Task:
+    """The training half of the census, encoded as a schema says."""
+    schema = load_schema(encoding)
     table = read_table(data.path(FILES[ADULT]), schema=schema)
     return _task(ADULT, binarise(table, schema.binary), "<=50K")
 

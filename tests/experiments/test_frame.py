@@ -72,7 +72,7 @@ def test_progress_says_what_starts_what_is_done_and_what_was_kept(tmp_path):
 
 
 def test_the_summary_counts_verdicts_and_gives_each_reason_once():
-    assert lines([PAPER]) == [("toy", "Table 1", 3, 1, 1, 1, "other folds (1); misprint (1)")]
+    assert lines([PAPER]) == [("toy", "Table 1", 3, 1, 1, 1, "misprint (1)")]
     assert markdown([PAPER]).splitlines()[-1] == "| all |  | 3 | 1 | 1 | 1 |  |"
 
 
