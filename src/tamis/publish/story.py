@@ -37,8 +37,8 @@ def for_recipient(summary: Summary) -> Summary:
     the original but one (how much is kept, in whole percent), the reasons for each column (they
     may name others), what gives people away, class sizes before and the bins that they decide,
     private settings and notes; what is told of the sensitive column; and where the sensitive
-    column is not released, its name and the attackers, whose figures reveal how frequent its values are.
-    `table.features` still says how many columns there were. For synthetic rows, every figure
+    column is not released, its name and the attackers, whose figures reveal how frequent its values
+    are. `table.features` still says how many columns there were. For synthetic rows, every figure
     measured on people is gone, including the numbers of rows and columns of the original.
 
     Parameters
