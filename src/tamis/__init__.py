@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.rank.evaluation import pareto_front as pareto_front
     from tamis.read import read_binary as read_binary
     from tamis.read import read_table as read_table
+    from tamis.read.safe_harbour import safe_harbour as safe_harbour
     from tamis.release import Release as Release
     from tamis.risk.audit import exposure as exposure
     from tamis.risk.audit import riskiest_columns as riskiest_columns
@@ -72,6 +73,8 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.risk.containment import entity_anonymity as entity_anonymity
     from tamis.risk.diversity import l_diversity as l_diversity
     from tamis.risk.diversity import t_closeness as t_closeness
+    from tamis.risk.population import population_risk as population_risk
+    from tamis.risk.suda import special_uniques as special_uniques
     from tamis.rules import Rule as Rule
     from tamis.rules import RuleSet as RuleSet
     from tamis.rules.mine import mine_rules as mine_rules
@@ -133,6 +136,7 @@ _HOME = {
     "mine_rules": "tamis.rules.mine",
     "paired_t_test": "tamis.learn.cv",
     "pareto_front": "tamis.rank.evaluation",
+    "population_risk": "tamis.risk.population",
     "prediction": "tamis.evaluate.prediction",
     "publish": "tamis.publish.bundle",
     "read_binary": "tamis.read",
@@ -142,6 +146,8 @@ _HOME = {
     "retention": "tamis.evaluate.retention",
     "retention_curve": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",
+    "safe_harbour": "tamis.read.safe_harbour",
+    "special_uniques": "tamis.risk.suda",
     "t_closeness": "tamis.risk.diversity",
     "verify": "tamis.publish.verify",
 }

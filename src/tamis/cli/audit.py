@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.engine.choice import Asked, EngineOptions
     from tamis.publish.summary import Unit
+    from tamis.read.safe_harbour import HarbourItem
     from tamis.risk.audit import Exposure
     from tamis.risk.population import PopulationRisk
     from tamis.risk.suda import SpecialUniques
@@ -154,8 +155,13 @@ def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation
             **result["containment"],
             "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),
             "population": None if risk is None else risk.to_dict(),
+            "safe_harbour": [_plain_item(item) for item in result["harbour"]],
         }
     )
+
+
+def _plain_item(item: HarbourItem) -> dict[str, Any]:
+    return {"number": item.number, "what": item.what, "found": [f._asdict() for f in item.found]}
 
 
 def _audit_large(
@@ -203,6 +209,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
         The most columns by which people are singled out.
     """
     from tamis.binary.records import binarise, from_wide, is_binary
+    from tamis.read.safe_harbour import safe_harbour
     from tamis.risk.audit import exposure
     from tamis.risk.suda import MOST_COLUMNS, special_uniques
 
@@ -212,6 +219,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
         special_uniques(table, found["exposure"].quasi, most=combine) if few else None
     )
     found["attacker"] = _attacker(table)
+    found["harbour"] = safe_harbour(table)
     if encoding is not None:
         found["containment"] = _containment(binarise(table, encoding))
     elif is_binary(table):
@@ -285,6 +293,7 @@ def print_audit(
     attacker: dict[str, Any] | None,
     uniques: SpecialUniques | None = None,
     population: PopulationRisk | None = None,
+    harbour: tuple[HarbourItem, ...] = (),
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
@@ -306,6 +315,8 @@ def print_audit(
     _print_columns(out, found)
     if uniques is not None and uniques.exposed:
         _print_uniques(out, uniques, found.unit)
+    if any(item.found for item in harbour):
+        _print_harbour(out, harbour)
 
 
 def _one(unit: str) -> str:
@@ -420,3 +431,16 @@ def _print_population(out: Console, found: PopulationRisk, unit: str) -> None:
     out.print(table)
     for line in population_words(found):
         out.print(line + "\n", markup=False)
+
+
+def _print_harbour(out: Console, harbour: tuple[HarbourItem, ...]) -> None:
+    """Which of the eighteen identifiers were found, and where."""
+    from rich.markup import escape
+
+    found = [item for item in harbour if item.found]
+    title = f"HIPAA's safe harbour: {len(found)} of {len(harbour)} kinds of identifiers found"
+    table = rich_table("", "kind", "column", "why", title=title)
+    for item in found:
+        for column, why in item.found[:_SHOWN]:
+            table.add_row(str(item.number), item.what, escape(column), why)
+    out.print(table)

@@ -68,8 +68,9 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         "# What must stay hard to guess; by default the target.",
         f"sensitive = {in_toml(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
         "",
-        "# Columns that identify people: never released. These hardly repeat, or look like keys by",
-        "# name and values. Move one that is an ordinary column to feature = [...] below.",
+        "# Columns that identify people: never released. These hardly repeat, look like keys by",
+        "# name and values, or hold direct identifiers. Move one that is an ordinary column to",
+        "# feature = [...] below.",
         f"identifier = {_texts([*source.identifier, *names['identifier']])}",
         "",
         "# Which of these say who a person is, where people may have several rows; by default all.",
@@ -179,6 +180,7 @@ def _comment(c: ColumnGuess) -> str:
 
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""
+    looks += f" ({c.content})" if c.content else ""
     return f"#   {in_toml(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
 
 

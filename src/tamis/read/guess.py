@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tamis.read.identifiers import content_of
 from tamis.read.keys import ORDER, telling
 from tamis.table import Table
 
@@ -21,6 +22,8 @@ class ColumnGuess:
     missing: int
     looks: str
     """"identifier", "order" (of the rows), "constant", "target" or nothing."""
+    content: str = ""
+    """The direct identifier that its values look like, in words, or nothing."""
 
 
 def guess_columns(table: Table) -> list[ColumnGuess]:
@@ -49,13 +52,15 @@ def likely_target(table: Table) -> str | None:
 def _column(table: Table, name: str, target: str | None) -> ColumnGuess:
     column = table.frame.get_column(name)
     distinct = column.alias("").drop_nulls().n_unique()
-    looks = ""
+    looks, content = "", content_of(column)
     if name == target:
         looks = "target"
     elif distinct <= 1 and not column.null_count():
         looks = "constant"
     elif name in table.roles.identifiers:
         looks = "identifier"
-    elif name not in (*table.roles.named(), *table.roles.plain) and (why := telling(column)):
-        looks = "order" if why == ORDER else "identifier"
-    return ColumnGuess(name, table.kind(name), distinct, column.null_count(), looks)
+    elif name not in (*table.roles.named(), *table.roles.plain):
+        why = telling(column)
+        looks = "order" if why == ORDER else "identifier" if why or content else ""
+    words = "" if content is None else content.words
+    return ColumnGuess(name, table.kind(name), distinct, column.null_count(), looks, words)

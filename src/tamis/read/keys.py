@@ -1,4 +1,4 @@
-"""Columns that identify rows or people: values that hardly repeat, row numbers, keys.
+"""Columns that identify rows or people: direct identifiers, values that hardly repeat, keys.
 
 Such a column must not be released by oversight. So it is refused until the data holder
 has said what it is for; measured fractions hardly repeat by nature and only cause a warning.
@@ -12,6 +12,7 @@ import warnings
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed_as
+from tamis.read.identifiers import content_of
 from tamis.table import Table
 
 LEAST = 20
@@ -101,8 +102,14 @@ def unsaid(table: Table) -> dict[str, str]:
     >>> unsaid(Table(frame))
     {'who': 'a different value in nearly every row'}
     """
-    found = {c: telling(table.frame.get_column(c)) for c in _open(table)}
+    found = {c: identifying(table.frame.get_column(c)) for c in _open(table)}
     return {name: why for name, why in found.items() if why}
+
+
+def identifying(column: pl.Series) -> str:
+    """Why a column could identify people, by its content or its form; empty if it does not."""
+    looks = content_of(column)
+    return telling(column) if looks is None else f"looks like {looks.words}"
 
 
 def telling(column: pl.Series) -> str:

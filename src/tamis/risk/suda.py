@@ -238,7 +238,7 @@ def singled_out(
     most = affordable(width, len(kinds.owner)) if most is None else min(most, width)
     walked = kinds.walked(most, _weights(width, most, scoring))
     scores, shares, sizes, times, total = walked
-    if grouping.people is not None:
+    if grouping.people is not None and total:
         times = kinds.people_by_set(most, total)
     shares = np.divide(shares, scores[:, None], where=scores[:, None] > 0, out=shares)
     of_row = grouping.class_of
@@ -296,9 +296,13 @@ class _DistinctKinds:
 
     def walked(self, most: int, weights: Floats, room: int = 0) -> Any:
         """Scores, shares, sizes, times of each set, and the number of all; then the list."""
+        columns, rows = self.codes.shape
+        if (self.owner < 0).all():  # nobody is unique, so that no kernel need be loaded
+            times = np.zeros(sum(comb(columns, size) for size in range(most + 1)), np.int64)
+            none = np.zeros(rows), np.zeros((rows, columns)), np.zeros((rows, most), np.int64)
+            return *none, times, 0
         from tamis.risk.suda_kernels import minimal_uniques
 
-        columns = len(self.codes)
         choose = np.array([[comb(n, r) for r in range(most + 1)] for n in range(columns + 1)])
         offsets = np.concatenate([[0], np.cumsum(choose[columns])])
         listed = np.empty(room, np.int64), np.empty(room, np.int64)

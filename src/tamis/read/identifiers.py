@@ -1,0 +1,299 @@
+"""Direct identifiers by their content: what the values of a column look like.
+
+Names of columns mislead; an e-mail address is one wherever it stands. A bounded number of distinct
+values of each column is looked at. `docs/identifiers.md` says how often this is right.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from itertools import pairwise
+from typing import Literal
+
+import polars as pl
+
+from tamis.read.check_digits import NATIONAL, OTHER
+from tamis.read.given_names import GIVEN_NAMES
+
+Kind = Literal[
+    "email", "url", "phone", "national", "account", "vehicle", "ip", "device", "coordinates",
+    "address", "person", "birth",
+]  # fmt: skip
+
+LOOKED_AT = 5_000
+"""The most distinct values of a column that are looked at."""
+MOSTLY = 0.8
+"""The share of values at which a column is of one kind."""
+SOME = 0.02
+"""The share of texts at which they have names or telephone numbers in them."""
+FEW = 8
+"""The fewest numbers that are told by their check digits, one in ten being right by chance."""
+LIFETIME = 50
+"""The years over which dates are spread that are those of births."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What a column looks like: the kind, and in words."""
+
+    kind: Kind
+    words: str
+
+
+_EMAIL = r"[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
+_URL = r"(?i)\b(?:https?://|ftp://|www\.)[a-z0-9-]+(?:\.[a-z0-9-]+)+"
+_PHONES = (
+    r"^\+\d{1,3}(?:[ ./()-]*\d){7,12}$",
+    r"^\(?0\d{1,4}\)?(?:[ ./-]?\d){7,10}$",
+    r"^(?:1[ .-])?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?: ?x\d{1,5})?$",
+)
+_CALLED = r"(?:\+\d{1,3}|\(0?\d{2,4}\))(?:[ ./()-]*\d){7,12}\b|\b\d{3}[.-]\d{3}[.-]\d{4}\b"
+_SSN = r"^(?:00[1-9]|0[1-9]\d|[1-578]\d\d|6[0-57-9]\d|66[0-57-9])-(?:0[1-9]|[1-9]\d)-\d{4}$"
+_CPR = r"^(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d{2}-\d{4}$"
+_IP = r"^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2})?$"
+_MAC = r"^[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}$"
+_PLACE = (
+    r"^\(?[-+]?(?:[0-8]?\d|90)\.\d{3,}\s*[,; ]\s*[-+]?(?:1[0-7]\d|\d?\d|180)\.\d{3,}\)?$"
+    r"|^(?i:point) ?\("
+    r"|^\d{1,3}°\s?\d{1,2}['\x{2032}].*[NSns]"
+)
+_STREET = (
+    r"(?i)^\d{1,5}[a-z]?,? .*\b(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd"
+    r"|court|ct|way|place|square|rue|chemin|all[ée]e|impasse|quai)\b"
+    r"|^(?:via|calle|rua|piazza|avenida|ul\.?) .*\d"
+    r"|(?:stra(?:ß|ss)e|str\.|weg|platz|gasse|gatan|v[äa]gen|straat|laan) \d{1,4}"
+)
+_NAMED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Mme|Mlle|Herr|Frau|Sr|Sra|Signora?)\.? +\p{Lu}[\p{L}'-]+"
+_DATE = r"^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]00:00(?::00)?)?$"
+_PERSON = r"^\p{L}[\p{L}'\x{2019}.-]*,?(?: \p{L}[\p{L}'\x{2019}.-]*,?){0,3}$"
+
+_SHAPES: tuple[tuple[Looks, tuple[str, ...]], ...] = (
+    (Looks("national", "social security numbers (United States)"), (_SSN,)),
+    (Looks("national", "CPR numbers (Denmark)"), (_CPR,)),
+    (Looks("ip", "IP addresses"), (_IP,)),
+    (Looks("device", "addresses of network devices"), (_MAC,)),
+    (Looks("coordinates", "coordinates"), (_PLACE,)),
+    (Looks("phone", "telephone numbers"), _PHONES),
+)
+"""What all values have the shape of."""
+_BIRTH = {"birth", "birthday", "birthdate", "dob", "born", "naissance", "geburt", "geburtsdatum"}
+_PLACES = {"lat", "latitude", "lon", "lng", "longitude"}
+
+
+def content_of(column: pl.Series) -> Looks | None:
+    """What direct identifier the values of a column look like; `None` if none.
+
+    Parameters
+    ----------
+    column : polars.Series
+
+    Returns
+    -------
+    Looks or None
+        The surest kind.
+
+    Examples
+    --------
+    >>> content_of(pl.Series(["ann@example.org", "bob@example.org"])).words
+    'e-mail addresses'
+    >>> content_of(pl.Series("age", [31, 47, 52]))
+    """
+    if column.dtype in (pl.Date, pl.Datetime):
+        return _of_years(column.name, column.alias("").drop_nulls().dt.year())
+    if column.dtype.is_float() and not _whole(column):
+        return _of_places(column)
+    texts = _texts(column)
+    if texts.len() == 0:
+        return None
+    if column.dtype.is_numeric():
+        return _checked(texts)
+    found = (look(texts) for look in (_inside, _shaped, _checked, _networked, _streets))
+    return next(filter(None, found), None) or _of_text_dates(column.name, texts) or _people(texts)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """Some distinct values as texts, spread evenly; of numbers, those of nine digits or more."""
+    bare = column.alias("").drop_nulls()
+    if column.dtype.is_numeric():
+        whole = bare.cast(pl.Int64, strict=False).drop_nulls()
+        if whole.len() == 0 or (whole.abs().quantile(0.5) or 0) < 10**8:
+            return pl.Series([], dtype=pl.String)
+        bare = whole
+    elif column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return pl.Series([], dtype=pl.String)
+    known = bare.unique(maintain_order=True)
+    step = -(-known.len() // LOOKED_AT)
+    cut = known.gather_every(step) if step > 1 else known
+    return cut.cast(pl.String).str.strip_chars().str.slice(0, 2_000)
+
+
+def _whole(column: pl.Series) -> bool:
+    present = column.alias("").drop_nulls()
+    return bool((present == present.floor()).all())
+
+
+def _share(texts: pl.Series, *shapes: str) -> float:
+    """The share of texts that one of the shapes is found in."""
+    return max(_mean(texts.str.contains(shape)) for shape in shapes)
+
+
+def _mean(flags: pl.Series) -> float:
+    return int(flags.sum()) / flags.len() if flags.len() else 0.0
+
+
+def _inside(texts: pl.Series) -> Looks | None:
+    """What nobody writes by chance, so that one value is enough."""
+    for kind, words, shape in (
+        ("email", "e-mail addresses", _EMAIL),
+        ("url", "web addresses", _URL),
+    ):
+        if share := _share(texts, shape):
+            return Looks(kind, words if share >= MOSTLY else f"{words} in some values")  # type: ignore[arg-type]
+    if _some_iban(texts):
+        return Looks("account", "bank account numbers (IBAN)")
+    called = _share(texts, _CALLED)
+    if called >= SOME and _share(texts, *_PHONES) < MOSTLY:
+        return Looks("phone", "telephone numbers in some values")
+    return None
+
+
+def _some_iban(texts: pl.Series) -> bool:
+    shape = r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?\b"
+    found = texts.str.extract(f"({shape})").drop_nulls()
+    return any(OTHER["bank account numbers (IBAN)"](_plain(text)) for text in found)
+
+
+def _plain(text: str) -> str:
+    """Capitals and digits alone.
+
+    >>> _plain("gb82 west-1234")
+    'GB82WEST1234'
+    """
+    return "".join(c for c in text.upper() if c.isalnum())
+
+
+def _shaped(texts: pl.Series) -> Looks | None:
+    for looks, shapes in _SHAPES:
+        # Telephone numbers in some countries' forms, others in another's.
+        matched = sum(_share(texts, shape) for shape in shapes)
+        if matched >= MOSTLY and (looks.kind != "phone" or texts.len() >= 3):
+            return looks
+    return None
+
+
+def _checked(texts: pl.Series) -> Looks | None:
+    """Numbers whose check digits are right."""
+    numbers = [_plain(text) for text in texts.head(500)]
+    if len(numbers) < FEW or sum(8 <= len(n) <= 34 for n in numbers) < MOSTLY * len(numbers):
+        return None
+
+    def are(fits: Callable[[str], bool]) -> bool:
+        return sum(map(fits, numbers)) >= max(FEW, MOSTLY * len(numbers))
+
+    for words, fits in NATIONAL.items():
+        if are(fits):
+            return Looks("national", words)
+    for words, fits in OTHER.items():
+        if are(fits):
+            return Looks("vehicle" if "vehicle" in words else "account", words)
+    return None
+
+
+def _networked(texts: pl.Series) -> Looks | None:
+    some = texts.head(500)
+    if _share(some, r"^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$") < MOSTLY:
+        return None
+    right = sum(map(_is_ip6, some))
+    return Looks("ip", "IP addresses") if right >= MOSTLY * some.len() else None
+
+
+def _is_ip6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _streets(texts: pl.Series) -> Looks | None:
+    many = texts.len() >= 3 and _share(texts, _STREET) >= 0.5
+    return Looks("address", "street addresses") if many else None
+
+
+def _people(texts: pl.Series) -> Looks | None:
+    """Names of people: alone, or in texts of several words."""
+    shaped = texts.filter(texts.str.contains(_PERSON))
+    if texts.len() >= FEW and shaped.len() >= 0.7 * texts.len():
+        named = [_has_given_name(text) for text in shaped.head(1_000)]
+        several = _share(shaped, " ") >= 0.5
+        if sum(named) >= (0.25 if several else 0.5) * len(named):
+            return Looks("person", "names of people")
+        return None
+    prose = texts.filter(texts.str.count_matches(" ") >= 3)
+    if prose.len() < FEW:
+        return None
+    named = [_tells_a_name(text) for text in prose.head(1_000)]
+    share = max(sum(named) / len(named), _share(prose, _NAMED))
+    return Looks("person", "names of people in some values") if share >= SOME else None
+
+
+def _has_given_name(text: str) -> bool:
+    return any(_lower(word) in GIVEN_NAMES for word in text.replace(",", " ").split())
+
+
+def _tells_a_name(text: str) -> bool:
+    """Whether a given name is followed by another capitalised word."""
+    words = text.split()
+    return any(
+        one[:1].isupper()
+        and _lower(one) in GIVEN_NAMES
+        and other[:1].isupper()
+        and other[1:2].islower()
+        and len(other) > 2
+        for one, other in pairwise(words)
+    )
+
+
+def _lower(word: str) -> str:
+    """A word in small letters without accents and signs.
+
+    >>> _lower("François,")
+    'francois'
+    """
+    apart = unicodedata.normalize("NFD", word.lower())
+    return "".join(c for c in apart if "a" <= c <= "z")
+
+
+def _words(name: str) -> set[str]:
+    apart = "".join(c if c.isalpha() else " " for c in name.lower())
+    return set(apart.split())
+
+
+def _of_years(name: str, years: pl.Series) -> Looks | None:
+    """Dates of birth, by the name of their column or because they span a life."""
+    known = years.filter((years >= 1890) & (years <= 2100)).sort()
+    if known.len() < MOSTLY * years.len() or not known.len():
+        return None
+    first, last = known[known.len() // 20], known[-1 - known.len() // 20]
+    if last - first >= LIFETIME or _words(name) & _BIRTH:
+        return Looks("birth", "dates of birth")
+    return None
+
+
+def _of_text_dates(name: str, texts: pl.Series) -> Looks | None:
+    if _share(texts, _DATE) < MOSTLY:
+        return None
+    return _of_years(name, texts.str.extract(r"(\d{4})").drop_nulls().cast(pl.Int32))
+
+
+def _of_places(column: pl.Series) -> Looks | None:
+    """Latitudes and longitudes: numbers of many digits that only their name tells from others."""
+    if not _words(column.name) & _PLACES:
+        return None
+    present = column.alias("").drop_nulls()
+    near = present.len() > 0 and bool((present.abs() <= 180).all())
+    fine = _mean((present * 100).round() / 100 != present) >= 0.5
+    return Looks("coordinates", "coordinates") if near and fine else None

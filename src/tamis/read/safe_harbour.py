@@ -1,0 +1,119 @@
+"""The eighteen identifiers of HIPAA's safe harbour, 45 CFR 164.514(b)(2), as a check-list.
+
+What was found where, by the values of columns or by their names. That nothing was found is no proof
+that nothing is there: photographs and biometric data, for one, are known by their names alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from tamis.read.identifiers import Kind, content_of
+from tamis.read.keys import telling
+from tamis.table import Table
+
+
+class Found(NamedTuple):
+    """A column, and why it is on the list."""
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True)
+class HarbourItem:
+    """One of the eighteen, and the columns in which it was found."""
+
+    number: int
+    what: str
+    found: tuple[Found, ...]
+
+
+class _Asked(NamedTuple):
+    what: str
+    kinds: tuple[Kind, ...] = ()
+    words: str = ""
+
+
+_LIST = (
+    _Asked("names", ("person",), "surname|firstname|lastname|fullname|forename|maiden"),
+    _Asked(
+        "places smaller than a state",
+        ("address", "coordinates"),
+        "zip|zipcode|postcode|postal|plz|city|town|county|district|street|address|parish|commune",
+    ),
+    _Asked("dates other than years, ages over 89", ("birth",)),
+    _Asked("telephone numbers", ("phone",), "phone|telephone|mobile|cell"),
+    _Asked("fax numbers", (), "fax|telefax"),
+    _Asked("e-mail addresses", ("email",), "email|mail"),
+    _Asked("social security numbers", ("national",), "ssn|nin|nir"),
+    _Asked("medical record numbers", (), "mrn|medrec|chart"),
+    _Asked("health plan numbers", (), "beneficiary|medicare|medicaid|hicn|insured"),
+    _Asked("account numbers", ("account",), "iban|account|card"),
+    _Asked("certificate and licence numbers", (), "licence|license|certificate|passport|npi"),
+    _Asked("vehicle identifiers", ("vehicle",), "vin|plate|registration"),
+    _Asked("device identifiers", ("device",), "imei|serial|udid|mac"),
+    _Asked("web addresses", ("url",), "url|website|homepage"),
+    _Asked("IP addresses", ("ip",), "ip|ipaddress"),
+    _Asked("biometric identifiers", (), "fingerprint|retina|voiceprint|biometric"),
+    _Asked("photographs of faces", (), "photo|photograph|portrait|selfie"),
+    _Asked("any other unique number or code"),
+)
+OLDEST = 89
+"""Ages above are identifiers of their own."""
+
+
+def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
+    """Go through the eighteen, over all columns but those that are never released.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    tuple of HarbourItem
+        In the order of the rule.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [31, 95], "mail": ["a@example.org", "b@example.org"]})
+    >>> for item in safe_harbour(Table(frame)):
+    ...     for column, why in item.found:
+    ...         print(item.number, item.what, column, why)
+    3 dates other than years, ages over 89 age ages over 89
+    6 e-mail addresses mail e-mail addresses
+    """
+    names = [c for c in table.frame.columns if c not in table.roles.identifiers]
+    found: dict[int, list[Found]] = {number: [] for number in range(1, len(_LIST) + 1)}
+    for name in names:
+        number, why = _placed(table.frame.get_column(name))
+        if number:
+            found[number].append(Found(name, why))
+    return tuple(
+        HarbourItem(number, asked.what, tuple(found[number]))
+        for number, asked in enumerate(_LIST, start=1)
+    )
+
+
+def _placed(column: pl.Series) -> tuple[int, str]:
+    """The number on the list and why; 0 if the column is not on it."""
+    if looks := content_of(column):
+        kinds = (looks.kind in asked.kinds for asked in _LIST)
+        return next(n for n, has in enumerate(kinds, start=1) if has), looks.words
+    if column.dtype in (pl.Date, pl.Datetime):
+        return 3, "dates"
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column.name).lower())
+    if "age" in words and column.dtype.is_numeric():
+        oldest = column.alias("").max()
+        if isinstance(oldest, int | float) and OLDEST < oldest < 130:
+            return 3, f"ages over {OLDEST}"
+    for number, asked in enumerate(_LIST, start=1):
+        if set(words) & set(asked.words.split("|")):
+            return number, "by its name"
+    why = telling(column)
+    return (len(_LIST), why) if why else (0, "")

@@ -1,0 +1,197 @@
+"""Direct identifiers by content: every kind is found, and nothing else."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis import Roles, Table, read_table
+from tamis.datasets import patients
+from tamis.errors import InputError
+from tamis.read.check_digits import NATIONAL, OTHER
+from tamis.read.identifiers import LOOKED_AT, content_of
+from tamis.read.keys import refuse_unsaid, unsaid
+from tamis.read.safe_harbour import safe_harbour
+from tests.read.made_identifiers import IDENTIFYING, ORDINARY, SHAPES, checked_number, made, of
+
+PUBLISHED = {
+    "NHS numbers (United Kingdom)": "9434765919",
+    "social security numbers (France)": "255081416802538",
+    "identity numbers (Spain)": "12345678Z",
+    "tax codes (Italy)": "RSSMRA85T10A562S",
+    "tax numbers (Germany)": "86095742719",
+    "citizen service numbers (Netherlands)": "111222333",
+    "national numbers (Belgium)": "85073003328",
+    "personal numbers (Sweden)": "8112189876",
+    "personal codes (Finland)": "131052308T",
+    "birth numbers (Norway)": "15076500565",
+    "PESEL numbers (Poland)": "44051401359",
+    "tax numbers (Portugal)": "123456789",
+    "social security numbers (Switzerland)": "7569217076985",
+    "identity numbers (Turkey)": "10000000146",
+    "CPF numbers (Brazil)": "11144477735",
+    "identity numbers (China)": "11010519491231002X",
+    "Aadhaar numbers (India)": "234123412346",
+    "social insurance numbers (Canada)": "130692544",
+    "tax file numbers (Australia)": "123456782",
+    "identity numbers (South Africa)": "8001015009087",
+    "bank account numbers (IBAN)": "GB82WEST12345698765432",
+    "payment card numbers": "4111111111111111",
+    "vehicle identification numbers": "1M8GDM9AXKP042788",
+}
+"""Examples that the authorities themselves print; nobody has these numbers."""
+
+
+@pytest.mark.parametrize("words", list(PUBLISHED))
+def test_published_examples_are_right_and_slips_are_not(words):
+    fits, number = (NATIONAL | OTHER)[words], PUBLISHED[words]
+    assert fits(number)
+    last = [number[:-1] + c for c in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c != number[-1]]
+    assert sum(map(fits, last)) <= (3 if "vehicle" in words else 0)  # whose check is not the last
+    assert not fits(number[:-1])
+    assert not fits("")
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=30))
+def test_no_text_breaks_a_check(text):
+    for fits in (NATIONAL | OTHER).values():
+        assert fits(text) in (True, False)
+    assert content_of(pl.Series([text] * 3)) is None or text
+
+
+@pytest.mark.parametrize("name", list(IDENTIFYING))
+def test_made_identifiers_are_found(name):
+    for seed in range(3):
+        looks = content_of(made(IDENTIFYING[name], seed))
+        assert looks is not None
+        if name in SHAPES:
+            kinds = {"national": NATIONAL, "account": OTHER, "vehicle": OTHER}
+            assert name in kinds[looks.kind]
+        else:
+            assert looks.kind == name.partition(",")[0]
+
+
+@pytest.mark.parametrize("name", list(ORDINARY))
+def test_ordinary_values_are_left_alone(name):
+    for seed in range(5):
+        assert content_of(made(ORDINARY[name], seed)) is None
+
+
+def test_numbers_read_as_numbers_are_checked_too():
+    texts = made(IDENTIFYING["PESEL numbers (Poland)"], 1)
+    looks = content_of(texts.cast(pl.Int64))
+    assert looks is not None
+    assert looks.words == "PESEL numbers (Poland)"
+    assert content_of(pl.Series(range(10**9, 10**9 + 500))) is None
+
+
+def test_a_single_address_among_many_texts_is_found():
+    texts = [f"slept well, day {i}" for i in range(LOOKED_AT - 1)]
+    looks = content_of(pl.Series([*texts, "write to ann@example.org"]))
+    assert looks is not None
+    assert looks.words == "e-mail addresses in some values"
+
+
+def test_dates_are_those_of_births_by_name_or_span():
+    treated = pl.Series("treated", [datetime.date(2020 + i % 4, 1, 2) for i in range(50)])
+    assert content_of(treated) is None
+    assert content_of(treated.alias("date_of_birth")) is not None
+    assert content_of(pl.Series([datetime.date(1930 + i, 5, 2) for i in range(80)])) is not None
+
+
+def test_coordinates_need_a_name_that_says_so():
+    numbers = pl.Series("x", [48.85341 + i / 997 for i in range(50)])
+    assert content_of(numbers) is None
+    looks = content_of(numbers.alias("home_latitude"))
+    assert looks is not None
+    assert looks.kind == "coordinates"
+    assert content_of((numbers * 1000).alias("latitude")) is None
+
+
+@pytest.mark.parametrize("empty", [pl.Series([], dtype=pl.String), pl.Series([None, None])])
+def test_empty_columns_look_like_nothing(empty):
+    assert content_of(empty) is None
+
+
+def people(mails: int = 40) -> Table:
+    frame = pl.DataFrame(
+        {
+            "contact": [f"p{i % 7}@example.org" for i in range(mails)],
+            "ward": ["A", "B"] * (mails // 2),
+            "ill": ["no", "yes"] * (mails // 2),
+        }
+    )
+    return Table(frame, Roles(target="ill"))
+
+
+def test_a_release_is_refused_until_the_role_is_said():
+    table = people()
+    assert unsaid(table) == {"contact": "looks like e-mail addresses"}
+    with pytest.raises(InputError, match=r"'contact' \(looks like e-mail addresses\)") as error:
+        refuse_unsaid(table)
+    assert "example.org" not in str(error.value)
+    for role in ("identifiers", "dropped", "quasi", "plain"):
+        refuse_unsaid(table.with_roles(**{role: ("contact",)}))
+
+
+def test_the_demo_has_no_direct_identifiers():
+    frame = patients().frame
+    assert [c for c in frame.columns if content_of(frame[c])] == []
+
+
+def test_the_eighteen_in_their_order():
+    frame = pl.DataFrame(
+        {
+            "contact": [f"p{i}@example.org" for i in range(40)],
+            "postcode": ["01000", "75011"] * 20,
+            "age": [30, 91] * 20,
+            "seen": [datetime.date(2024, 1, 1 + i % 28) for i in range(40)],
+            "who": [f"P{i}" for i in range(40)],
+            "photo": ["a.jpg", "b.jpg"] * 20,
+            "ward": ["A", "B"] * 20,
+        }
+    )
+    items = safe_harbour(Table(frame))
+    assert [item.number for item in items] == list(range(1, 19))
+    found = {f.column: (item.number, f.why) for item in items for f in item.found}
+    assert found == {
+        "contact": (6, "e-mail addresses"),
+        "postcode": (2, "by its name"),
+        "age": (3, "ages over 89"),
+        "seen": (3, "dates"),
+        "who": (18, "a different value in nearly every row"),
+        "photo": (17, "by its name"),
+    }
+    held = Table(frame, Roles(identifiers=("contact",)))
+    assert not any(f.column == "contact" for item in safe_harbour(held) for f in item.found)
+
+
+ALL = of(
+    "adult_train bank_marketing banknote cardiotocography credit_approval "
+    "ilpd magic mushroom page_blocks pima vehicle wilt winequality_red yeast "
+)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_real_tables_give_no_false_alarm(name, dataset):
+    frame = read_table(dataset(f"{name}.csv.gz"), check=False, missing="?").frame
+    assert [c for c in frame.columns if content_of(frame[c])] == []
+
+
+def test_names_in_real_tables_are_found(dataset):
+    frame = read_table(dataset("aminer_name_disambiguation.csv.gz"), check=False).frame
+    assert content_of(frame["name"]) is not None
+    assert content_of(frame["title"]) is None
+
+
+def test_one_wrong_number_in_five_is_forgiven():
+    rng = random.Random(1)
+    words = "CPF numbers (Brazil)"
+    right = [checked_number(words, rng) for _ in range(50)]
+    assert content_of(pl.Series([*right, *["111.111.111-12"] * 9])) is not None
