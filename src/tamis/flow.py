@@ -29,8 +29,9 @@ from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import Recipe, Release, released
-from tamis.risk.anonymity import Anonymity, Kind
+from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.diversity import Distance
+from tamis.risk.likeness import BetaKind
 from tamis.table import Table
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class Settings:
         What is asked of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
         distance).
+    alpha, beta, beta_kind, delta_disclosure : optional
+        More that may be asked of them: the largest share of people alike with one value, and how
+        far shares may be from those of all, by beta-likeness (basic or enhanced) and by
+        delta-disclosure; see `tamis.risk.likeness.likeness`.
+    max_risk, max_average_risk : float, optional
+        The largest chance of finding the row of a person by what attackers may know, and the
+        largest mean of it. The first raises k to 1 / max_risk.
     epsilon : float, optional
         Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
         then proposes them.
@@ -107,6 +115,12 @@ class Settings:
     c: float = 3.0
     t: float | None = None
     t_distance: Distance | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    beta_kind: BetaKind = "basic"
+    delta_disclosure: float | None = None
+    max_risk: float | None = None
+    max_average_risk: float | None = None
     epsilon: float | None = None
     choose: Choice = "value"
     caution: float = 1.0
@@ -128,6 +142,8 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.max_risk is not None:
+            object.__setattr__(self, "k", max(self.k, fewest_people(self.max_risk)))
         _ = self.anonymity  # checks what is asked of groups
         if self.format not in get_args(Format):
             raise InputError(
@@ -147,10 +163,10 @@ class Settings:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
-            if self.anonymity.of_secrets:
+            if self.anonymity.beyond_k or self.max_risk is not None:
                 raise InputError(
-                    "l and t are about people alike, and synthetic rows describe nobody; give "
-                    "either l and t or epsilon"
+                    "l, t, alpha, beta, delta and risks are about people alike, and synthetic rows "
+                    "describe nobody; give either these or epsilon"
                 )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
@@ -161,7 +177,19 @@ class Settings:
     @property
     def anonymity(self) -> Anonymity:
         """What is asked of every group of people alike."""
-        return Anonymity(self.k, self.l, self.l_kind, self.c, self.t, self.t_distance)
+        return Anonymity(
+            self.k,
+            self.l,
+            self.l_kind,
+            self.c,
+            self.t,
+            self.t_distance,
+            self.alpha,
+            self.beta,
+            self.beta_kind,
+            self.delta_disclosure,
+            self.max_average_risk,
+        )
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
@@ -303,7 +331,7 @@ def consider(
         model,
         attackers(settings.attackers, settings.seed),
         settings.seed,
-        settings.anonymity if settings.anonymity.of_secrets else None,
+        settings.anonymity if settings.anonymity.beyond_k else None,
         records,
     )
     problem = Problem(

@@ -129,9 +129,10 @@ def consider_large(
 
 def _only_columns(settings: Settings) -> Settings:
     """The settings without methods that recode cells; an error where one was asked for."""
-    if settings.anonymity.of_secrets:
+    if settings.anonymity.beyond_k:
         raise InputError(
-            "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
+            "l, t, alpha, beta, delta and the average risk are counted in memory only; pass "
+            "--engine memory, or ask for --k alone"
         )
     chosen = settings.proposing
     if altering := [name for name in chosen if name in ALTERING]:
