@@ -115,7 +115,7 @@ def _broken_promises(row: Row) -> list[Failure]:
             short = f"fewer than {promise.at_least} {unit} alike"
             found.append(Failure(words, short, gap))
     if words := row.assessment.lacks:
-        found.append(Failure(words, "people alike are too alike in the sensitive column", 1.0))
+        found.append(Failure(words, "people alike do not keep what is asked beside k", 1.0))
     return found
 
 

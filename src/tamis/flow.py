@@ -32,8 +32,9 @@ from tamis.read import check_numbers
 from tamis.read.keys import refuse_unsaid
 from tamis.release import MOST_ABSENCES, Recipe, Release, released
 from tamis.risk.absences import check_absences
-from tamis.risk.anonymity import Anonymity, Kind
+from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.diversity import Distance
+from tamis.risk.likeness import BetaKind
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.table import Table
@@ -65,6 +66,13 @@ class Settings:
         What is asked of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
         distance).
+    alpha, beta, beta_kind, delta_disclosure : optional
+        More that may be asked of them: the largest share of people alike with one value, and how
+        far shares may be from those of all, by beta-likeness (basic or enhanced) and by
+        delta-disclosure; see `tamis.risk.likeness.likeness`.
+    max_risk, max_average_risk : float, optional
+        The largest chance of finding the row of a person by what attackers may know, and the
+        largest mean of it. The first raises k to 1 / max_risk.
     max_suppressed : float
         The largest share of people (of rows, where each is a person) who may be left out so that
         all others keep k, l and t.
@@ -127,6 +135,12 @@ class Settings:
     c: float = 3.0
     t: float | None = None
     t_distance: Distance | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    beta_kind: BetaKind = "basic"
+    delta_disclosure: float | None = None
+    max_risk: float | None = None
+    max_average_risk: float | None = None
     epsilon: float | None = None
     choose: Choice = "value"
     caution: float = 1.0
@@ -151,6 +165,8 @@ class Settings:
     max_suppressed: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.max_risk is not None:
+            object.__setattr__(self, "k", max(self.k, fewest_people(self.max_risk)))
         _ = self.anonymity  # checks what is asked of groups
         if self.format not in get_args(Format):
             raise InputError(
@@ -186,10 +202,10 @@ class Settings:
                     "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                     "give either max_suppressed or epsilon"
                 )
-            if self.anonymity.of_secrets or self.absences:
+            if self.anonymity.beyond_k or self.max_risk is not None or self.absences:
                 raise InputError(
-                    "l, t and absences are about people alike, and synthetic rows describe nobody; "
-                    "give either these or epsilon"
+                    "l, t, alpha, beta, delta, risks and absences are about people alike, and "
+                    "synthetic rows describe nobody; give either these or epsilon"
                 )
         elif "dp" in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
@@ -202,7 +218,19 @@ class Settings:
     @property
     def anonymity(self) -> Anonymity:
         """What is asked of every group of people alike."""
-        return Anonymity(self.k, self.l, self.l_kind, self.c, self.t, self.t_distance)
+        return Anonymity(
+            self.k,
+            self.l,
+            self.l_kind,
+            self.c,
+            self.t,
+            self.t_distance,
+            self.alpha,
+            self.beta,
+            self.beta_kind,
+            self.delta_disclosure,
+            self.max_average_risk,
+        )
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
@@ -392,7 +420,7 @@ def consider(
         model,
         attackers(settings.attackers, settings.seed),
         settings.seed,
-        settings.anonymity if settings.anonymity.of_secrets else None,
+        settings.anonymity if settings.anonymity.beyond_k else None,
         records,
         suppression,
     )

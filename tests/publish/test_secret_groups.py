@@ -178,3 +178,55 @@ def test_the_terminal_says_what_was_reached():
         for line in said
     )
     assert any("t-closeness, equal distance). Measured: the farthest" in line for line in said)
+
+
+ALL = {
+    "alpha": 0.9,
+    "beta": 2.0,
+    "beta_kind": "enhanced",
+    "delta_disclosure": 1.2,
+    "max_risk": 0.1,
+    "max_average_risk": 0.1,
+}
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_risks_are_stated_and_other_figures_of_a_secret_are_not(tmp_path, each):
+    folder, manifest = published(stays(each), tmp_path, **ALL)
+    assert [entry["key"] for entry in manifest["diversity"]] == ["max_risk", "average_risk"]
+    assert all(p["at_least"] >= 10 for p in manifest["promises"])
+    recipe = json.loads((folder / "private" / "recipe.json").read_text())
+    assert {e["key"] for e in recipe["diversity"]} == {"alpha", "beta_likeness", "delta_disclosure"}
+    words = " ".join(verify(folder).claims)
+    assert "with a chance of at most 0.1" in words
+    assert "ill" not in words.split()
+    recipe["diversity"][0]["at_most"] = 0.01
+    write_json(folder / "private" / "recipe.json", recipe)
+    with pytest.raises(CannotMeet, match="alpha is"):
+        verify(folder)
+
+
+def test_where_the_target_is_the_secret_all_is_stated_and_counted(tmp_path):
+    table = stays()
+    table = Table(table.frame.drop("ill"), Roles("y", quasi=("sex", "job"), identifiers=("who",)))
+    folder, manifest = published(table, tmp_path, alpha=0.95, beta=3.0, max_average_risk=0.2)
+    keys = [entry["key"] for entry in manifest["diversity"]]
+    assert keys == ["average_risk", "alpha", "beta_likeness"]
+    for place, key in enumerate(keys):
+        changed = json.loads(json.dumps(manifest))
+        changed["diversity"][place]["measured"] /= 2
+        write_json(folder / "manifest.json", changed)
+        shutil.rmtree(folder / "private", ignore_errors=True)
+        with pytest.raises(CannotMeet, match=f"{key} is"):
+            verify(folder)
+
+
+@pytest.mark.parametrize("asked", [{"alpha": 0.2}, {"max_risk": 0.001}])
+def test_what_no_release_keeps_is_refused(asked):
+    with pytest.raises(CannotMeet):
+        consider(stays(), settings(**asked, min_kept=0.01))
+
+
+def test_synthetic_rows_have_no_people_alike():
+    with pytest.raises(InputError, match="describe nobody"):
+        Settings(epsilon=1.0, max_risk=0.1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tamis.release import Promise, Recipe, Release
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import Coded
+from tamis.risk.grouping import Coded, coded, dense
 from tamis.risk.suppression import (
     Suppression,
     breaking_classes,
@@ -76,6 +76,15 @@ def test_what_stays_keeps_what_is_asked_and_whole_classes_go(rows, k, least, kin
         assert len({stays for row, stays in zip(rows, left) if row[0] == own}) == 1
     for own in {row[0] for row in inside}:
         assert keeps(asked, [row[1] for row in inside if row[0] == own], everybody)
+
+
+@given(ROWS, st.sampled_from([{"alpha": 0.6}, {"beta": 0.5}, {"delta_disclosure": 0.7}]))
+def test_what_stays_keeps_alpha_beta_and_delta(rows, bounds):
+    asked = Anonymity(2, **bounds)
+    inside = [row for row, stays in zip(rows, left_of(rows, asked)) if stays]
+    if inside:
+        classes = dense(coded(pl.Series([row[0] for row in inside])))
+        assert not asked.short_of(classes, pl.Series([row[1] for row in inside]))
 
 
 @given(ROWS, st.integers(1, 3), st.sampled_from([None, 2]), KINDS)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tamis.publish.summary import Unit
     from tamis.read.safe_harbour import HarbourItem
     from tamis.risk.audit import Exposure
+    from tamis.risk.likeness import Likeness
     from tamis.risk.population import PopulationRisk
     from tamis.risk.suda import SpecialUniques
     from tamis.table import Table
@@ -356,6 +357,7 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
         )
         lean = f"how skewed {who} is in some group, 0 to 1"
         table.add_row("t-closeness", f"{found.t_closeness:.2f}", lean)
+        _add_likeness(table, found.likeness, who)
     if attacker and "accuracy" in attacker:
         rows = f"{attacker['rows']:,} sampled rows" if "rows" in attacker else "rows"
         table.add_row(
@@ -363,6 +365,18 @@ def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | Non
         )
         table.add_row("  guessing", percent(attacker["majority"]), "the same without any column")
     out.print(table)
+
+
+def _add_likeness(table: Any, found: Likeness | None, who: str) -> None:
+    if found is None:
+        return
+    rows = (
+        ("alpha", found.alpha, f"of some group have the same {who}"),
+        ("beta", found.beta, "by so many times its share a value exceeds it in some group"),
+        ("delta", found.delta_disclosure, "logarithm of the ratio of shares, at most"),
+    )
+    for name, value, words in rows:
+        table.add_row(name, "infinite" if value == float("inf") else f"{value:.2f}", words)
 
 
 def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit: str) -> None:

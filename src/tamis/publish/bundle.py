@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError
@@ -61,6 +62,7 @@ from tamis.publish.secret_groups import (
     Recount,
     Secrets,
     asked_entries,
+    asked_risks,
     numbered_secrets,
     with_measures,
 )
@@ -212,8 +214,9 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         content["promises"], written, people, chosen.release.unit
     )
     secrets, diverse = _diverse(outcome, written, people)
-    if diverse and secrets is None:
-        content["diversity"] = diverse
+    stated_of_groups = [*_risks(outcome, written, people), *(diverse if secrets is None else ())]
+    if stated_of_groups:
+        content["diversity"] = stated_of_groups
     private_only = [] if secrets is None else diverse
     attacked = of_hundred_facts(outcome)
     summary = summarise(outcome, content, origin, look, attacked, private_only)
@@ -253,6 +256,14 @@ def _diverse(
     public = column.name == table.target
     recount: Recount = "file" if public and people is None else "private"
     return None if public else secrets, with_measures(entries, written, secrets, people, recount)
+
+
+def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> list[dict[str, Any]]:
+    """What the written file reaches of limits on the risk; anybody may know it."""
+    release, unit = outcome.decision.chosen.release, outcome.table.unit
+    entries = asked_risks(outcome.settings, release.table.quasi, unit)
+    none = np.zeros(written.height, dtype=np.int64)
+    return with_measures(entries, written, none, people, "file" if people is None else "private")
 
 
 def held_back(outcome: Outcome) -> int:

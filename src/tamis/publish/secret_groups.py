@@ -1,4 +1,4 @@
-"""How the sensitive values of people alike differ in a written release: l-diversity, t-closeness.
+"""What holds for people alike in a written release: their risk, and how their secrets differ.
 
 Counted by the definitions, group by group, by code that knows nothing of the one that searched.
 Where the sensitive column is the target, the manifest states what holds, and anybody can count it.
@@ -29,6 +29,9 @@ Secrets = NDArray[np.int64]
 Recount = Literal["file", "private"]
 """What can be counted again: from the file alone, or with the holder's private part."""
 HEADER = "secret"
+RISKS = ("max_risk", "average_risk")
+"""What is about the number of people alike, whatever their secrets."""
+LIKENESS = ("alpha", "beta_likeness", "delta_disclosure")
 ROUNDING = 1e-9
 
 
@@ -121,13 +124,70 @@ def _moved(group: SecretGroup, usual: dict[int, int], order: Sequence[int]) -> f
     return float(np.abs(running).sum()) / (len(order) - 1)
 
 
+def largest_share(groups: Sequence[SecretGroup]) -> float:
+    """The largest share of the people of a group who have the same value.
+
+    >>> largest_share([SecretGroup(4, {1: 3, 2: 1}), SecretGroup(2, {1: 1, 2: 1})])
+    0.75
+    """
+    return max(max(group.counts.values()) / group.people for group in groups)
+
+
+def shares_apart(
+    groups: Sequence[SecretGroup], entry: dict[str, Any], secrets: Secrets, people: People | None
+) -> float:
+    """How far shares in a group are from those of all, by beta-likeness or delta-disclosure."""
+    usual = secret_groups(pl.DataFrame(), secrets, people)[0].counts
+    total = sum(usual.values())
+    found = 0.0
+    for group in groups:
+        mine = sum(group.counts.values())
+        for value, rows in usual.items():
+            p, q = rows / total, group.counts.get(value, 0) / mine
+            if entry["key"] == "delta_disclosure":
+                found = max(found, abs(log(q / p)) if q else inf)
+            elif entry["kind"] == "enhanced" and (q - p) / p > -log(p) + ROUNDING:
+                return inf
+            else:
+                found = max(found, (q - p) / p)
+    return found
+
+
+def risk_of_rows(cells: pl.DataFrame, key: str, people: People | None, rows: int) -> float:
+    """The largest, or the mean, chance of finding a person's row: 1 by the people alike.
+
+    A person with several rows counts by the one that most gives them away.
+
+    >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
+    >>> [round(risk_of_rows(jobs, key, None, 3), 3) for key in RISKS]
+    [1.0, 0.667]
+    """
+    whose = np.arange(rows) if people is None else people
+    if not cells.width:
+        return 1 / len(np.unique(whose))
+    stored = as_stored(cells)
+    names = stored.columns
+    each = stored.with_columns(whose=pl.Series(whose))
+    alike = each.select(pl.col("whose").n_unique().over(names), who="whose")
+    fewest = alike.group_by("who").agg(pl.col("whose").min())["whose"]
+    risks = 1 / fewest.to_numpy()
+    return float(risks.max() if key == "max_risk" else risks.mean())
+
+
 def measured_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None = None
 ) -> float:
     """What a written table reaches of what an entry asks for."""
     if missing := [c for c in entry["columns"] if c not in frame.columns]:
         raise CannotMeet(f"{entry['key']} is about {len(missing)} columns that the file lacks")
-    groups = secret_groups(only(frame, entry["columns"]), secrets, people)
+    cells = only(frame, entry["columns"])
+    if entry["key"] in RISKS:
+        return risk_of_rows(cells, entry["key"], people, frame.height)
+    groups = secret_groups(cells, secrets, people)
+    if entry["key"] == "alpha":
+        return largest_share(groups)
+    if entry["key"] in LIKENESS:
+        return shares_apart(groups, entry, secrets, people)
     if entry["key"] == "t_closeness":
         return farthest_group(groups, entry["distance"], secrets, people)
     return least_diversity(groups, entry["kind"], entry["at_least"])
@@ -141,7 +201,8 @@ def asked_entries(
     Parameters
     ----------
     asked : Settings
-        With `l`, `l_kind`, `c`, `t` and `t_distance`.
+        With `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind` and
+        `delta_disclosure`.
     column : str
         The sensitive column.
     numeric : bool
@@ -160,6 +221,31 @@ def asked_entries(
         found.append(
             {"key": "t_closeness", **about, "distance": distance, "at_most": float(asked.t)}
         )
+    found += _asked_likeness(asked, about)
+    return [{**entry, "claim": entry_claim(entry)} for entry in found]
+
+
+def _asked_likeness(asked: Any, about: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if asked.alpha is not None:
+        found.append({"key": "alpha", **about, "at_most": float(asked.alpha)})
+    if asked.beta is not None:
+        kind = {"kind": asked.beta_kind, "at_most": float(asked.beta)}
+        found.append({"key": "beta_likeness", **about, **kind})
+    if asked.delta_disclosure is not None:
+        found.append({"key": "delta_disclosure", **about, "below": float(asked.delta_disclosure)})
+    return found
+
+
+def asked_risks(asked: Any, columns: Sequence[str], unit: str) -> list[dict[str, Any]]:
+    """The limits on the risk of being found, as a manifest has them."""
+    limits = {"max_risk": asked.max_risk, "average_risk": asked.max_average_risk}
+    about = {"columns": sorted(columns), "unit": unit}
+    found: list[dict[str, Any]] = [
+        {"key": key, **about, "at_most": float(most)}
+        for key, most in limits.items()
+        if most is not None
+    ]
     return [{**entry, "claim": entry_claim(entry)} for entry in found]
 
 
@@ -170,8 +256,17 @@ def entry_claim(entry: dict[str, Any]) -> str:
     ...              "at_least": 3})
     'Among people alike in what an attacker may know, ill has at least 3 different values.'
     """
-    unit, column = entry["unit"], entry["column"]
-    alike = f"Among {unit} alike in what an attacker may know, "
+    unit = entry["unit"]
+    if entry["key"] in RISKS:
+        whose = "a row" if unit == "rows" else "the row of a person"
+        mean = "on average " if entry["key"] == "average_risk" else ""
+        return (
+            f"Whoever knows what an attacker may know finds {whose} {mean}with a chance of at most "
+            f"{entry['at_most']:g}."
+        )
+    column, alike = entry["column"], f"Among {unit} alike in what an attacker may know, "
+    if entry["key"] in LIKENESS:
+        return alike + _likeness_claim(entry, column, unit)
     if entry["key"] == "t_closeness":
         return (
             f"{alike}the values of {column} are at most {entry['at_most']:g} away from those of "
@@ -189,6 +284,21 @@ def entry_claim(entry: dict[str, Any]) -> str:
     )
 
 
+def _likeness_claim(entry: dict[str, Any], column: str, unit: str) -> str:
+    if entry["key"] == "alpha":
+        return f"at most a share of {entry['at_most']:g} have the same value of {column}."
+    if entry["key"] == "delta_disclosure":
+        return (
+            f"the share of each value of {column} differs from that among all {unit} by a factor "
+            f"below e to the {entry['below']:g} (delta-disclosure)."
+        )
+    also = ", and by at most minus its logarithm" if entry["kind"] == "enhanced" else ""
+    return (
+        f"the share of a value of {column} exceeds that among all {unit} by at most "
+        f"{entry['at_most']:g} times the latter{also} ({entry['kind']} beta-likeness)."
+    )
+
+
 def _nth(number: int) -> str:
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return f"{number}{ending}"
@@ -203,6 +313,10 @@ def reached_words(entry: dict[str, Any]) -> str:
     value = entry["measured"]
     if entry["key"] == "t_closeness":
         return f"the farthest group is {value:.3g} away"
+    if entry["key"] in RISKS:
+        return f"{value:.3g}"
+    if entry["key"] in LIKENESS:
+        return f"{value:.3g} in the group where it is most"
     if entry["kind"] == "recursive":
         return f"{value:.3g} times as frequent in the worst group"
     return f"the least diverse group has {value:.4g}"
@@ -210,7 +324,9 @@ def reached_words(entry: dict[str, Any]) -> str:
 
 def short_of_asked(entry: dict[str, Any], value: float) -> bool:
     """Whether a measured value does not keep what an entry asks for."""
-    if entry["key"] == "t_closeness":
+    if entry["key"] == "delta_disclosure":
+        return not value < entry["below"]
+    if "at_most" in entry:
         return bool(value > entry["at_most"] + ROUNDING)
     if entry["kind"] == "recursive":
         return not value < entry["c"]
@@ -238,12 +354,12 @@ def with_measures(
 
 
 def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What does not hold of l and t, as the manifest and the holder's recipe state them."""
+    """What does not hold for people alike, as the manifest and the holder's recipe state it."""
     people = kept_people(folder, frame, content)
     public = content.get("diversity", [])
     target = next(c for c in content["columns"] if c["role"] == "target")
     for entry in public:
-        if entry["column"] != target["name"]:
+        if entry["key"] not in RISKS and entry["column"] != target["name"]:
             return f"{entry['key']} is stated of a column that is not the target"
         if entry["recount"] == "file" or people is not None:
             cells = frame.get_column(target["name"])
@@ -265,7 +381,7 @@ def _wrong_private_entries(folder: Path, frame: pl.DataFrame, people: People | N
 def _wrong_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None
 ) -> str:
-    if entry["key"] not in ("l_diversity", "t_closeness"):
+    if entry["key"] not in ("l_diversity", "t_closeness", *LIKENESS, *RISKS):
         return f"{entry['key']!r} is not one that can be checked"
     value, said = measured_entry(entry, frame, secrets, people), entry["measured"]
     if short_of_asked(entry, value):

@@ -437,7 +437,7 @@ def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
 
 
 def _diverse(entry: dict[str, Any]) -> PromiseFacts:
-    asked = entry.get("c") or entry.get("at_least", entry.get("at_most"))
+    asked = next((entry[w] for w in ("c", "at_least", "at_most", "below") if entry.get(w)), 0.0)
     return {
         "key": entry["key"],
         "claim": entry_claim(entry),

@@ -1,15 +1,17 @@
-"""What is asked of every group of people alike: their number, and how their secrets differ."""
+"""What is asked of groups of people alike: how many they are, and how their secrets differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Literal
 
 import polars as pl
 
 from tamis.errors import InputError
 from tamis.risk.diversity import Distance, closeness, diversity, spread
-from tamis.risk.grouping import Coded, Grouping, counted, people_in
+from tamis.risk.grouping import Coded, Grouping, Ints, counted, people_in
+from tamis.risk.likeness import BetaKind, disclosures, largest_shares, surpluses
 
 Kind = Literal["distinct", "entropy", "recursive"]
 ROUNDING = 1e-12
@@ -17,7 +19,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Anonymity:
-    """k people or more alike, and l-diversity and t-closeness of the sensitive column among them.
+    """k people or more alike, and what is asked of the sensitive column among them.
 
     All of it is lost, never won, when groups are split, so a set of columns that does not keep it
     takes all sets that hold it with it.
@@ -37,6 +39,16 @@ class Anonymity:
         The largest distance of a group's sensitive values from those of the table, 0 to 1.
     distance : {"equal", "ordered"}, optional
         See `t_closeness`; by default ordered for numbers.
+    alpha : float, optional
+        The largest share of a group that may have the same sensitive value.
+    beta : float, optional
+        By how much a value's share in a group may exceed its share in the table, as a multiple of
+        it (`basic`); and by no more than minus its logarithm (`enhanced`).
+    beta_kind : {"basic", "enhanced"}
+    delta_disclosure : float, optional
+        What the absolute logarithm of the ratio of both shares must stay below.
+    max_average_risk : float, optional
+        The largest mean chance of finding a person's row: 1 by the people of a group.
 
     Examples
     --------
@@ -54,6 +66,11 @@ class Anonymity:
     c: float = 3.0
     t: float | None = None
     distance: Distance | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    beta_kind: BetaKind = "basic"
+    delta_disclosure: float | None = None
+    max_average_risk: float | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -68,24 +85,43 @@ class Anonymity:
             raise InputError(f"c must be above 0, got {self.c:g}")
         if self.t is not None and not 0 <= self.t <= 1:
             raise InputError(f"t must be between 0 and 1, got {self.t:g}")
+        for name in ("alpha", "max_average_risk"):
+            share = getattr(self, name)
+            if share is not None and not 0 < share <= 1:
+                raise InputError(f"{name} must be a share above 0 and up to 1, got {share:g}")
+        for name in ("beta", "delta_disclosure"):
+            bound = getattr(self, name)
+            if bound is not None and not bound > 0:
+                raise InputError(f"{name} must be a number above 0, got {bound:g}")
+        if self.beta_kind not in ("basic", "enhanced"):
+            raise InputError(f"beta_kind must be basic or enhanced, got {self.beta_kind!r}")
 
     @property
     def of_secrets(self) -> bool:
         """Whether anything is asked about the sensitive column."""
-        return self.l is not None or self.t is not None
+        asked = (self.l, self.t, self.alpha, self.beta, self.delta_disclosure)
+        return any(each is not None for each in asked)
+
+    @property
+    def beyond_k(self) -> bool:
+        """Whether anything is asked but the number of people in each group."""
+        return self.of_secrets or self.max_average_risk is not None
 
     def kept(self, classes: Coded, secret: pl.Series | None, people: Coded | None = None) -> bool:
         """Whether classes of rows keep all that is asked."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        if int(sizes.min()) < self.k:
+        if int(sizes.min()) < self.k or self._too_risky(_average_risk(classes, people)):
             return False
         return secret is None or not self.short_of(classes, secret, people)
 
     def short_of(self, classes: Coded, secret: pl.Series, people: Coded | None = None) -> str:
-        """What classes of rows lack of l and t, in words; empty where they lack nothing."""
-        if not self.of_secrets:
+        """What classes of rows lack of all but k, in words; empty where they lack nothing."""
+        if not self.beyond_k:
             return ""
         found = self.reached(classes, secret, people)
+        return self._lacking_diversity(found) or self._lacking_likeness(found)
+
+    def _lacking_diversity(self, found: dict[str, Any]) -> str:
         if self.l is not None and self.kind == "recursive" and not found["l"] < self.c:
             return (
                 f"recursive ({self.c:g}, {self.l})-diversity is asked for, but the commonest value "
@@ -97,10 +133,38 @@ class Anonymity:
             return f"t = {self.t:g} is asked for, but some group is {found['t']:.4g} away"
         return ""
 
+    def _lacking_likeness(self, found: dict[str, Any]) -> str:
+        if self.alpha is not None and found["alpha"] > self.alpha + ROUNDING:
+            return (
+                f"alpha = {self.alpha:g} is asked for, but in some group {found['alpha']:.4g} have "
+                "the same value"
+            )
+        if self.beta is not None and found["beta"] > self.beta + ROUNDING:
+            return (
+                f"{self.beta_kind} beta = {self.beta:g} is asked for, but some group reaches "
+                f"{found['beta']:.4g}"
+            )
+        delta = self.delta_disclosure
+        if delta is not None and not found["delta_disclosure"] < delta:
+            return (
+                f"delta-disclosure below {delta:g} is asked for, but some group reaches "
+                f"{found['delta_disclosure']:.4g}"
+            )
+        if self._too_risky(found["average_risk"]):
+            return (
+                f"an average risk of {self.max_average_risk:g} at most is asked for, but it is "
+                f"{found['average_risk']:.4g}"
+            )
+        return ""
+
+    def _too_risky(self, average: float) -> bool:
+        most = self.max_average_risk
+        return most is not None and average > most + ROUNDING
+
     def reached(
         self, classes: Coded, secret: pl.Series, people: Coded | None = None
     ) -> dict[str, Any]:
-        """The diversity of the kind asked for, and the closeness, of classes of rows."""
+        """What classes of rows reach of everything but k, of the kinds asked for."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
         found = spread(Grouping((), (), classes, sizes, people), secret)
         diverse = diversity(found, self.l)
@@ -109,4 +173,36 @@ class Anonymity:
             "entropy": diverse.entropy,
             "recursive": diverse.recursive_c,
         }
-        return {"l": of_kind[self.kind], "t": closeness(found, self.distance)}
+        return {
+            "l": of_kind[self.kind],
+            "t": closeness(found, self.distance),
+            "alpha": float(largest_shares(found).max()),
+            "beta": float(surpluses(found, self.beta_kind).max()),
+            "delta_disclosure": float(disclosures(found).max()),
+            "average_risk": _average_risk(classes, people),
+        }
+
+
+def fewest_people(max_risk: float) -> int:
+    """The people that a group must have for a chance of 1 by their number.
+
+    >>> fewest_people(0.2), fewest_people(0.09)
+    (5, 12)
+    """
+    if not 0 < max_risk <= 1:
+        raise InputError(f"max_risk must be a share above 0 and up to 1, got {max_risk:g}")
+    return ceil(1 / max_risk - 1e-9)
+
+
+def _average_risk(classes: Coded, people: Coded | None) -> float:
+    """The mean over people of 1 by the people in their smallest group.
+
+    >>> import numpy as np
+    >>> _average_risk(Coded(np.array([0, 0, 1]), 2), None)
+    0.6666666666666666
+    """
+    if people is None:
+        return len(counted(classes)[0]) / len(classes.codes)
+    sizes: Ints = people_in(classes, people)
+    of_person = Grouping((), (), classes, sizes, people).of_person
+    return float((1 / of_person).mean())

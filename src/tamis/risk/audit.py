@@ -14,6 +14,7 @@ from tamis.notebook import html_table, in_short
 from tamis.risk.classes import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, closeness, diversity, spread
 from tamis.risk.grouping import ClassSize, Coded, Grouping, dense, joined, people_in, scope
+from tamis.risk.likeness import Likeness, worst_likeness
 from tamis.table import Table
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator
 class Exposure:
     """The risk of a table over its quasi-identifiers, in plain figures.
 
-    `l_diversity` and `t_closeness` are `None` if there is no sensitive column;
+    `l_diversity`, `t_closeness` and `likeness` are `None` if there is no sensitive column;
     `columns` has the riskiest column first. If a person has several rows, `people` is smaller
     than `rows` and every figure counts people: `unique_people` are those with a row that
     nobody else's row equals, `unique_share` is their share, `unique_rows` are those rows; `unit`
@@ -153,6 +154,7 @@ class Exposure:
     people: int
     unique_people: int
     unit: Literal["people", "rows"]
+    likeness: Likeness | None = None
 
     def __repr__(self) -> str:
         return in_short(
@@ -185,8 +187,11 @@ class Exposure:
         return classes_picture(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same figures as plain dictionaries and lists, ready for JSON."""
+        """The same figures as plain values, ready for JSON; infinite ones are `None`."""
         figures = asdict(self)
+        if self.likeness is not None:
+            likeness = figures["likeness"].items()
+            figures["likeness"] = {k: v if np.isfinite(v) else None for k, v in likeness}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in figures.items()}
 
 
@@ -252,6 +257,7 @@ def exposure(
         people=grouping.everybody,
         unique_people=grouping.unique_people,
         unit=_unit(data, people),
+        likeness=None if counts is None else worst_likeness(counts),
     )
 
 

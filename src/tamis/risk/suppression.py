@@ -38,6 +38,7 @@ from tamis.risk.grouping import (
     people_in,
     people_of,
 )
+from tamis.risk.likeness import disclosures, largest_shares, surpluses
 
 Bools = NDArray[np.bool_]
 Breaking = Callable[[Ints], Bools]
@@ -129,7 +130,7 @@ def breaking_classes(
 
 
 def _too_alike(found: Spread, asked: Anonymity) -> Bools:
-    """The classes that lack the l or the t asked for."""
+    """The classes that lack the l, t, alpha, beta or delta asked for."""
     broken = np.zeros(len(found.sizes), dtype=np.bool_)
     if asked.l is not None and asked.kind == "distinct":
         broken |= distinct_values(found) < asked.l
@@ -139,6 +140,12 @@ def _too_alike(found: Spread, asked: Anonymity) -> Bools:
         broken |= ~(recursive_ratios(found, asked.l) < asked.c)
     if asked.t is not None:
         broken |= distances(found, asked.distance) > asked.t + ROUNDING
+    if asked.alpha is not None:
+        broken |= largest_shares(found) > asked.alpha + ROUNDING
+    if asked.beta is not None:
+        broken |= surpluses(found, asked.beta_kind) > asked.beta + ROUNDING
+    if asked.delta_disclosure is not None:
+        broken |= ~(disclosures(found) < asked.delta_disclosure)
     return broken
 
 

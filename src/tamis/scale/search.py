@@ -136,9 +136,10 @@ def consider_large(
 
 def _where_the_rows_are(settings: Settings) -> Settings:
     """The settings without methods that work in memory; an error where one was asked for."""
-    if settings.anonymity.of_secrets:
+    if settings.anonymity.beyond_k:
         raise InputError(
-            "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
+            "l, t, alpha, beta, delta and the average risk are counted in memory only; pass "
+            "--engine memory, or ask for --k alone"
         )
     if settings.absences:
         raise InputError(

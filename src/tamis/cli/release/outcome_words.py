@@ -176,8 +176,13 @@ def _alone(outcome: Outcome) -> list[str]:
 
 
 def _diverse(outcome: Outcome) -> list[str]:
-    """What was reached of the l and t asked for; for the holder, as it may be of a secret."""
-    from tamis.publish.secret_groups import asked_entries, entry_claim, reached_words
+    """What was reached of all asked beside k; for the holder, as it may be of a secret."""
+    from tamis.publish.secret_groups import (
+        asked_entries,
+        asked_risks,
+        entry_claim,
+        reached_words,
+    )
 
     chosen, table = outcome.decision.chosen, outcome.table
     reached = chosen.assessment.diversity_reached
@@ -185,10 +190,21 @@ def _diverse(outcome: Outcome) -> list[str]:
         return []
     column = table.frame.get_column(outcome.evaluator.sensitive)
     known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
+    by_key = {
+        **reached,
+        "max_risk": 1 / (chosen.assessment.k_anonymity or 1),
+        "l_diversity": reached["l"],
+        "t_closeness": reached["t"],
+        "beta_likeness": reached["beta"],
+    }
+    entries = [
+        *asked_risks(outcome.settings, known, table.unit),
+        *asked_entries(outcome.settings, column.name, numeric, known, table.unit),
+    ]
     return [
         f"{entry_claim(entry)} Measured: "
-        f"{reached_words({**entry, 'measured': reached[entry['key'][0]]})}."
-        for entry in asked_entries(outcome.settings, column.name, numeric, known, table.unit)
+        f"{reached_words({**entry, 'measured': by_key[entry['key']]})}."
+        for entry in entries
     ]
 
 
