@@ -22,7 +22,14 @@ from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
-from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
+from tamis.learn.holdout import (
+    HoldOut,
+    Predictions,
+    RowNumbers,
+    column_labels,
+    fit_predict,
+    label_codes,
+)
 from tamis.release import Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity
@@ -83,8 +90,8 @@ class Evaluator:
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """The target of every row."""
-        return column_labels(self.original, self.original.target)
+        """The target of every row, as a number."""
+        return label_codes(self.original, self.original.target)
 
     @cached_property
     def secrets(self) -> NDArray[Any]:
@@ -114,8 +121,7 @@ class Evaluator:
     @cached_property
     def rules(self) -> RuleSet | None:
         """The rules a tree learns from the seen rows; none if no column gives any."""
-        learnt = self.split.learnt(self.labels)
-        seen = Table(self.original.frame[learnt], self.original.roles)
+        seen = Table(self.original.frame[self.split.seen], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
         except InputError:
@@ -170,9 +176,9 @@ class Evaluator:
 
     def attacked(self, features: pl.DataFrame) -> dict[str, Predictions]:
         """What each attacker says of all rows held out who learns from these features."""
-        coded, learnt = self.coded(features), self.split.learnt(self.secrets)
+        coded, split = self.coded(features), self.split
         return {
-            name: fit_predict(attacker, coded, self.secrets, learnt, self.split.held)
+            name: fit_predict(attacker, coded, self.secrets, split.seen, split.held)
             for name, attacker in self.attackers.items()
         }
 
@@ -221,7 +227,7 @@ class Assessment:
             self.evaluator.classifier,
             self.evaluator.coded(self.model_features),
             labels,
-            split.learnt(labels),
+            split.seen,
             split.held,
         )
 

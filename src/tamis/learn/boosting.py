@@ -132,7 +132,7 @@ class Boosting:
             self.smooth,
             self.bar,
         )
-        return _probabilities(margins)[place[len(learn) :]]
+        return np.asarray(_probabilities(margins)[place[len(learn) :]])
 
 
 def shares(label: NDArray[np.integer[Any]], classes: int) -> Floats:
