@@ -119,17 +119,6 @@ def mean(values: Gains, people: NDArray[np.integer[Any]] | None = None) -> Mean:
     return Mean(middle, spread / len(values))
 
 
-def _means(gains: Gains, people: NDArray[np.integer[Any]] | None) -> tuple[Mean, ...]:
-    """The mean of each line of gains; where each row is a person, of all lines at once."""
-    rows = gains.shape[1]
-    if people is not None or rows < 2:
-        return tuple(mean(line, people) for line in gains)
-    middle = gains.mean(axis=1, dtype=np.float64)
-    squares = ((gains - middle[:, None]) ** 2).sum(axis=1)
-    errors = np.sqrt(squares / (rows - 1) / rows)
-    return tuple(map(Mean, middle.tolist(), errors.tolist()))
-
-
 def parts_of(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which set lies within which: `[i, j]` says that all columns of j are columns of i.
 
@@ -176,6 +165,8 @@ class KeptTold:
     shown : pair of bool, optional
         Whether anything teaches the target and tells the secret, where other rows have shown it.
         `None`: what these rows show.
+    means : pair of tuples of Mean, optional
+        U and A of each set, where they are known already.
 
     Examples
     --------
@@ -196,18 +187,23 @@ class KeptTold:
     unsure_secret: float = 0.0
     people: NDArray[np.integer[Any]] | None = None
     shown: tuple[bool, bool] | None = None
+    means: tuple[tuple[Mean, ...], tuple[Mean, ...]] | None = None
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:
         """U of each set, in bits."""
-        return _means(self.target_gains, self.people)
+        if self.means is not None:
+            return self.means[0]
+        return tuple(mean(row, self.people) for row in self.target_gains)
 
     @cached_property
     def telling(self) -> tuple[Mean, ...]:
         """A of each set, in bits."""
+        if self.means is not None:
+            return self.means[1]
         if self.secret_gains is None:
             return (Mean(0.0, 0.0),) * len(self.target_gains)
-        return _means(self.secret_gains, self.people)
+        return tuple(mean(row, self.people) for row in self.secret_gains)
 
     @cached_property
     def teaches(self) -> bool:

@@ -121,16 +121,19 @@ def search_coarser(
     levels = levels or {}
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
+    rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
+    keeps = keeps_people(rungs, frame, quasi, k, found.people, also)
     for time, budget in enumerate(budgets):
-        before = _scored(found, _keeps(found, frame, quasi, k, also))
+        before = _scored(found, keeps)
         given = before.sets[_best(before, caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
         if time and not more:
             break
         found = found.with_rungs(frame, more)
-        _explore(found, _keeps(found, frame, quasi, k, also), budget, caution, progress)
-    return _scored(found, _keeps(found, frame, quasi, k, also))
+        rungs += more
+        _explore(found, keeps, budget, caution, progress)
+    return _scored(found, keeps)
 
 
 def learnt_rungs(
@@ -298,16 +301,6 @@ def _promising(found: CoarserSets, caution: float) -> list[Columns]:
 def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
     sets = tuple(columns for columns in bits.fitted if columns and keeps(columns))
     return CoarserSets(bits, sets, bits.measured(sets))
-
-
-def _keeps(
-    bits: RungBits,
-    frame: pl.DataFrame,
-    quasi: Sequence[str],
-    k: int,
-    also: Callable[[Coded], bool] | None,
-) -> Keeps:
-    return keeps_people(bits.rungs, frame, quasi, k, bits.people, also)
 
 
 def _best(found: CoarserSets, caution: float) -> int:
