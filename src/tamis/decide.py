@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -299,9 +299,7 @@ def decide(
     if not meeting:
         raise CannotMeet(_nothing_meets(scorecard, failing))
     rows = list(dict.fromkeys((scorecard.baseline, *meeting)))
-    directions, measures = _factors(scorecard, weights)
-    scores = {name: [_score(row, measures[name]) for row in rows] for name in directions}
-    ranks = evaluation(scores, directions, read_weights(weights or WEIGHTS, directions))
+    ranks, measures = _ranked(scorecard, rows, weights)
     if by == "ranks":
         best = next(rows[i] for i in ranks.order if rows[i] in meeting)
     else:
@@ -310,18 +308,19 @@ def decide(
         raise CannotMeet(_useless_after_all(best))
     unmet = {name: found for name, found in failing.items() if found}
     missed = beyond(best, limits, "report")
+    ranked = tuple(rows)
     return Decision(
-        scorecard,
-        tuple(rows),
-        ranks,
-        unmet,
-        best,
-        measures,
-        missed,
-        by,
-        caution,
-        allow_useless,
+        scorecard, ranked, ranks, unmet, best, measures, missed, by, caution, allow_useless
     )
+
+
+def _ranked(
+    scorecard: Scorecard, rows: Sequence[Row], weights: Weights
+) -> tuple[Evaluation, dict[str, str]]:
+    """The weighted ranks of some releases, and the measure that each factor stands for."""
+    directions, measures = _factors(scorecard, weights)
+    scores = {name: [_score(row, measures[name]) for row in rows] for name in directions}
+    return evaluation(scores, directions, read_weights(weights or WEIGHTS, directions)), measures
 
 
 def _most_valuable(scorecard: Scorecard, meeting: list[Row], caution: float) -> Row:

@@ -21,7 +21,7 @@ from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
-from tamis.learn.holdout import HoldOut, column_labels
+from tamis.learn.holdout import HoldOut, label_codes
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
 from tamis.propose import BY_DEFAULT, Proposals, methods, propose
@@ -404,52 +404,84 @@ def consider(
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings)
+    _check(table, settings)
+    evaluator = _evaluator(table, records, settings, handed)
+    problem = _problem(evaluator, settings, binary, ladders or {}, handed)
+    found = propose(problem, methods(settings.proposing), tell)
+    card = scorecard(evaluator, *_ends(problem, records), found.releases, tell=tell)
+    _warn(table, settings, card)
+    decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
+    outcome = Outcome(table, settings, evaluator, found, decision, binary, records, population)
+    return outcome if settings.take is None else outcome.taking(settings.take)
+
+
+def _check(table: Table, settings: Settings) -> None:
+    """Refuse what cannot be measured, and columns that nobody said anything about."""
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unsaid(table)
     _check_distance(table, settings)
-    labels = column_labels(table, table.target)
-    split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
-    split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
-    suppression = _suppression(table, split, settings, handed)
-    model = seeded(settings.classifier, settings.seed)
-    factors = {name: settings.weights.get(name, 0.0) for name in WEIGHTS}
-    evaluator = Evaluator(
+
+
+def _evaluator(
+    table: Table, records: BinaryTable | None, settings: Settings, handed: HandedOn | None
+) -> Evaluator:
+    """What measures releases, on rows drawn for that."""
+    labels, people = label_codes(table, table.target), table.people
+    split = HoldOut.drawn(labels, settings.holdout, settings.seed, people)
+    split = split.sampled(settings.search_rows, labels, settings.seed, people)
+    return Evaluator(
         table,
         split,
-        model,
+        seeded(settings.classifier, settings.seed),
         attackers(settings.attackers, settings.seed),
         settings.seed,
         settings.anonymity if settings.anonymity.beyond_k else None,
         records,
-        suppression,
+        _suppression(table, split, settings, handed),
     )
-    problem = Problem(
-        table,
-        split,
+
+
+def _problem(
+    evaluator: Evaluator,
+    settings: Settings,
+    binary: Mapping[str, Cut] | None,
+    ladders: Mapping[str, Ladder],
+    handed: HandedOn | None,
+) -> Problem:
+    """What methods are asked for."""
+    return Problem(
+        evaluator.original,
+        evaluator.split,
         settings.k,
-        model,
+        evaluator.classifier,
         binary,
-        factors,
+        {name: settings.weights.get(name, 0.0) for name in WEIGHTS},
         settings.seed,
         settings.epsilon,
         evaluator.yardstick,
         settings.caution,
-        ladders or {},
+        ladders,
         evaluator.anonymity,
         None if handed is None else handed.classes,
-        suppression,
+        evaluator.suppression,
         settings.absences,
     )
-    found = propose(problem, methods(settings.proposing), tell)
-    baseline = released(
-        table, table.features, EVERYTHING, Recipe(EVERYTHING), problem.promises(table.features)
-    )
+
+
+def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Release]:
+    """Everything and nothing, which all releases lie between."""
+    table = problem.table
+    promises = problem.promises(table.features)
+    baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING), promises)
     if records is not None:
         baseline = replace(baseline, beyond=len(records.features) - len(table.features))
-    floor = released(table, [], NOTHING, Recipe(NOTHING))
-    card = scorecard(evaluator, baseline, floor, found.releases, tell=tell)
-    _warn(table, settings, card)
+    return baseline, released(table, [], NOTHING, Recipe(NOTHING))
+
+
+def _decided(
+    card: Scorecard, settings: Settings, also: Mapping[str, tuple[Failure, ...]]
+) -> Decision:
     decision = decide(
         card,
         settings.limits,
@@ -458,11 +490,10 @@ def consider(
         caution=settings.caution,
         # A refusal that depends on the rows would tell about them what no epsilon covers.
         allow_useless=settings.allow_useless or settings.epsilon is not None,
-        also=_also(card, handed, evaluator, settings, population),
+        also=also,
     )
     _warn_useless(decision, settings)
-    outcome = Outcome(table, settings, evaluator, found, decision, binary, records, population)
-    return outcome if settings.take is None else outcome.taking(settings.take)
+    return decision
 
 
 def _suppression(
@@ -586,7 +617,7 @@ def _warn_useless(decision: Decision, settings: Settings) -> None:
             "the synthetic rows are not shown to teach the target better than guessing; a larger "
             "epsilon, more rows or fewer columns may help",
             TamisWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

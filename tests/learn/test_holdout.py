@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.holdout import HoldOut, fit_predict
+from tamis.learn.holdout import HoldOut, column_labels, fit_predict, label_codes
 from tamis.learn.models import seeded
+from tamis.table import Table
 
 
 @given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.4), st.integers(0, 9))
@@ -101,11 +102,29 @@ def test_without_features_the_most_frequent_label_is_guessed():
     assert found.right.mean() == 0.6
 
 
-def test_models_learn_from_some_rows_of_each_label_where_there_are_many():
+def test_a_sample_has_rows_of_each_label_from_each_part():
     labels = np.repeat(["a", "b", "c"], [900, 90, 10])
     split = HoldOut.drawn(labels, share=0.25)
-    learnt = split.learnt(labels, most=100)
-    assert len(learnt) == 100
-    assert set(learnt) <= set(split.seen)
-    assert np.unique(labels[learnt], return_counts=True)[1].tolist() == [90, 9, 1]
-    assert split.learnt(labels, most=len(split.seen)) is split.seen
+    few = split.sampled(500, labels)
+    assert np.unique(labels[few.seen], return_counts=True)[1].tolist() == [225, 23, 3]
+    for part in ("seen", "choosing", "reporting"):
+        assert set(getattr(few, part)) < set(getattr(split, part))
+    assert split.sampled(1_000, labels) is split
+
+
+def test_parts_of_one_person_each_are_refused():
+    """Nobody knows how far another person's rows would be from theirs."""
+    who, y = np.repeat(np.arange(4), 25), np.arange(100) % 2
+    with pytest.raises(InputError, match=r"4 people are too few .* two people must be in each"):
+        HoldOut.drawn(y, 0.25, 0, who)
+    many, y = np.repeat(np.arange(40), 26), np.arange(40 * 26) % 2
+    split = HoldOut.drawn(y, 0.25, 0, many)
+    with pytest.raises(InputError, match="too few to hold out 104 rows"):
+        split.sampled(104, y, 0, many)
+
+
+def test_labels_are_numbered_in_the_order_of_their_texts():
+    texts = ["b", "", None, "\U0001f600", "\uffff", "a", "Z", "b"]
+    table = Table(pl.DataFrame({"y": texts}))
+    numbered = np.unique(column_labels(table, "y"), return_inverse=True)[1]
+    assert label_codes(table, "y").tolist() == numbered.tolist()

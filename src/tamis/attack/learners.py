@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tamis.attack.scene import as_numbers
 from tamis.evaluate.bits import Floats, gains
+from tamis.learn.alike import rows_alike
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import Predictions, fit_predict
@@ -77,12 +78,19 @@ class Known:
 
         columns = tuple(self.ask.columns)
         (table, asked), nominal = as_numbers([self.learn, self.ask], columns)
-        one_hot = np.eye(self.classes)[self.label]
+        # Rows that are alike are equally near: each distinct one is looked at once.
+        words = np.ascontiguousarray(table.T, dtype=np.float64).view(np.uint64)
+        first, place = rows_alike(np.zeros((0, len(table)), dtype=np.uint8), words)
+        cells = np.bincount(place * self.classes + self.label, minlength=len(first) * self.classes)
+        held = cells.reshape(len(first), self.classes)
         prior, said = shares(self.label, self.classes), []
-        for first in range(0, len(asked), BLOCK):
-            part = asked[first : first + BLOCK]
-            hits, _ = nearest_rows(part, np.ones(part.shape, np.bool_), table, nominal)
-            counts = hits @ one_hot + prior
+        for start in range(0, len(asked), BLOCK):
+            part = asked[start : start + BLOCK]
+            hits, _ = nearest_rows(part, np.ones(part.shape, np.bool_), table[first], nominal)
+            whose, row = np.nonzero(hits)
+            counts = np.tile(prior, (len(part), 1))
+            for c in range(self.classes):
+                counts[:, c] += np.bincount(whose, weights=held[row, c], minlength=len(part))
             said.append(counts / counts.sum(axis=1, keepdims=True))
         return np.concatenate(said)
 

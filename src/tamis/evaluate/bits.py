@@ -167,6 +167,8 @@ class KeptTold:
     shown : pair of bool, optional
         Whether anything teaches the target and tells the secret, where other rows have shown it.
         `None`: what these rows show.
+    means : pair of tuples of Mean, optional
+        U and A of each set, where they are known already.
 
     Examples
     --------
@@ -187,17 +189,22 @@ class KeptTold:
     unsure_secret: float = 0.0
     people: NDArray[np.integer[Any]] | None = None
     shown: tuple[bool, bool] | None = None
+    means: tuple[tuple[Mean, ...], tuple[Mean, ...]] | None = None
 
     __repr__ = by_fields
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:
         """U of each set, in bits."""
+        if self.means is not None:
+            return self.means[0]
         return tuple(mean(row, self.people) for row in self.target_gains)
 
     @cached_property
     def telling(self) -> tuple[Mean, ...]:
         """A of each set, in bits."""
+        if self.means is not None:
+            return self.means[1]
         if self.secret_gains is None:
             return (Mean(0.0, 0.0),) * len(self.target_gains)
         return tuple(mean(row, self.people) for row in self.secret_gains)

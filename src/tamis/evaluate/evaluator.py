@@ -22,7 +22,14 @@ from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
-from tamis.learn.holdout import HoldOut, Predictions, RowNumbers, column_labels, fit_predict
+from tamis.learn.holdout import (
+    HoldOut,
+    Predictions,
+    RowNumbers,
+    column_labels,
+    fit_predict,
+    label_codes,
+)
 from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.absences import absence_anonymity
@@ -91,8 +98,8 @@ class Evaluator:
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """The target of every row."""
-        return column_labels(self.original, self.original.target)
+        """The target of every row, as a number."""
+        return label_codes(self.original, self.original.target)
 
     @cached_property
     def secrets(self) -> NDArray[Any]:
@@ -122,8 +129,7 @@ class Evaluator:
     @cached_property
     def rules(self) -> RuleSet | None:
         """The rules a tree learns from the seen rows; none if no column gives any."""
-        learnt = self.split.learnt(self.labels)
-        seen = Table(self.original.frame[learnt], self.original.roles)
+        seen = Table(self.original.frame[self.split.seen], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
         except InputError:
@@ -183,10 +189,10 @@ class Evaluator:
 
         Of the rows of a release only, where one is given.
         """
-        coded, learnt = self.coded(features), self.split.learnt(self.secrets)
-        learnt = learnt if release is None else release.inside(learnt)
+        coded, split = self.coded(features), self.split
+        learnt = split.seen if release is None else release.inside(split.seen)
         return {
-            name: fit_predict(attacker, coded, self.secrets, learnt, self.split.held)
+            name: fit_predict(attacker, coded, self.secrets, learnt, split.held)
             for name, attacker in self.attackers.items()
         }
 
@@ -239,7 +245,7 @@ class Assessment:
             self.evaluator.classifier,
             self.evaluator.coded(self.model_features),
             labels,
-            self.release.inside(split.learnt(labels)),
+            self.release.inside(split.seen),
             split.held,
         )
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, surprise
@@ -23,6 +25,8 @@ RowNumbers = NDArray[np.intp]
 
 PENALTIES = (0.02, 0.2, 2.0)
 """Inverse strengths of the L2 penalty that logistic regression is tried with."""
+TREES = 0.0
+"""Stands for boosted trees among the penalties, of which none is 0."""
 
 
 def strong_probabilities(
@@ -71,63 +75,86 @@ def strong_probabilities(
     both = np.concatenate([learn, choose])
     if not columns or len(np.unique(label[learn])) < 2:
         return np.tile(shares(label[both], classes), (len(ask), 1))
-    part = table.slice(columns, np.arange(table.rows))
-    models = {"trees": _trees(part, random_state)} | {
-        f"logistic {penalty}": _logistic(part, penalty) for penalty in PENALTIES
-    }
+    part = _Part.of(table, label, columns, (learn, choose, ask))
+    n, m = len(learn), len(both)
     with threadpool_limits(limits=1):  # sums then never change their order
-        said = {
-            name: _asked(model, part, label, learn, choose, classes)
-            for name, model in models.items()
-        }
-        surprised = {name: surprise(p, label[choose]).mean() for name, p in said.items()}
-        linear = min(list(models)[1:], key=lambda name: float(surprised[name]))
-        mixed = surprise((said["trees"] + said[linear]) / 2, label[choose]).mean()
-        pair = ["trees", linear]
-        best = min(pair, key=lambda name: float(surprised[name]))
-        names = pair if mixed < surprised[best] else [best]
-        again = [_asked(models[name], part, label, both, ask, classes) for name in names]
+        said = {TREES: part.asked(_trees(part, random_state), slice(n), slice(n, m), classes)}
+        lines = _lines(PENALTIES[0])
+        for penalty in PENALTIES:  # each begins where the last one ended
+            lines.set_params(C=penalty)
+            said[penalty] = part.asked(lines, slice(n), slice(n, m), classes)
+        models = [
+            _trees(part, random_state) if name == TREES else _lines(name)
+            for name in _best(said, label[choose])
+        ]
+        again = [part.asked(model, slice(m), slice(m, None), classes) for model in models]
     return np.asarray(np.mean(again, axis=0))
 
 
-def _asked(
-    model: Any, part: CodedTable, label: Labels, learn: RowNumbers, ask: RowNumbers, classes: int
-) -> Floats:
-    """Probabilities of all classes; those not among the learnt rows get their smoothed share."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    codes = part.codes.T
-    with warnings.catch_warnings():
-        # A regression cut short is judged by what it says, as all are.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(codes[learn], label[learn])
-    smoothed = shares(label[learn], classes)
-    seen = np.zeros(classes, dtype=np.bool_)
-    seen[model.classes_] = True
-    p = np.tile(np.where(seen, 0.0, smoothed), (len(ask), 1))
-    p[:, model.classes_] = model.predict_proba(codes[ask]) * smoothed[seen].sum()
-    return p
+def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
+    """Trees, the best of the lines, or both, whichever is least surprised."""
+    surprised = {name: float(surprise(p, truth).mean()) for name, p in said.items()}
+    line = min(PENALTIES, key=surprised.__getitem__)
+    mixed = surprise((said[TREES] + said[line]) / 2, truth).mean()
+    best = min([TREES, line], key=surprised.__getitem__)
+    return [TREES, line] if mixed < surprised[best] else [best]
 
 
-def _trees(part: CodedTable, random_state: int) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The rows that are learnt from, chosen by and asked about: their codes, and these one-hot."""
+
+    coded: CodedTable
+    label: Labels
+    wide: sparse.csr_array
+
+    @classmethod
+    def of(
+        cls, table: CodedTable, label: Labels, columns: Sequence[int], parts: Sequence[RowNumbers]
+    ) -> _Part:
+        rows = np.concatenate(parts)
+        coded = table.slice(columns, rows)
+        ends = np.cumsum(coded.widths)
+        places = coded.codes.T + (ends - coded.widths)
+        wide = sparse.csr_array(
+            (np.ones(places.size), places.ravel(), np.arange(len(rows) + 1) * len(coded)),
+            shape=(len(rows), int(ends[-1])),
+        )
+        return cls(coded, label[rows], wide)
+
+    def asked(self, model: Any, learn: slice, ask: slice, classes: int) -> Floats:
+        """Probabilities of all classes; those not among the learnt get their smoothed share."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        data = self.wide if hasattr(model, "C") else self.coded.codes.T
+        with warnings.catch_warnings():
+            # A regression cut short is judged by what it says, as all are.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(data[learn], self.label[learn])
+        smoothed = shares(self.label[learn], classes)
+        seen = np.zeros(classes, dtype=np.bool_)
+        seen[model.classes_] = True
+        said = model.predict_proba(data[ask])
+        p = np.tile(np.where(seen, 0.0, smoothed), (len(said), 1))
+        p[:, model.classes_] = said * smoothed[seen].sum()
+        return p
+
+
+def _trees(part: _Part, random_state: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        learning_rate=0.06,
-        max_iter=120,
+        learning_rate=0.1,
+        max_iter=72,
         max_leaf_nodes=12,
         l2_regularization=5.0,
         early_stopping=False,
-        categorical_features=~part.ordered,
+        categorical_features=~part.coded.ordered,
         random_state=random_state,
     )
 
 
-def _logistic(part: CodedTable, penalty: float) -> Any:
+def _lines(penalty: float) -> Any:
     from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
 
-    categories = [np.arange(width, dtype=np.uint8) for width in part.widths]
-    onehot = OneHotEncoder(categories=categories)
-    return make_pipeline(onehot, LogisticRegression(C=penalty, max_iter=300))
+    return LogisticRegression(C=penalty, max_iter=300, warm_start=True)

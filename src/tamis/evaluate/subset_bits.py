@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.evaluate.bits import Floats, KeptTold, gains, parts_of, surprise
+from tamis.evaluate.bits import Floats, KeptTold, Mean, gains, mean, parts_of, surprise
 from tamis.evaluate.parts import Parts, RowNumbers
 from tamis.learn.boosting import Boosting, shares, shares_given
 from tamis.learn.coded_table import CodedTable
@@ -74,6 +74,8 @@ class SubsetBits:
     """The gains of the rows `parts.asked` by set."""
     whole: Gains | None = field(default=None, kw_only=True)
     """Those of a larger table that this one has some columns of; they count for the scales."""
+    means: dict[Columns, tuple[Mean, Mean]] = field(default_factory=dict, kw_only=True)
+    """U and A of sets whose gains were averaged before: a search asks again and again."""
 
     __repr__ = by_fields
 
@@ -184,6 +186,12 @@ class SubsetBits:
         secret = None
         if self.secret is not None:
             secret = np.stack([pair[1] for pair in pairs if pair[1] is not None])
+        whose = None if self.people is None else self.people[self.parts.asked]
+        for columns in order:
+            if columns not in self.means:
+                self.means[columns] = _averaged(self.fitted[columns], whose)
+        means = [self.means[columns] for columns in order]
+        means += [_averaged(self.whole, whose)] if self.whole is not None else []
         return KeptTold(
             np.stack([pair[0] for pair in pairs]),
             secret,
@@ -191,7 +199,8 @@ class SubsetBits:
             at,
             self.target.surprise(self.parts),
             0.0 if self.secret is None else self.secret.surprise(self.parts),
-            None if self.people is None else self.people[self.parts.asked],
+            whose,
+            means=(tuple(useful for useful, _ in means), tuple(telling for _, telling in means)),
         )
 
     def makes(self, columns: Columns) -> NDArray[np.bool_]:
@@ -234,6 +243,11 @@ class SubsetBits:
                 classes=guess.classes,
             )
             yield said, known, ask
+
+
+def _averaged(gains: Gains, people: Labels | None) -> tuple[Mean, Mean]:
+    target, secret = gains
+    return mean(target, people), Mean(0.0, 0.0) if secret is None else mean(secret, people)
 
 
 def _known_shares(label: Labels, parts: Parts) -> Question:

@@ -116,10 +116,10 @@ class Boosting:
         if len(chosen) == 0 or classes < 2:
             return known[len(learn) :]
         part = table.slice(chosen, rows)
-        margins = _margins(known)
-        first, place = rows_alike(part.codes, margins.view(np.uint64))
+        before = np.ascontiguousarray(known.T)
+        first, place = rows_alike(part.codes, before.view(np.uint64))
         hits = labels_counted(place, np.ascontiguousarray(label[learn], dtype=np.int64), classes)
-        margins = np.ascontiguousarray(margins[:, first])
+        margins = _margins(before[:, first])
         _boost(
             np.ascontiguousarray(part.codes[:, first]),
             part.widths,
@@ -132,7 +132,7 @@ class Boosting:
             self.smooth,
             self.bar,
         )
-        return _probabilities(margins)[place[len(learn) :]]
+        return np.asarray(_probabilities(margins)[place[len(learn) :]])
 
 
 def shares(label: NDArray[np.integer[Any]], classes: int) -> Floats:
@@ -195,7 +195,7 @@ def _checked(start: Floats, height: int, rows: RowNumbers, classes: int) -> Floa
 
 def _margins(known: Floats) -> Floats:
     """Log-odds of the second of two classes, else logs of all: classes by rows."""
-    logs = np.log(known).T
+    logs = np.log(known)
     return np.ascontiguousarray(logs[1:] - logs[:1] if len(logs) == 2 else logs)
 
 

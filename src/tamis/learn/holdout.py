@@ -21,8 +21,6 @@ from tamis.notebook import by_fields
 from tamis.table import Table, bare
 
 RowNumbers = NDArray[np.intp]
-LEARNT = 50_000
-"""The most rows that a model learns from: with more, figures hardly change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,23 +76,15 @@ class HoldOut:
                 "the share of rows held out to choose by, and again to report, must be above 0 and "
                 f"below 0.5, got {share:g}"
             )
-        labels, codes = np.unique(np.asarray(y), return_inverse=True)
+        codes = np.unique(np.asarray(y), return_inverse=True)[1]
         draw = np.random.default_rng(random_state)
         part = (
             _of_rows(codes, share, draw)
             if groups is None
             else _of_people(codes, groups, share, draw)
         )
-        if any(len(np.unique(codes[part == number])) < 2 for number in range(3)):
-            few = "rows" if groups is None else "people"
-            count = len(codes) if groups is None else len(np.unique(groups))
-            raise InputError(
-                f"{count} {few} are too few to hold out a share of {share:g} of each class to "
-                f"choose by and as many to report; at least two of the {len(labels)} classes must "
-                "be in "
-                "each part"
-            )
         seen, choosing, reporting = (np.flatnonzero(part == number) for number in range(3))
+        _refuse_few(codes, groups, (seen, choosing, reporting), f"a share of {share:g}")
         return cls(seen, choosing, reporting)
 
     def sampled(
@@ -106,7 +96,8 @@ class HoldOut:
     ) -> HoldOut:
         """The same with about so many rows in all; the rest are in no part.
 
-        Rows are drawn class by class, and people whole, from each part in proportion.
+        Of more rows figures would hardly change. Rows are drawn class by class, and people whole,
+        from each part in proportion.
 
         >>> split = HoldOut.drawn(["a", "b"] * 80, share=0.25)
         >>> few = split.sampled(40, ["a", "b"] * 80)
@@ -122,27 +113,13 @@ class HoldOut:
             kept = held_rows(labels[rows], most / self.rows, random_state + number, whose)
             parts.append(rows[kept])
         seen, choosing, reporting = parts
+        _refuse_few(labels, groups, (seen, choosing, reporting), f"{most:,} rows")
         return HoldOut(seen, choosing, reporting, self.rows)
 
     @cached_property
     def held(self) -> RowNumbers:
         """The rows that no search sees, ascending."""
         return np.sort(np.concatenate([self.choosing, self.reporting]))
-
-    def learnt(self, y: NDArray[Any], most: int = LEARNT) -> RowNumbers:
-        """The seen rows that models learn from: evenly drawn of each label where they are many.
-
-        >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
-        >>> labels = np.array(["a", "b"] * 8)
-        >>> sorted(labels[split.learnt(labels, most=4)].tolist())
-        ['a', 'a', 'b', 'b']
-        """
-        if len(self.seen) <= most:
-            return self.seen
-        draw = np.random.default_rng(0).random(len(self.seen))
-        order = np.lexsort((draw, np.unique(y[self.seen], return_inverse=True)[1]))
-        places = np.arange(most) * len(order) // most
-        return np.sort(self.seen[order[places]])
 
     @property
     def rows(self) -> int:
@@ -155,6 +132,29 @@ class HoldOut:
         mask = np.zeros(self.rows, dtype=bool)
         mask[self.seen] = True
         return mask
+
+
+def _refuse_few(
+    codes: RowNumbers,
+    groups: NDArray[np.int64] | None,
+    parts: tuple[RowNumbers, ...],
+    what: str,
+) -> None:
+    """Refuse parts that lack a class to tell from another, or hold one person alone.
+
+    Of one person's rows no interval can be given: nobody else's were drawn.
+    """
+    told = [codes] if groups is None else [codes, groups]
+    if all(len(np.unique(each[part])) > 1 for part in parts for each in told):
+        return
+    few = "rows" if groups is None else "people"
+    count = len(codes) if groups is None else len(np.unique(groups))
+    raise InputError(
+        f"{count} {few} are too few to hold out {what} of each class to choose by "
+        f"and as many to report; at least two of the {codes.max() + 1} classes and two {few} must "
+        f"be in each part. Give more {few}"
+        + (", or say that every row is a person of its own" if groups is not None else "")
+    )
 
 
 def _of_rows(codes: RowNumbers, share: float, draw: np.random.Generator) -> RowNumbers:
@@ -269,6 +269,17 @@ def fit_predict(
 def column_labels(table: Table, name: str) -> NDArray[Any]:
     """A column as text to predict; a missing value is a value of its own."""
     return bare(table.frame[name]).cast(pl.String).fill_null("").to_numpy().astype(np.str_)
+
+
+def label_codes(table: Table, name: str) -> NDArray[np.int64]:
+    """The same texts as numbers from 0, in their order: far quicker to compare.
+
+    >>> label_codes(Table(pl.DataFrame({"ill": ["yes", None, "no"]})), "ill").tolist()
+    [2, 0, 1]
+    """
+    texts = bare(table.frame[name]).cast(pl.String).fill_null("")
+    coded = texts.cast(pl.Enum(texts.unique().sort()))
+    return coded.to_physical().cast(pl.Int64).to_numpy()
 
 
 def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Predictions:

@@ -129,20 +129,19 @@ def search_coarser(
     levels = levels or {}
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
-
-    def keeping() -> Keeps:
-        return keeps_people(found.rungs, frame, quasi, k, found.people, also, most)
-
+    rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
+    keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most)
     for time, budget in enumerate(budgets):
-        before = _scored(found, keeping())
+        before = _scored(found, keeps)
         given = before.sets[_best(before, caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
         if time and not more:
             break
         found = found.with_rungs(frame, more)
-        _explore(found, keeping(), budget, caution, progress)
-    return _scored(found, keeping())
+        rungs += more
+        _explore(found, keeps, budget, caution, progress)
+    return _scored(found, keeps)
 
 
 def too_few_to_learn(parts: Parts) -> bool:

@@ -107,6 +107,7 @@ class RungBits(SubsetBits):
             rungs,
             (bits.table,) * len(bits.parts.rounds),
             np.eye(len(rungs), dtype=np.bool_),
+            means=dict(bits.means),
         )
 
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
@@ -125,6 +126,7 @@ class RungBits(SubsetBits):
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
             made=np.array([[one.makes(other) for other in rungs] for one in rungs]),
             fitted=dict(self.fitted),
+            means=dict(self.means),
         )
 
     @property
