@@ -75,7 +75,7 @@ def test_each_set_has_one_form_of_a_column(found):
         assert len({search.bits.rungs[c].column for c in columns}) == len(columns)
 
 
-def test_groups_are_learnt_twice_and_the_second_time_given_the_choice(found):
+def test_groups_are_learnt_again_given_the_choice(found):
     search, _ = found
     assert {rung.chain for rung in search.bits.rungs} == {0, 2, 3}
     assert len(search.bits.fitted) <= 8 + 40 + 20

@@ -1,15 +1,16 @@
 """Columns in coarser forms, chosen by what is kept of the target and told of the secret.
 
-Groups are learnt column by column, first as each column stands alone, then given the set that is
-chosen with them; each time the front is moved on, a rung at a time. The groups that score are
-learnt without the rows that they are scored on, those that are released on all rows that a search
-may see.
+Groups are learnt column by column, first as each column stands alone, then given the set that a
+more and a less cautious holder would choose with them; each time the front is moved on, a rung at a
+time. The groups that score are learnt without the rows that they are scored on, those that are
+released on all rows that a search may see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,10 @@ FEWEST_ROWS = 1_000
 In folds, those that score have four fifths of the rows: on 1,200 rows of wines they looked a fifth
 better than whole columns, and were no better on other rows.
 """
-BUDGETS = (200, 100)
+BUDGETS = (130, 85, 85)
 """The most sets to fit with the groups of each time that they are learnt."""
+TIMES_CAUTION = (1.0, 3.0, 0.3)
+"""What told weighs each time, as multiples of the caution: the front is for other holders, too."""
 MOVES = 40
 """The most steps that are tried from one set: on wide tables the most promising ones."""
 AT_ONCE = 4
@@ -108,7 +111,8 @@ def search_coarser(
     k : int
         The fewest people who must be alike in them.
     caution : float, default 1
-        What told weighs against kept: groups are merged, and the second time learnt, for it.
+        What told weighs against kept: groups are merged for it the first time, then, given the
+        set that is chosen by then, for a holder who is more cautious, and for one who is less.
     levels : mapping of column to series, optional
         Written levels, each with the value of every row; of such a column none is learnt.
     fixed : collection of str
@@ -131,11 +135,11 @@ def search_coarser(
     finest = _finest(found, frame, {*levels, *fixed}, k)
     rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
     keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most)
-    for time, budget in enumerate(budgets):
+    for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
-        given = before.sets[_best(before, caution)] if time and before.sets else ()
+        given = before.sets[_best(before, times * caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
-        more = learnt_rungs(found, frame, finest, _worths(before, caution), chain, given)
+        more = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
         if time and not more:
             break
         found = found.with_rungs(frame, more)
