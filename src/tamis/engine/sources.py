@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of
+from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.engine.cells import count_cells
 from tamis.engine.door import LargeTable, large_table, refuse_nested
 from tamis.engine.pairs import ENTITY, FEATURE, LABEL, Pairs, hold_pairs
@@ -196,7 +196,7 @@ def _parquet(
     untouched = (*roles.identifiers, *roles.dropped)
     if source.startswith(POSTGRES):
         numbers: dict[str, str] = {}
-        _write_parts(_postgres_chunks(source, numbers), kept)
+        write_in_parts(_postgres_chunks(source, numbers), kept)
         return _typed_again(kept, markers, {**numbers, **declared}, untouched)
     kind = format or format_of(source)
     if kind in ("csv", "tsv"):
@@ -207,7 +207,7 @@ def _parquet(
     if kind == "duckdb":
         duckdb_parquet(source, engine.scratch).rename(kept)
     elif kind == "arrow":
-        _write_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
+        write_in_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
     elif kind == "parquet":
         # By another name: DuckDB and Spark take * and [ in a path for patterns.
         kept.symlink_to(file_at(source).resolve())
@@ -275,9 +275,9 @@ def _typed_text(
                 rule.see(frame.get_column(name).alias(""))
             yield frame
 
-    _write_parts(seen(), text)
+    write_in_parts(seen(), text)
     dtypes = {name: rule.dtype() for name, rule in rules.items()}
-    _write_parts(_cast(text, rules, dtypes), path)
+    write_in_parts(_cast(text, rules, dtypes), path)
     rmtree(text)
     return path
 
@@ -298,7 +298,7 @@ def _typed_again(
     dtypes = {name: rule.dtype() for name, rule in wanted.items()}
     again = _beside(path, "typed")
     parts = (without_markers(chunk, markers) for chunk in _cast(path, wanted, dtypes))
-    _write_parts(parts, again)
+    write_in_parts(parts, again)
     return again
 
 
@@ -317,13 +317,6 @@ def _read_parts(path: Path) -> Iterator[pl.DataFrame]:
     for part in files_of(path):
         rows = pl.scan_parquet(part, glob=False)
         yield from rows.collect_batches(chunk_size=ROWS_AT_ONCE)
-
-
-def _write_parts(parts: Iterable[pl.DataFrame], folder: Path) -> None:
-    """Write frames of one schema as the parts of one table."""
-    folder.mkdir()
-    for i, part in enumerate(parts):
-        part.write_parquet(folder / f"part-{i:06}.parquet", statistics=False)
 
 
 def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFrame]:
