@@ -81,7 +81,7 @@ def _measure(engine: str, what: str, path: Path) -> None:
         if what == "counts":
             class_totals(records)
             feature_totals(records)
-            patterns(records, [str(FEATURES + i) for i in range(20)])
+            patterns(records, [FEATURES + i for i in range(20)])
         else:
             compared_records(records, Settings(), 50_000, target="ill")
         used = time.process_time() - start, time.perf_counter() - wall

@@ -102,6 +102,25 @@ def test_k_is_counted_on_rows_that_the_sample_lacks(tmp_path):
     assert "990" not in (found / "release.csv").read_text()
 
 
+def test_columns_of_zeros_and_ones_are_promised_by_equality(tmp_path):
+    """A sample can only seem to be of 0 and 1: here one row of all has a 2."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(1200) < 0.4
+    bits = (rng.random((1200, 3)) < np.where(ill, 0.6, 0.2)[:, None]).astype(np.int64)
+    bits[0, 0] = 2
+    frame = pl.DataFrame({f"x{i}": bits[:, i] for i in range(3)})
+    out = released(
+        frame.with_columns(ill=pl.Series(np.where(ill, "yes", "no"))),
+        tmp_path / "a",
+        Polars,
+        target="ill",
+    )
+    (promise,) = json.loads((out / "manifest.json").read_text())["promises"]
+    assert promise["key"] == "k_anonymity"
+    assert promise["measured"] >= 5
+    assert "x0" not in promise["columns"]
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

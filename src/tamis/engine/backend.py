@@ -10,7 +10,7 @@ import os
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
@@ -70,6 +70,17 @@ class Engine(ABC):
         held = self.open(path)
         return held.rename(dict(zip(held.collect_schema().names(), names)))
 
+    def keep(self, parts: Iterable[pl.DataFrame]) -> Frame:
+        """Rows that are made here, some at a time, read from scratch files from then on."""
+        path = self.new_path()
+        names = write_in_parts(parts, path)
+        kept = self.open(path)
+        return kept.rename(dict(zip(kept.collect_schema().names(), names)))
+
+    def near(self, frame: Frame) -> Frame:
+        """The same rows where they can be joined with rows that are kept."""
+        return frame
+
     def small(self, frame: Frame, most: int = MOST_ROWS) -> pl.DataFrame:
         """An answer in memory; refused if it has more rows than fit."""
         path = self.new_path()
@@ -106,6 +117,16 @@ class Engine(ABC):
 def files_of(path: Path) -> list[Path]:
     """The files of a table in order: one, or the parts in a folder."""
     return sorted(path.glob("part-*")) if path.is_dir() else [path]
+
+
+def write_in_parts(parts: Iterable[pl.DataFrame], folder: Path) -> list[str]:
+    """Write frames of one schema as the parts of one table; the names of its columns."""
+    folder.mkdir()
+    names: list[str] = []
+    for i, part in enumerate(parts):
+        names = part.columns
+        part.write_parquet(folder / f"part-{i:06}.parquet", statistics=False)
+    return names
 
 
 _ENGINES = ("duckdb", "_duckdb", "ibis", "pyspark", "py4j", "polars", "pyo3_runtime")
@@ -230,16 +251,16 @@ class Ibis(DuckDB):
         if not hasattr(native, "to_pyarrow_batches"):
             super().write(frame, path)
             return
-        path.mkdir()
         with self.trouble():
             batches = native.to_pyarrow_batches()
             # The first part has no rows, so that there is one where nothing was found.
-            for i, batch in enumerate(chain([batches.schema.empty_table()], batches)):
-                pl.DataFrame(batch).write_parquet(path / f"part-{i:06}.parquet", statistics=False)
+            write_in_parts(map(pl.DataFrame, chain([batches.schema.empty_table()], batches)), path)
+
+    def near(self, frame: Frame) -> Frame:
+        return self.hold(frame) if hasattr(frame.to_native(), "to_pyarrow_batches") else frame
 
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
-        here = not hasattr(frame.to_native(), "to_pyarrow_batches")
-        return super().with_hash(frame if here else self.hold(frame), key, salt)
+        return super().with_hash(self.near(frame), key, salt)
 
 
 class Spark(Engine):

@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of
+from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.engine.cells import count_cells
 from tamis.engine.door import LargeTable, large_table, refuse_nested
 from tamis.engine.pairs import ENTITY, FEATURE, LABEL, Pairs, hold_pairs
@@ -99,17 +99,26 @@ def open_pairs(
     """
     how = (encoding, separator)
     if labels is not None:
-        pairs = _texts(engine, source, {ENTITY: entity, FEATURE: feature}, format, *how)
-        known = _texts(engine, labels, {ENTITY: entity, LABEL: target}, None, *how)
-        return hold_pairs(engine, pairs, known)
+        pairs = _keys(engine, source, {ENTITY: entity, FEATURE: feature}, format, *how)
+        known = _keys(engine, labels, {ENTITY: entity, LABEL: target}, None, *how)
+        return hold_pairs(engine, *_joinable(pairs, known))
     names = {ENTITY: entity, FEATURE: feature, LABEL: target}
-    rows = _texts(engine, source, names, format, *how)
-    known = count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL)
+    rows = _keys(engine, source, names, format, *how)
+    known = engine.hold(count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL))
     pairs = rows.filter(~nw.col(FEATURE).is_null()).select(ENTITY, FEATURE)
     return hold_pairs(engine, pairs, known)
 
 
-def _texts(
+def _joinable(pairs: Frame, labels: Frame) -> tuple[Frame, Frame]:
+    """Both with entities of one type: texts, where one has numbers and the other has not."""
+    kinds = {frame.collect_schema()[ENTITY] for frame in (pairs, labels)}
+    if len(kinds) == 1:
+        return pairs, labels
+    text = nw.col(ENTITY).cast(nw.String)
+    return pairs.with_columns(text), labels.with_columns(text)
+
+
+def _keys(
     engine: Engine,
     source: str,
     names: Mapping[str, str],
@@ -117,7 +126,7 @@ def _texts(
     encoding: str,
     separator: str | None,
 ) -> Frame:
-    """Some columns of a source as texts, by other names."""
+    """Some columns of a source by other names: whole numbers, which join fastest, or texts."""
     wanted = tuple(names.values())
     roles = Roles(identifiers=wanted)  # such columns get no other type
     path = _parquet(engine, source, format, encoding, separator, [], {}, roles)
@@ -127,7 +136,13 @@ def _texts(
             f"no column {listed(unknown)} in {source}; its columns are {listed(place, most=30)}"
         )
     frame = engine.open(path)
-    return frame.select(nw.col(place[c]).cast(nw.String).alias(new) for new, c in names.items())
+    schema = frame.collect_schema()
+    columns = []
+    for new, name in names.items():
+        column = nw.col(place[name])
+        whole = new != LABEL and schema[place[name]].is_integer()
+        columns.append((column if whole else column.cast(nw.String)).alias(new))
+    return frame.select(*columns)
 
 
 def _schema_of(path: Path) -> pl.Schema:
@@ -197,7 +212,7 @@ def _parquet(
     untouched = (*roles.identifiers, *roles.dropped)
     if source.startswith(POSTGRES):
         numbers: dict[str, str] = {}
-        _write_parts(_postgres_chunks(source, numbers), kept)
+        write_in_parts(_postgres_chunks(source, numbers), kept)
         return _typed_again(kept, markers, {**numbers, **declared}, untouched)
     kind = format or format_of(source)
     if kind in ("csv", "tsv"):
@@ -208,7 +223,7 @@ def _parquet(
     if kind == "duckdb":
         duckdb_parquet(source, engine.scratch).rename(kept)
     elif kind == "arrow":
-        _write_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
+        write_in_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
     elif kind == "parquet":
         # By another name: DuckDB and Spark take * and [ in a path for patterns.
         kept.symlink_to(file_at(source).resolve())
@@ -281,9 +296,9 @@ def _typed_text(
                 rule.see(frame.get_column(name).alias(""))
             yield frame
 
-    _write_parts(seen(), text)
+    write_in_parts(seen(), text)
     dtypes = {name: rule.dtype() for name, rule in rules.items()}
-    _write_parts(_cast(text, rules, dtypes), path)
+    write_in_parts(_cast(text, rules, dtypes), path)
     rmtree(text)
     return path
 
@@ -304,7 +319,7 @@ def _typed_again(
     dtypes = {name: rule.dtype() for name, rule in wanted.items()}
     again = _beside(path, "typed")
     parts = (without_markers(chunk, markers) for chunk in _cast(path, wanted, dtypes))
-    _write_parts(parts, again)
+    write_in_parts(parts, again)
     return again
 
 
@@ -323,13 +338,6 @@ def _read_parts(path: Path) -> Iterator[pl.DataFrame]:
     for part in files_of(path):
         rows = pl.scan_parquet(part, glob=False)
         yield from rows.collect_batches(chunk_size=ROWS_AT_ONCE)
-
-
-def _write_parts(parts: Iterable[pl.DataFrame], folder: Path) -> None:
-    """Write frames of one schema as the parts of one table."""
-    folder.mkdir()
-    for i, part in enumerate(parts):
-        part.write_parquet(folder / f"part-{i:06}.parquet", statistics=False)
 
 
 def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFrame]:

@@ -89,22 +89,22 @@ def coarse_column(large: LargeTable, name: str, form: Coarsening, k: int) -> Coa
     k : int
         Values that fewer people have may not be named.
     """
-    path = large.engine.new_path()
-    path.mkdir()
     ladder = Ladder.from_dict(name, form.ladder)
     grouped = isinstance(ladder.form, ValueGroups | CommonValues)
     found: dict[str, list[str]] = {}
-    names_few = False
-    for i, part in enumerate(_parts(large, ladder, form.level, k)):
-        rows = pl.DataFrame({VALUE: part.cells, LABEL: part.labels})
-        rows.write_parquet(path / f"part-{i:06}.parquet", statistics=False)
-        found |= {label: [] for label in part.labels.unique() if label not in found}
-        for label, value in part.groups() if grouped else ():
-            found[label].append(value)
-        names_few |= bool((part.named & ~part.many).any())
-    opened = large.engine.open(path).rename({"c0": VALUE, "c1": LABEL})
+    few: list[bool] = []
+
+    def mapped() -> Iterator[pl.DataFrame]:
+        for part in _parts(large, ladder, form.level, k):
+            found.update({label: [] for label in part.labels.unique() if label not in found})
+            for label, value in part.groups() if grouped else ():
+                found[label].append(value)
+            few.append(bool((part.named & ~part.many).any()))
+            yield pl.DataFrame({VALUE: part.cells, LABEL: part.labels})
+
+    mapping = large.engine.keep(mapped())
     named = {label: sorted(found[label]) for label in sorted(found)}
-    return CoarseColumn(name, form, opened, pl.Series(list(named)), named, names_few)
+    return CoarseColumn(name, form, mapping, pl.Series(list(named)), named, any(few))
 
 
 def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_Part]:
@@ -154,6 +154,7 @@ def with_coarse_columns(large: LargeTable, columns: Iterable[CoarseColumn]) -> L
     """A large table with some columns in coarser forms, which are texts."""
     frame, schema = large.frame, dict(large.shape.frame.schema)
     for coarse in columns:
+        frame = large.engine.near(frame)
         (column,) = large.columns([coarse.name])
         frame = with_labels(frame, column, coarse)
         schema[coarse.name] = pl.String()

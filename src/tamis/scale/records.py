@@ -7,8 +7,9 @@ memory, where the rest of the job is done as with any records: no count is of a 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -105,8 +106,8 @@ def compared_records(
         `CannotMeet` where no feature is common enough.
     """
     everybody = int(class_totals(pairs)[ROWS].sum())
-    gone = set(drop)
-    common = [name for name in common_features(pairs, settings.k)[FEATURE] if name not in gone]
+    values = {str(value): value for value in common_features(pairs, settings.k)[FEATURE]}
+    common = [name for name in values if name not in set(drop)]
     secret = [] if sensitive in (None, target) else [str(sensitive)]
     if lacking := [name for name in secret if name not in common]:
         raise InputError(f"fewer than {settings.k} entities have the sensitive {listed(lacking)}")
@@ -116,7 +117,8 @@ def compared_records(
         )
     sample = _sample(pairs, settings, min(1.0, rows / everybody), target)
     chosen = _chosen(sample, common, secret, settings, everybody)
-    table = _of_all(pairs, [*chosen, *secret], target, everybody)
+    wanted = {name: values[name] for name in (*chosen, *secret)}
+    table = _of_all(pairs, wanted, target, everybody)
     if secret:
         table = table.with_sensitive(secret[0])
     every = count_distinct(pairs.engine, pairs.pairs, [FEATURE])
@@ -150,10 +152,10 @@ def _chosen(
     return [records.features[c] for c in screened(records, split, k, settings.seed, most)]
 
 
-def _of_all(pairs: Pairs, chosen: list[str], target: str, everybody: int) -> BinaryTable:
-    """What every entity has of some features; the order of the rows tells nothing."""
-    found = patterns(pairs, chosen, everybody)
+def _of_all(pairs: Pairs, chosen: Mapping[str, Any], target: str, everybody: int) -> BinaryTable:
+    """What every entity has of some features, by name; the order of the rows tells nothing."""
+    found = patterns(pairs, list(chosen.values()), everybody)
     kinds = np.repeat(found[PATTERN].to_numpy(), found[ROWS].to_numpy())
     bits = [((kinds >> i) & 1).astype(np.uint8) for i in range(len(chosen))]
     labels = found.select(pl.col(LABEL).repeat_by(ROWS).explode())[LABEL]
-    return from_matrix(np.column_stack(bits), chosen, labels.to_list(), target)
+    return from_matrix(np.column_stack(bits), list(chosen), labels.to_list(), target)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
-from tamis.engine.backend import BATCH, Engine
+from tamis.engine.backend import BATCH, Engine, Frame
 from tamis.engine.cells import count_distinct, count_rows
 from tamis.engine.choice import Asked
 from tamis.errors import CannotMeet, listed
@@ -110,46 +110,42 @@ class _WrittenFile:
         private = any(entry.get("recount") == "private" for entry in content["promises"])
         kept = private and is_folder(folder / PRIVATE)
         self.people = folder / PRIVATE / PEOPLE if kept else None
-        self.place = engine.new_path()
+        self.frame: Frame | None = None
 
     def wrong(self) -> str:
-        """What does not fit the manifest in any part; the parts are kept for `rows`."""
-        rows = 0
-        self.place.mkdir()
+        """What does not fit the manifest; parts that do are put before the engine."""
         with nullcontext() if self.people is None else open_plain_file(self.people) as people:
             if people is not None and people.readline(DIGITS).rstrip() != HEADER.encode():
                 return f"{PRIVATE}/{PEOPLE} does not begin with {HEADER!r}"
-            for number, raw in enumerate(raw_parts(self.path, self.format, BATCH)):
-                if wrong := self._keep(number, raw, people):
-                    return wrong
-                rows += raw.height
+            self.frame = self.engine.keep(self._parts(people))
             if people is not None and people.read(1):
                 return f"{PRIVATE}/{PEOPLE} has more lines than the file has rows"
+        rows = count_rows(self.engine, self.frame)
         hidden = hidden_in_parquet(self.path) if self.format == "parquet" else ""
         return wrong_rows(rows, self.content) or hidden
 
     def rows(self) -> ReleasedRows:
         """The rows behind the engine; a column of bounds tells no more than that of its labels."""
+        assert self.frame is not None
         columns = self.content["columns"]
         return ReleasedRows(
             self.engine,
-            self.engine.open(self.place),
+            self.frame,
             {c["name"]: f"c{i}" for i, c in enumerate(columns) if c["role"] not in BOUNDS},
             next(c["name"] for c in columns if c["role"] == "target"),
             [] if self.people is None else [f"c{len(columns)}"],
         )
 
-    def _keep(self, number: int, raw: pl.DataFrame, people: BinaryIO | None) -> str:
-        """What is wrong with a part; one that is right is put before the engine."""
-        frame = undone(raw) if self.format == "csv" else raw
-        if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
-            return wrong
-        columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
-        if people is not None:
-            columns.append(_numbers(people, frame.height).alias(f"c{len(columns)}"))
-        part = self.place / f"part-{number:06}.parquet"
-        pl.DataFrame(columns).write_parquet(part, statistics=False)
-        return ""
+    def _parts(self, people: BinaryIO | None) -> Iterator[pl.DataFrame]:
+        """The cells with the people of their rows; an error at the first part that is wrong."""
+        for raw in raw_parts(self.path, self.format, BATCH):
+            frame = undone(raw) if self.format == "csv" else raw
+            if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
+                raise CannotMeet(wrong)
+            columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
+            if people is not None:
+                columns.append(_numbers(people, frame.height).alias(f"c{len(columns)}"))
+            yield pl.DataFrame(columns)
 
 
 def _numbers(people: BinaryIO, rows: int) -> pl.Series:
