@@ -314,6 +314,8 @@ def consider(
         check_numbers(table)
         refuse_unsaid(table)
     _check_distance(table, settings)
+    if handed is not None:
+        handed.check_changes(settings.k)
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels, settings.holdout, settings.seed, table.people)
     split = split.sampled(settings.search_rows, labels, settings.seed, table.people)
