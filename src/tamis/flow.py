@@ -405,6 +405,8 @@ def consider(
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings)
     _check(table, settings)
+    if handed is not None:
+        handed.check_changes(settings.k)
     evaluator = _evaluator(table, records, settings, handed)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
     found = propose(problem, methods(settings.proposing), tell)

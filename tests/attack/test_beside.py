@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.attack.beside import HandedOn
-from tamis.errors import InputError
+from tamis.attack.beside import HandedOn, changes
+from tamis.errors import CannotMeet, InputError
 from tamis.release import Coarsening, Promise, Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Roles, Table
@@ -123,3 +123,59 @@ def test_together_true_values_take_the_place_of_coarser_and_altered_ones():
     assert both.table.frame["b"].to_list() == table.frame["b"].to_list()
     assert both.table.frame["c"].to_list() == ["*"] * 4
     assert set(both.forms) == {"c"}
+
+
+OLD = Table(pl.DataFrame({"age": [30, 30, 40, 40, 50, 50], "job": ["a", "b", "a", "b", "a", "b"]}))
+
+
+def grown(*rows: tuple[int, str]) -> Table:
+    more = pl.DataFrame(list(rows), schema=OLD.frame.schema, orient="row")
+    return Table(OLD.frame.vstack(more))
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (OLD, (0, 0, 0)),
+        (grown((60, "a")), (1, 0, 1)),
+        (Table(OLD.frame[1:]), (0, 1, 1)),
+        (Table(OLD.frame.with_columns(age=pl.col("age").replace(50, 51))), (2, 2, 0)),
+        (Table(OLD.frame.reverse()), (0, 0, 0)),
+    ],
+)
+def test_how_a_table_changed_since_a_release(table, expected):
+    assert changes(table, OLD) == expected
+
+
+def test_coarser_columns_are_compared_in_their_form():
+    coarse = Table(pl.DataFrame({"age": ["[30, 45)"] * 4 + [">= 45"] * 2}))
+    stated = {"age": {"level": 1, "cuts": [30, 45], "read": ""}}
+    assert changes(OLD, coarse, stated) == (0, 0, 0)
+    assert changes(grown((31, "a")), coarse, stated) == (1, 0, 1)
+
+
+def test_rows_of_releases_that_share_no_column_are_counted():
+    other = Table(pl.DataFrame({"town": ["x"] * 5}))
+    assert changes(OLD, other) == (0, 0, 1)
+
+
+MANIFEST = {
+    "columns": [{"name": "age", "role": "feature"}],
+    "promises": [{"key": "k_anonymity", "at_least": 2, "columns": ["age"]}],
+}
+
+
+@pytest.mark.parametrize(("k", "allowed"), [(1, True), (2, False), (5, False)])
+def test_a_few_changed_rows_are_refused(k, allowed):
+    handed = HandedOn.of(grown((30, "a")), [MANIFEST], releases=[Table(OLD.frame.select("age"))])
+    assert handed.changed == (1, 0, 1)
+    if allowed:
+        handed.check_changes(k)
+        return
+    with pytest.raises(CannotMeet, match="differs in 1 row from an earlier release"):
+        handed.check_changes(k)
+
+
+def test_synthetic_rows_are_no_rows_of_the_table():
+    drawn = {"columns": [], "promises": [], "budget": {"epsilon": 1.0}}
+    assert HandedOn.of(OLD, [drawn], releases=[Table(OLD.frame[:3])]).changed == ()

@@ -91,3 +91,15 @@ def test_the_ledger_recalls_what_earlier_releases_cost(tmp_path):
     with pytest.raises(CannotMeet, match=r"at most 0\.5 is left"), ledger.spending(new, 2.0):
         pass
     assert ledger.account("/data/a.csv", "ab").epsilon == 1.5
+
+
+def test_one_more_row_since_an_earlier_release_is_refused(run, table, tmp_path):
+    args = (*ROLES[:-1], "age", "--drop", "town", "--max-features", 1)
+    code, _, err = run("release", table, *args, *QUICK, "--out", tmp_path / "first")
+    assert code == 0, err
+    grown = tmp_path / "grown.csv"
+    grown.write_text(table.read_text() + "3,4,f,y\n")
+    both = (*ROLES, *QUICK, "--beside", tmp_path / "first", "--out", tmp_path / "x")
+    code, _, err = run("release", grown, *both)
+    assert (code, "differs in 1 row" in " ".join(err.split())) == (1, True)
+    assert not (tmp_path / "x").exists()

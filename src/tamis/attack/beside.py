@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.attack.sources import in_its_terms
-from tamis.errors import InputError, listed, plural
+from tamis.attack.run import pattern_counts
+from tamis.attack.scene import Scene
+from tamis.attack.sources import in_its_groups, in_its_terms, stated_forms
+from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
 from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
@@ -40,6 +42,8 @@ class HandedOn:
     releases : int
     absences : int
         How many things that a person lacks attackers may know, by what was promised.
+    changed : tuple of int
+        Of each earlier release, how many rows came since, were lost, or both; see `changes`.
     """
 
     frame: pl.DataFrame
@@ -48,12 +52,19 @@ class HandedOn:
     epsilon: float
     releases: int
     absences: int = 0
+    changed: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, table: Table, manifests: Sequence[Mapping[str, Any]], encoding: Any = None
+        cls,
+        table: Table,
+        manifests: Sequence[Mapping[str, Any]],
+        encoding: Any = None,
+        releases: Sequence[Table | None] = (),
     ) -> HandedOn:
         """Read what the manifests of earlier releases say, and find it in the table.
+
+        The rows of the releases, where they are given, show how the table has changed since.
 
         Examples
         --------
@@ -80,8 +91,26 @@ class HandedOn:
         contained = all(promise["key"] == "containment_anonymity" for promise in promises)
         epsilon = float(sum(each["budget"]["epsilon"] for each in drawn))
         absences = max((int(promise.get("absences", 0)) for promise in promises), default=0)
+        changed = tuple(
+            amount
+            for manifest, release in zip(manifests, releases)
+            if release is not None and manifest.get("budget") is None
+            for amount in changes(wide, release, stated_forms(manifest))
+        )
         frame = only(wide.frame, names)
-        return cls(frame, known, contained, epsilon, len(manifests), absences)
+        return cls(frame, known, contained, epsilon, len(manifests), absences, changed)
+
+    def check_changes(self, k: int) -> None:
+        """Refuse a table in which few rows have changed since an earlier release.
+
+        Whoever holds both releases sees which rows those are, whatever else hides them.
+        """
+        if few := [amount for amount in self.changed if 0 < amount < k]:
+            raise CannotMeet(
+                f"the table differs in {plural(min(few), 'row')} from an earlier release, and "
+                f"whoever holds both would see which; k = {k} needs {k} changed rows or none. "
+                "Release the table as it was then, or wait for more changes"
+            )
 
     @property
     def classes(self) -> Coded | None:
@@ -134,6 +163,26 @@ class HandedOn:
             "if rows can be matched and altered values are taken for true ones"
             + (f"; synthetic rows cost epsilon = {self.epsilon:g} before" if self.epsilon else "")
         )
+
+
+def changes(
+    table: Table, release: Table, stated: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[int, int, int]:
+    """How many rows of a table an earlier release lacks, how many of it are gone, and the balance.
+
+    Examples
+    --------
+    >>> old = Table(pl.DataFrame({"age": [30, 30, 40]}))
+    >>> new = Table(pl.DataFrame({"age": [30, 40, 40, 50], "job": ["a", "b", "c", "d"]}))
+    >>> changes(new, old)
+    (2, 1, 1)
+    """
+    balance = abs(table.rows - release.rows)
+    try:
+        now, then = pattern_counts(Scene(in_its_groups(table, release, stated), release))
+    except InputError:  # they share no column that could be compared
+        return 0, 0, balance
+    return int((now - then).clip(0).sum()), int((then - now).clip(0).sum()), balance
 
 
 def _widened(table: Table, more: Sequence[pl.Series], known: Sequence[str]) -> Table:

@@ -228,11 +228,11 @@ def is_selection(scene: Scene) -> bool:
     """Whether every released row is one of the original, in fewer columns."""
     if scene.not_compared:
         return False
-    original, release = _counts(scene)
+    original, release = pattern_counts(scene)
     return bool((release <= original).all())
 
 
-def _counts(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
+def pattern_counts(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
     """How often each pattern occurs in the original, and in the release."""
     numbers = _patterns(scene)
     cut = scene.original.rows

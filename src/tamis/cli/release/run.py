@@ -207,12 +207,19 @@ def _register(
 def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
     """What the releases in these folders told, each as published."""
     from tamis.attack.beside import HandedOn
+    from tamis.attack.sources import published_table
     from tamis.publish.verify import verify
     from tamis.table import Table
 
+    folders = list(folders)
     manifests = [verify(folder).manifest for folder in folders]
     if not manifests:
         return None
     if not isinstance(table, Table):
         raise InputError("--beside counts columns of a table; sparse records cannot be counted yet")
-    return HandedOn.of(table, manifests, binary)
+    readable = [each["file"]["format"] in ("csv", "parquet") for each in manifests]
+    releases = [
+        published_table(Path(folder), manifest) if can_be_read else None
+        for folder, manifest, can_be_read in zip(folders, manifests, readable)
+    ]
+    return HandedOn.of(table, manifests, binary, releases)
