@@ -33,22 +33,33 @@ population_options = with_options(
 
 def read_register(source: TableSource, path: str, table: Table) -> Table:
     """The register in a file, its columns of the same types as those of the table."""
-    import polars as pl
-
     from tamis.evaluate.in_population import register_of
     from tamis.read import read_table
 
     rules = source.rules()
-    texts = {c: "text" for c in table.quasi if table.frame.schema[c] == pl.String}
+    kinds = {c: _declared(table, c) for c in table.quasi}
     everybody = read_table(
         path,
         missing=source.missing,
-        schema=replace(rules, columns={**rules.columns, **texts}, roles={}),
+        schema=replace(
+            rules,
+            columns={**rules.columns, **{c: kind for c, kind in kinds.items() if kind}},
+            roles={},
+        ),
         encoding=source.encoding,
         separator=source.separator,
         check=False,
     )
     return register_of(everybody.frame, table)
+
+
+def _declared(table: Table, column: str) -> str:
+    """The kind of a column, as a schema would declare it; empty where it has no such word."""
+    import polars as pl
+
+    if table.kind(column) == "nominal":
+        return "text" if table.frame.schema[column] == pl.String else ""
+    return "date" if table.frame.schema[column] in (pl.Date, pl.Datetime) else "number"
 
 
 def known_population(

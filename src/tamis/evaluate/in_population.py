@@ -44,6 +44,10 @@ class InPopulation:
                 "the population is known by a register or by the share that was sampled; give one "
                 "of them with --population or --sampling"
             )
+        if self.sampling is not None and not 0 < self.sampling <= 1:
+            raise InputError(
+                f"the sampled share must be above 0 and at most 1, got {self.sampling:g}"
+            )
 
     def covers(self, release: Release) -> bool:
         """Whether the register has every column that attackers may know of a release."""
