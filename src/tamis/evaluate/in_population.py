@@ -81,6 +81,20 @@ class InPopulation:
         return Table(pl.DataFrame(list(series.values())), register.roles)
 
 
+def population_of(
+    sampling: float | None, register: Table | None, *, needed: bool
+) -> InPopulation | None:
+    """What is known of the population; `None` if nothing, which is an error where it is needed."""
+    if sampling is None and register is None:
+        if not needed:
+            return None
+        raise InputError(
+            "max_population_risk needs to know the population: give a register of it with "
+            "--population FILE, or the share that is in the table with --sampling"
+        )
+    return InPopulation(sampling, register)
+
+
 def register_of(frame: pl.DataFrame, table: Table) -> Table:
     """A register with the columns that count: what attackers may know, and who is who.
 
