@@ -18,7 +18,7 @@ from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import ColumnBits, column_bits
 from tamis.evaluate.evaluator import Evaluator
-from tamis.evaluate.in_population import InPopulation
+from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, label_codes
@@ -400,7 +400,9 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
-    population = _population(settings, register)
+    population = population_of(
+        settings.sampling, register, needed=settings.max_population_risk is not None
+    )
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings)
@@ -512,18 +514,6 @@ def _suppression(
         )
     secret = table.frame[table.sensitive or table.target]
     return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))
-
-
-def _population(settings: Settings, register: Table | None) -> InPopulation | None:
-    """What is known of the population; an error where a limit needs more."""
-    if settings.sampling is None and register is None:
-        if settings.max_population_risk is None:
-            return None
-        raise InputError(
-            "max_population_risk needs to know the population: give a register of it with "
-            "--population FILE, or the share that is in the table with --sampling"
-        )
-    return InPopulation(settings.sampling, register)
 
 
 def _also(

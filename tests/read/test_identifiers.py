@@ -155,6 +155,7 @@ def test_the_eighteen_in_their_order():
             "who": [f"P{i}" for i in range(40)],
             "photo": ["a.jpg", "b.jpg"] * 20,
             "ward": ["A", "B"] * 20,
+            "fax_home": [f"+33 1 40 00 00 {10 + i % 9}" for i in range(40)],
         }
     )
     items = safe_harbour(Table(frame))
@@ -167,6 +168,7 @@ def test_the_eighteen_in_their_order():
         "seen": (3, "dates"),
         "who": (18, "a different value in nearly every row"),
         "photo": (17, "by its name"),
+        "fax_home": (5, "telephone numbers"),
     }
     held = Table(frame, Roles(identifiers=("contact",)))
     assert not any(f.column == "contact" for item in safe_harbour(held) for f in item.found)

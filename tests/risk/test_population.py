@@ -81,6 +81,7 @@ def test_estimates_never_exceed_what_is_unique_in_the_sample(sizes, sampling):
     unique = sizes.count(1) / sum(sizes)
     for share in (found.pitman, found.zayatz, found.snb, found.value):
         assert share is None or 0 <= share <= unique + 1e-12
+    assert 0 <= found.matched <= len(sizes) / sum(sizes) + 1e-12
 
 
 def sample_of(sizes: np.ndarray, sampling: float, seed: int) -> tuple[np.ndarray, float]:
@@ -140,6 +141,8 @@ def test_the_trusted_estimate_is_cautious_and_near_on_made_people(name, sampling
     share = (truth.sizes[truth.class_of[rows]] == 1).mean()
     found = population_risk(people[rows], sampling=sampling)
     assert 0.95 * share <= found.unique_share <= 1.5 * share
+    mean = (1 / truth.sizes[truth.class_of[rows]]).mean()
+    assert 0.85 * mean <= found.risk <= 1.3 * mean
     assert found.unique_share < found.sample_unique_share
     assert found.size == pytest.approx(people.height)
 
@@ -161,3 +164,10 @@ def test_exactly_one_thing_is_known_of_the_population():
         population_risk(frame, sampling=1.5)
     with pytest.raises(InputError, match="must include everyone"):
         population_risk(frame, population=frame.head(1))
+
+
+def test_people_in_large_classes_are_found_as_rarely_as_they_should_be():
+    people = pl.DataFrame({"town": np.random.default_rng(0).integers(0, 40, 100_000)})
+    found = population_risk(people.head(2_000), sampling=0.02)
+    assert found.unique_share == 0
+    assert found.risk == pytest.approx(40 / 100_000, rel=0.1)

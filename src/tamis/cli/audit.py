@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.cli.options import TableSource, engine_options, named_engine, table_options
-from tamis.cli.population import known_population, population_options
+from tamis.cli.population import (
+    SaidOfPopulation,
+    in_population,
+    population_options,
+    print_population,
+    without_weight,
+)
 from tamis.cli.terminal import (
     bar,
     console,
@@ -20,7 +25,7 @@ from tamis.cli.terminal import (
     understood,
     understood_large,
 )
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
 _SHOWN = 10
+_SETS = 3
+"""The sets of columns that are named."""
 
 
 @click.command()
@@ -82,67 +89,11 @@ def audit(
     if not (quiet or as_json):
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
-    result["population"] = _in_population(source, table, asked, weights)
+    result["population"] = in_population(source, table, asked, weights)
     if as_json:
         _print_as_json(table, result, asked)
     else:
         print_audit(**result)
-
-
-@dataclass(frozen=True)
-class SaidOfPopulation:
-    """What was said of the population, and how people are to be singled out."""
-
-    population: str | None
-    sampling: float | None
-    weight: str | None
-    missing_matches: bool
-    combine: int | None
-
-    def __post_init__(self) -> None:
-        given = [self.population, self.sampling, self.weight]
-        if sum(each is not None for each in given) > 1:
-            raise InputError("give one of --population, --sampling and --weight")
-        if self.missing_matches and self.weight is None:
-            raise InputError(
-                "--missing-matches is for --weight COL; a missing value is else its own"
-            )
-
-    def refuse(self, why: str) -> None:
-        """Refuse what was said where it cannot be used."""
-        if any(each is not None for each in (self.population, self.sampling, self.weight)):
-            raise InputError(f"{why}; leave --population, --sampling and --weight out")
-
-
-def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
-    """The table without its column of weights, and the weights; nobody may know those."""
-    if weight is None:
-        return table, None
-    if weight not in table.frame.columns:
-        raise InputError(
-            f"no column {weight!r} for --weight; the columns are "
-            f"{listed(table.frame.columns, most=30)}"
-        )
-    weights = table.frame.get_column(weight)
-    if not weights.dtype.is_numeric() or weights.null_count():
-        raise InputError(f"--weight {weight!r} must be a number in every row")
-    roles = {"plain": tuple(c for c in table.roles.plain if c != weight)}
-    return table.with_roles(dropped=(*table.roles.dropped, weight), **roles), weights.to_numpy()
-
-
-def _in_population(
-    source: TableSource, table: Table, asked: SaidOfPopulation, weights: Any
-) -> PopulationRisk | None:
-    """The risk in the population, where something is known of it."""
-    from tamis.risk.population import population_risk
-
-    if weights is not None:
-        missing: Any = "anything" if asked.missing_matches else "value"
-        return population_risk(table, weights=weights, missing=missing)
-    known = known_population(source, table, asked.population, asked.sampling)
-    if known is None:
-        return None
-    return population_risk(table, population=known.register, sampling=known.sampling)
 
 
 def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation) -> None:
@@ -308,7 +259,7 @@ def print_audit(
     out.print("Anyone who knows these values of a person finds that person's row.\n")
     _print_figures(out, found, attacker)
     if population is not None:
-        _print_population(out, population, found.unit)
+        print_population(out, population, found.unit)
     if containment:
         _print_containment(out, containment, found.people, found.unit)
     sizes = [(c.size, c.people) for c in found.class_sizes]
@@ -421,30 +372,32 @@ def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
     """Which columns single people out, and which to make coarser first."""
     from rich.markup import escape
 
-    from tamis.publish.giveaway_words import giveaway_words
-
     table = rich_table("column", "part", "", title="What gives people away", numbers=("part",))
     for column, share in list(found.column_shares.items())[:_SHOWN]:
         table.add_row(escape(column), percent(share), bar(share))
     out.print(table)
-    for line in giveaway_words(found, unit):
+    for line in _giveaway_words(found, unit):
         out.print(line, markup=False)
 
 
-def _print_population(out: Console, found: PopulationRisk, unit: str) -> None:
-    """The table and the population side by side."""
-    from tamis.publish.giveaway_words import population_words
+def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
+    """By how few columns people are singled out, by which, and what to make coarser first."""
+    from tamis.publish.exposure_words import count_words
 
-    there = "the population" if found.source == "register" else "the population, estimated"
-    table = rich_table("share", "in the table", f"in {there}", numbers=("in the table",))
-    table.columns[2].justify = "right"
-    alone = f"{unit} who are the only one" if unit == "people" else "rows that are the only one"
-    table.add_row(alone, percent(found.sample_unique_share), percent(found.unique_share))
-    matched = "found by matching them all", percent(found.sample_average), percent(found.risk)
-    table.add_row(*matched)
-    out.print(table)
-    for line in population_words(found):
-        out.print(line + "\n", markup=False)
+    needed = [
+        f"{size} for {count_words(count, unit)}"
+        for size, count in enumerate(found.by_size, start=1)
+        if count
+    ]
+    sets = [
+        f"{' + '.join(each.columns)} ({count_words(each.people, unit)})"
+        for each in found.sets[:_SETS]
+    ]
+    return [
+        f"Columns that single somebody out: {', '.join(needed)}.",
+        f"Most often by: {'; '.join(sets)}.",
+        f"Make coarser or hold back first: {', '.join(found.worst_columns)}.",
+    ]
 
 
 def _print_harbour(out: Console, harbour: tuple[HarbourItem, ...]) -> None:

@@ -1,18 +1,25 @@
-"""The options about the population that a table was drawn from, and its register."""
+"""The population that a table was drawn from: its options, its register, and what is said of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.cli.options import TableSource, with_options
-from tamis.errors import InputError
+from tamis.cli.terminal import rich_table
+from tamis.errors import InputError, listed
+from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from tamis.evaluate.in_population import InPopulation
+    from tamis.risk.population import PopulationRisk
     from tamis.table import Table
+
+_NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
 
 population_options = with_options(
     [
@@ -33,22 +40,33 @@ population_options = with_options(
 
 def read_register(source: TableSource, path: str, table: Table) -> Table:
     """The register in a file, its columns of the same types as those of the table."""
-    import polars as pl
-
     from tamis.evaluate.in_population import register_of
     from tamis.read import read_table
 
     rules = source.rules()
-    texts = {c: "text" for c in table.quasi if table.frame.schema[c] == pl.String}
+    kinds = {c: _declared(table, c) for c in table.quasi}
     everybody = read_table(
         path,
         missing=source.missing,
-        schema=replace(rules, columns={**rules.columns, **texts}, roles={}),
+        schema=replace(
+            rules,
+            columns={**rules.columns, **{c: kind for c, kind in kinds.items() if kind}},
+            roles={},
+        ),
         encoding=source.encoding,
         separator=source.separator,
         check=False,
     )
     return register_of(everybody.frame, table)
+
+
+def _declared(table: Table, column: str) -> str:
+    """The kind of a column, as a schema would declare it; empty where it has no such word."""
+    import polars as pl
+
+    if table.kind(column) == "nominal":
+        return "text" if table.frame.schema[column] == pl.String else ""
+    return "date" if table.frame.schema[column] in (pl.Date, pl.Datetime) else "number"
 
 
 def known_population(
@@ -63,3 +81,86 @@ def known_population(
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
     register = None if population is None else read_register(source, population, table)
     return InPopulation(sampling, register)
+
+
+@dataclass(frozen=True)
+class SaidOfPopulation:
+    """What was said of the population, and how people are to be singled out."""
+
+    population: str | None
+    sampling: float | None
+    weight: str | None
+    missing_matches: bool
+    combine: int | None
+
+    def __post_init__(self) -> None:
+        given = [self.population, self.sampling, self.weight]
+        if sum(each is not None for each in given) > 1:
+            raise InputError("give one of --population, --sampling and --weight")
+        if self.missing_matches and self.weight is None:
+            raise InputError(
+                "--missing-matches is for --weight COL; a missing value is else its own"
+            )
+
+    def refuse(self, why: str) -> None:
+        """Refuse what was said where it cannot be used."""
+        if any(each is not None for each in (self.population, self.sampling, self.weight)):
+            raise InputError(f"{why}; leave --population, --sampling and --weight out")
+
+
+def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
+    """The table without its column of weights, and the weights; nobody may know those."""
+    if weight is None:
+        return table, None
+    if weight not in table.frame.columns:
+        raise InputError(
+            f"no column {weight!r} for --weight; the columns are "
+            f"{listed(table.frame.columns, most=30)}"
+        )
+    weights = table.frame.get_column(weight)
+    if not weights.dtype.is_numeric() or weights.null_count():
+        raise InputError(f"--weight {weight!r} must be a number in every row")
+    roles = {"plain": tuple(c for c in table.roles.plain if c != weight)}
+    return table.with_roles(dropped=(*table.roles.dropped, weight), **roles), weights.to_numpy()
+
+
+def in_population(
+    source: TableSource, table: Table, asked: SaidOfPopulation, weights: Any
+) -> PopulationRisk | None:
+    """The risk in the population, where something is known of it."""
+    from tamis.risk.population import population_risk
+
+    if weights is not None:
+        missing: Any = "anything" if asked.missing_matches else "value"
+        return population_risk(table, weights=weights, missing=missing)
+    known = known_population(source, table, asked.population, asked.sampling)
+    if known is None:
+        return None
+    return population_risk(table, population=known.register, sampling=known.sampling)
+
+
+def print_population(out: Console, found: PopulationRisk, unit: str) -> None:
+    """The table and the population side by side."""
+    there = "the population" if found.source == "register" else "the population, estimated"
+    table = rich_table("share", "in the table", f"in {there}", numbers=("in the table",))
+    table.columns[2].justify = "right"
+    alone = f"{unit} who are the only one" if unit == "people" else "rows that are the only one"
+    table.add_row(alone, percent(found.sample_unique_share), percent(found.unique_share))
+    matched = "found by matching them all", percent(found.sample_average), percent(found.risk)
+    table.add_row(*matched)
+    out.print(table)
+    for line in _words(found):
+        out.print(line + "\n", markup=False)
+
+
+def _words(found: PopulationRisk) -> list[str]:
+    """What the figures of the population are based on."""
+    size = f"{found.size:,.0f} people"
+    if found.source == "register":
+        return [f"Counted in the register of {size}."]
+    if found.estimates is None:
+        return [f"The weights stand for {size}; risks after Benedetti and Franconi."]
+    each = {name: getattr(found.estimates, name) for name in _NAMES}
+    shares = [f"{_NAMES[name]} {'none' if s is None else percent(s)}" for name, s in each.items()]
+    trusted = _NAMES[found.estimates.trusted]
+    return [f"Of {size}, unique are: {', '.join(shares)}; Dankar's rule trusts {trusted}."]

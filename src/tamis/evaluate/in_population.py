@@ -44,6 +44,10 @@ class InPopulation:
                 "the population is known by a register or by the share that was sampled; give one "
                 "of them with --population or --sampling"
             )
+        if self.sampling is not None and not 0 < self.sampling <= 1:
+            raise InputError(
+                f"the sampled share must be above 0 and at most 1, got {self.sampling:g}"
+            )
 
     def covers(self, release: Release) -> bool:
         """Whether the register has every column that attackers may know of a release."""
@@ -75,6 +79,20 @@ class InPopulation:
                 form = release.forms[name]
                 series[name] = Ladder.from_dict(name, form.ladder).apply(series[name], form.level)
         return Table(pl.DataFrame(list(series.values())), register.roles)
+
+
+def population_of(
+    sampling: float | None, register: Table | None, *, needed: bool
+) -> InPopulation | None:
+    """What is known of the population; `None` if nothing, which is an error where it is needed."""
+    if sampling is None and register is None:
+        if not needed:
+            return None
+        raise InputError(
+            "max_population_risk needs to know the population: give a register of it with "
+            "--population FILE, or the share that is in the table with --sampling"
+        )
+    return InPopulation(sampling, register)
 
 
 def register_of(frame: pl.DataFrame, table: Table) -> Table:

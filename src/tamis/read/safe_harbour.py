@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from tamis.read.identifiers import Kind, content_of
-from tamis.read.keys import telling
+from tamis.read.keys import is_whole, telling
 from tamis.table import Table
 
 
@@ -102,16 +102,20 @@ def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
 
 def _placed(column: pl.Series) -> tuple[int, str]:
     """The number on the list and why; 0 if the column is not on it."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column.name).lower())
     if looks := content_of(column):
+        if looks.kind == "phone" and "fax" in words:
+            return 5, looks.words
         kinds = (looks.kind in asked.kinds for asked in _LIST)
         return next(n for n, has in enumerate(kinds, start=1) if has), looks.words
     if column.dtype in (pl.Date, pl.Datetime):
         return 3, "dates"
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column.name).lower())
     if "age" in words and column.dtype.is_numeric():
         oldest = column.alias("").max()
         if isinstance(oldest, int | float) and OLDEST < oldest < 130:
             return 3, f"ages over {OLDEST}"
+    if not is_whole(column.alias("").drop_nulls()):  # measured, whatever it is called
+        return 0, ""
     for number, asked in enumerate(_LIST, start=1):
         if set(words) & set(asked.words.split("|")):
             return number, "by its name"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,18 +33,27 @@ SMALL = 0.1
 """The sampled fraction up to which Dankar's rule trusts Pitman's model."""
 
 
+class _Fitted(NamedTuple):
+    """What a model says of the population: unique people, and classes, per person."""
+
+    unique: float
+    classes: float
+
+
 @dataclass(frozen=True)
 class PopulationEstimates:
     """The share of people who are unique in the population, by three models.
 
     A model that does not fit the sample gives `None`; `trusted` is the one that Dankar's rule
-    picks, `value` what it says.
+    picks, `value` what it says. `matched` is the share of people whom a match of everybody would
+    find, that is the classes per person in the population, by the model that fits.
     """
 
     pitman: float | None
     zayatz: float
     snb: float | None
     trusted: Estimator
+    matched: float
 
     @property
     def value(self) -> float:
@@ -87,7 +96,7 @@ class PopulationRisk:
     def risk(self) -> float:
         """The share of the table's people whom a match with the population is expected to find.
 
-        Where it is estimated, people who are unique in the population are always found.
+        Where it is estimated, not fewer than those who are unique in the population.
         """
         return max(self.average, self.unique_share)
 
@@ -181,7 +190,7 @@ def sampled_risk(sizes: Ints, sampling: float) -> PopulationRisk:
     found = population_uniques(sizes, sampling)
     each = np.asarray(sizes, dtype=np.float64)
     risks = individual_risk(Matches(each, each / sampling))
-    average = float((risks * sizes).sum() / sizes.sum())
+    average = max(float((risks * sizes).sum() / sizes.sum()), found.matched)
     return PopulationRisk(
         "sampling",
         float(sizes.sum() / sampling),
@@ -249,16 +258,19 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
         raise InputError(f"the sampled share must be above 0 and at most 1, got {sampling:g}")
     each, times = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     unique = float(times[each == 1].sum() / (each * times).sum())
+    classes = float(times.sum() / (each * times).sum())
     if sampling == 1 or unique == 0:
-        return PopulationEstimates(unique, unique, unique, "pitman")
-
-    def capped(share: float | None) -> float | None:
-        return None if share is None else min(share, unique)
-
-    pitman = capped(_pitman(each, times, sampling))
+        alike = classes if sampling == 1 else 0.0
+        return PopulationEstimates(unique, unique, unique, "pitman", alike)
+    fitted = _pitman(each, times, sampling), _slide_negative_binomial(each, times, sampling)
+    pitman, snb = (None if fit is None else min(fit.unique, unique) for fit in fitted)
     zayatz = min(_zayatz(each, times, sampling), unique)
-    snb = capped(_slide_negative_binomial(each, times, sampling))
-    return PopulationEstimates(pitman, zayatz, snb, _trusted(pitman, zayatz, snb, sampling))
+    # Classes grow ever more slowly with the people, so there are at most as many per person there.
+    first, second = fitted if sampling <= SMALL else fitted[::-1]
+    model = first or second
+    matched = classes if model is None else min(model.classes, classes)
+    trusted = _trusted(pitman, zayatz, snb, sampling)
+    return PopulationEstimates(pitman, zayatz, snb, trusted, matched)
 
 
 def _trusted(pitman: float | None, zayatz: float, snb: float | None, sampling: float) -> Estimator:
@@ -287,7 +299,7 @@ def _zayatz(sizes: Ints, times: Ints, sampling: float) -> float:
     return float(alone / chances.sum() * alone / n)
 
 
-def _pitman(sizes: Ints, times: Ints, sampling: float) -> float | None:
+def _pitman(sizes: Ints, times: Ints, sampling: float) -> _Fitted | None:
     """Pitman's sampling formula, fitted by maximum likelihood (Hoshino 2001).
 
     The next person opens a new class with a chance of (theta + alpha u) / (theta + n) among n
@@ -317,11 +329,13 @@ def _pitman(sizes: Ints, times: Ints, sampling: float) -> float | None:
     alpha, theta = parameters(best.x)
     if not best.success or alpha > 1 - 1e-5 or theta > 1e3 * everybody:
         return None
-    share = gammaln(theta + alpha + everybody - 1) - gammaln(theta + alpha)
-    return float(np.exp(share + gammaln(theta + 1) - gammaln(theta + everybody)))
+    grown = gammaln(theta + 1) - gammaln(theta + everybody) - gammaln(theta + alpha)
+    share = np.exp(gammaln(theta + alpha + everybody - 1) + grown)
+    kinds = (np.exp(gammaln(theta + alpha + everybody) + grown) - theta) / alpha
+    return _Fitted(float(share), float(kinds) / everybody)
 
 
-def _slide_negative_binomial(sizes: Ints, times: Ints, sampling: float) -> float | None:
+def _slide_negative_binomial(sizes: Ints, times: Ints, sampling: float) -> _Fitted | None:
     """Chen and McNulty (1998): a class has one person and a negative binomial number more.
 
     Its three parameters are those with which the people, the classes and the unique ones of the
@@ -333,14 +347,14 @@ def _slide_negative_binomial(sizes: Ints, times: Ints, sampling: float) -> float
     n, classes = float((sizes * times).sum()), float(times.sum())
     alone, missed = float(times[sizes == 1].sum()), 1 - sampling
 
-    def expected(x: Floats) -> tuple[float, float, float]:
-        """Classes and unique people in the sample, and unique people in the population."""
+    def expected(x: Floats) -> tuple[float, float, float, float]:
+        """Classes and unique people in the sample, then unique people and classes of all."""
         more, p = float(np.exp(x[0])), float(expit(x[1]))
         q = 1 - p
         kinds = n / sampling / (1 + more * q / p)
         none = (p / (p + sampling * q)) ** more
         one = none * (1 + more * q * missed / (p + sampling * q))
-        return kinds * (1 - missed * none), kinds * sampling * one, kinds * p**more
+        return kinds * (1 - missed * none), kinds * sampling * one, kinds * p**more, kinds
 
     def gap(x: Floats) -> Floats:
         found = np.maximum(expected(x)[:2], 1e-300)
@@ -351,4 +365,5 @@ def _slide_negative_binomial(sizes: Ints, times: Ints, sampling: float) -> float
     best = min((least_squares(gap, s, bounds=bounds) for s in starts), key=lambda run: run.cost)
     if np.abs(best.fun).max() > 1e-4:
         return None
-    return expected(best.x)[2] / (n / sampling)
+    _, _, unique, kinds = expected(best.x)
+    return _Fitted(unique / (n / sampling), kinds / (n / sampling))
