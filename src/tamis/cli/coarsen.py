@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from tamis.cli.options import (
     TableSource,
     given_ladders,
     ladder_options,
+    likeness_options,
     table_options,
 )
 
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
            "normentropy")  # fmt: skip
 
+LIKENESS = (
+    *("alpha", "beta", "beta_kind", "delta_disclosure"),
+    *("max_risk", "max_average_risk"),
+)
+
 
 @click.command()
 @table_options
@@ -32,6 +39,7 @@ METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height"
 )
 @click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
 @click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
+@likeness_options
 @click.option(
     "--max-suppressed",
     type=click.FloatRange(0, 1),
@@ -78,16 +86,21 @@ def coarsen(
     """
     from tamis.coarsen.classes import Constraints
     from tamis.coarsen.search import coarsened
+    from tamis.risk.anonymity import Anonymity, fewest_people
     from tamis.table_file import format_named
 
     if output is not None:
         format_named(output)
     table = source.read_said()
     given = given_ladders(source, ladder, ladders)
+    more = {name: asked.pop(name) for name in LIKENESS}
     if asked["search"] == "learning":
-        found = _learnt(table, given, asked)
+        found = _learnt(table, given, asked | more)
     else:
+        risk, also = more.pop("max_risk"), Anonymity(**more)
+        asked["k"] = asked["k"] if risk is None else max(asked["k"], fewest_people(risk))
         limits = Constraints(asked.pop("k"), asked.pop("l"), asked.pop("t"))
+        limits = replace(limits, also=also if also.beyond_k else None)
         found = coarsened(table, given, limits, **asked)
     if output is not None:
         _write(found, Path(output))
@@ -117,7 +130,11 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
     if table.roles.target is None:
         raise InputError("--search learning needs a target; name it with --target")
     settings = Settings(
-        k=asked["k"], l=asked["l"], t=asked["t"], methods={"front": {}, "coarsen": {}}
+        k=asked["k"],
+        l=asked["l"],
+        t=asked["t"],
+        methods={"front": {}, "coarsen": {}},
+        **{name: asked[name] for name in LIKENESS},
     )
     outcome = consider(table, settings, ladders=given)
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
