@@ -115,7 +115,7 @@ def keeps(frame: pl.DataFrame, told: list[str], asked: dict[str, Any], who: Any)
     found = likeness(frame, "ill", told, people=who)
     beta = found.enhanced_beta if asked.get("beta_kind") == "enhanced" else found.beta
     risk = reidentification(frame, told, people=who).marketer
-    return (
+    return bool(
         found.alpha <= asked.get("alpha", 1) + 1e-9
         and beta <= asked.get("beta", float("inf")) + 1e-9
         and ("delta_disclosure" not in asked or found.delta_disclosure < asked["delta_disclosure"])
