@@ -259,3 +259,61 @@ def test_a_flipped_table_can_be_released_and_verified(run, tmp_path) -> None:
     assert [p["at_least"] for p in manifest["promises"]] == [5]
     assert "seed" not in (out / "manifest.json").read_text()
     assert k_anonymity(pl.read_csv(out / "release.csv").drop("y")) >= 5
+
+
+NAMED = ("--target", "ill", "--identifier", "name")
+
+
+def test_microaggregation_makes_k_rows_alike_and_writes_no_name(run, table, tmp_path):
+    out = tmp_path / "m.csv"
+    asked = ("--method", "microaggregate", "--k", "4", "-o", out, "--json")
+    done = run("perturb", table, *NAMED, *asked)
+    found = json.loads(done.out)
+    written = pl.read_csv(out)
+    assert "name" not in written.columns
+    assert k_anonymity(written.drop("ill")) == found["k_anonymity"] >= 4
+    assert written["age"].mean() == pytest.approx(pl.read_csv(table)["age"].mean())
+    assert 0 < found["lost"] < 1
+
+
+def test_suppression_counts_a_blank_as_a_value_unless_told(run, table, tmp_path):
+    out = tmp_path / "s.csv"
+    asked = ("--method", "suppress", "--quasi", "age,job", "--k", "4", "-o", out, "--json")
+    found = json.loads(run("perturb", table, *NAMED, *asked, "--weights", "age=0.5").out)
+    written = pl.read_csv(out)
+    assert k_anonymity(written, ["age", "job"]) == found["k_anonymity"] >= 4
+    blanks = {c: int(written[c].null_count()) for c in ("age", "job")}
+    assert found["blanked"] == blanks
+    loose = json.loads(run("perturb", table, *NAMED, *asked, "--blank", "anything").out)
+    assert "k_anonymity" not in loose
+    assert loose["matches"] >= 4
+    assert sum(loose["blanked"].values()) < sum(blanks.values())
+
+
+def test_swapping_and_pram_keep_what_they_say_and_repeat_by_seed(run, table, tmp_path):
+    before = pl.read_csv(table)
+    for method, column in (("swap", "age"), ("pram", "job")):
+        files = [tmp_path / f"{method}{i}.csv" for i in range(2)]
+        for out in files:
+            run("perturb", table, *NAMED, "--method", method, "--seed", "5", "-o", out)
+        written = pl.read_csv(files[0])
+        assert files[0].read_bytes() == files[1].read_bytes()
+        assert not written[column].equals(before[column])
+        assert set(written[column]) <= set(before[column])
+        assert written["ill"].equals(before["ill"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("swap", "--within", "2"), "within must be a share"),
+        (("swap", "--columns", "job"), "neither numbers nor dates"),
+        (("suppress", "--weights", "age"), "--weights takes the form"),
+        (("microaggregate", "--k", "1000"), "k = 1000 cannot be met"),
+    ],
+)
+def test_wrong_requests_of_these_methods_are_refused(run, table, tmp_path, options, words):
+    done = run("perturb", table, *NAMED, "--method", *options, "-o", tmp_path / "x.csv")
+    assert done.code != 0
+    assert words in done.err
+    assert not (tmp_path / "x.csv").exists()

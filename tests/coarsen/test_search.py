@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,8 +15,10 @@ from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import Anonymity
+from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.risk.likeness import likeness
 from tamis.table import Roles, Table
 
 AGES = Ladder.from_dict("age", {"width": [10, 20]})
@@ -89,3 +94,61 @@ def test_what_makes_no_sense_is_refused():
         coarsened(lonely, {"age": AGES}, metric="height", max_suppressed=1.0)
     with pytest.raises(InputError, match="sensitive column"):
         coarsened(pl.DataFrame({"age": [1, 2]}), constraints=Constraints(k=1, l=2))
+
+
+ASKED = st.sampled_from(
+    [
+        {"alpha": 0.7},
+        {"beta": 0.4},
+        {"beta": 5.0, "beta_kind": "enhanced"},
+        {"delta_disclosure": 0.6},
+        {"max_average_risk": 0.4},
+        {"alpha": 0.8, "max_average_risk": 0.5},
+    ]
+)
+
+
+def keeps(frame: pl.DataFrame, told: list[str], asked: dict[str, Any], who: Any) -> bool:
+    """Whether a table keeps what is asked, by measures that know nothing of ladders."""
+    if not told:
+        frame, told = frame.with_columns(pl.lit(0).alias("all")), ["all"]
+    found = likeness(frame, "ill", told, people=who)
+    beta = found.enhanced_beta if asked.get("beta_kind") == "enhanced" else found.beta
+    risk = reidentification(frame, told, people=who).marketer
+    return bool(
+        found.alpha <= asked.get("alpha", 1) + 1e-9
+        and beta <= asked.get("beta", float("inf")) + 1e-9
+        and ("delta_disclosure" not in asked or found.delta_disclosure < asked["delta_disclosure"])
+        and risk <= asked.get("max_average_risk", 1) + 1e-9
+    )
+
+
+@settings(max_examples=25)
+@given(people, ASKED)
+def test_alpha_beta_delta_and_risk_are_kept_by_the_least_coarse_levels(rows, asked):
+    """All levels are tried by hand: the search finds one of the least loss, or there is none."""
+    table = table_of(rows)
+    jobs = Ladder.from_dict("job", {"common": []})
+    limits = Constraints(k=1, also=Anonymity(**asked))
+    fits = []
+    for levels in itertools.product(range(AGES.top + 1), range(jobs.top + 1)):
+        coarse = {"age": AGES.apply(table.frame["age"], levels[0])}
+        coarse["job"] = jobs.apply(table.frame["job"], levels[1])
+        told = [c for c, top, at in zip(coarse, (AGES.top, jobs.top), levels) if at < top]
+        frame = table.frame.with_columns(**coarse)
+        if keeps(frame, told, asked, table.people):
+            fits.append(levels)
+    try:
+        found = coarsened(table, {"age": AGES, "job": jobs}, limits, metric="height")
+    except CannotMeet:
+        assert not fits
+        return
+    assert found.levels is not None
+    assert sum(found.levels.values()) == min(map(sum, fits))
+    assert tuple(found.levels.values()) in fits
+
+
+def test_local_recoding_says_what_it_cannot_keep():
+    table = table_of([(30, "cook", "no", 1), (31, "cook", "yes", 2)])
+    with pytest.raises(InputError, match="local recoding keeps k, l and t"):
+        coarsened(table, None, Constraints(k=1, also=Anonymity(alpha=0.5)), search="local")

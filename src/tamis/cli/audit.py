@@ -322,9 +322,9 @@ def _add_likeness(table: Any, found: Likeness | None, who: str) -> None:
     if found is None:
         return
     rows = (
-        ("alpha", found.alpha, f"of some group have the same {who}"),
-        ("beta", found.beta, "by so many times its share a value exceeds it in some group"),
-        ("delta", found.delta_disclosure, "logarithm of the ratio of shares, at most"),
+        ("alpha", found.alpha, f"largest share of a group with the same {who}"),
+        ("beta", found.beta, "how far such a share exceeds the usual one, times that"),
+        ("delta", found.delta_disclosure, "largest logarithm of the ratio of both"),
     )
     for name, value, words in rows:
         table.add_row(name, "infinite" if value == float("inf") else f"{value:.2f}", words)

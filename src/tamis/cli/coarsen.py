@@ -12,6 +12,7 @@ from tamis.cli.options import (
     TableSource,
     given_ladders,
     ladder_options,
+    likeness_options,
     table_options,
 )
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
            "normentropy")  # fmt: skip
+
+LIKENESS = (
+    *("alpha", "beta", "beta_kind", "delta_disclosure"),
+    *("max_risk", "max_average_risk"),
+)
 
 
 @click.command()
@@ -46,6 +52,7 @@ METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height"
     help="For recursive.",
 )
 @click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
+@likeness_options
 @click.option(
     "--max-suppressed",
     type=click.FloatRange(0, 1),
@@ -92,21 +99,26 @@ def coarsen(
     """
     from tamis.coarsen.classes import Constraints
     from tamis.coarsen.search import coarsened
+    from tamis.risk.anonymity import Anonymity, fewest_people
     from tamis.table_file import format_named
 
     if output is not None:
         format_named(output)
     table = source.read_said()
     given = given_ladders(source, ladder, ladders)
+    more = {name: asked.pop(name) for name in LIKENESS}
     if asked["search"] == "learning":
-        found = _learnt(table, given, asked)
+        found = _learnt(table, given, asked | more)
     else:
+        risk, also = more.pop("max_risk"), Anonymity(**more)
+        asked["k"] = asked["k"] if risk is None else max(asked["k"], fewest_people(risk))
         limits = Constraints(
             asked.pop("k"),
             asked.pop("l"),
             asked.pop("t"),
             kind=asked.pop("l_kind"),
             c=asked.pop("c"),
+            also=also if also.beyond_k else None,
         )
         found = coarsened(table, given, limits, **asked)
     if output is not None:
@@ -143,6 +155,7 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
         t=asked["t"],
         max_suppressed=asked["max_suppressed"],
         methods={"front": {}, "coarsen": {}},
+        **{name: asked[name] for name in LIKENESS},
     )
     outcome = consider(table, settings, ladders=given)
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms

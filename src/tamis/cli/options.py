@@ -490,3 +490,31 @@ def given_ladders(
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random draw."
 )
+
+
+_POSITIVE = click.FloatRange(0, min_open=True)
+_SOME = click.FloatRange(0, 1, min_open=True)
+
+likeness_options = with_options(
+    [
+        click.option("--alpha", type=_SOME, help="The most of people alike with one value."),
+        click.option(
+            "--beta", type=_POSITIVE, help="How far their shares may exceed those of all."
+        ),
+        click.option(
+            "--beta-kind",
+            type=click.Choice(["basic", "enhanced"]),
+            default="basic",
+            show_default=True,
+            help="enhanced: at most minus the logarithm of the share, too.",
+        ),
+        click.option(
+            "--delta-disclosure",
+            type=_POSITIVE,
+            help="What the logarithm of the ratio of shares stays below.",
+        ),
+        click.option("--max-risk", type=_SOME, help="The largest chance to find a row: 1/k."),
+        click.option("--max-average-risk", type=_SOME, help="The largest mean of it."),
+    ]
+)
+"""What is asked of groups of people alike beside k, l and t."""

@@ -7,7 +7,7 @@ class that breaks a constraint is suppressed, all its rows together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.hierarchy import Hierarchy
 from tamis.errors import InputError
-from tamis.risk.anonymity import ROUNDING, Kind
-from tamis.risk.diversity import Distance
+from tamis.risk.anonymity import ROUNDING, Anonymity, Kind
+from tamis.risk.diversity import Distance, Spread
+from tamis.risk.likeness import disclosures, largest_shares, surpluses
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
@@ -50,6 +51,8 @@ class Constraints:
         How l counts sensitive values; see `tamis.risk.anonymity.Anonymity`.
     c : float
         For `recursive`.
+    also : Anonymity, optional
+        What else is asked: its alpha, beta, delta_disclosure and max_average_risk.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Constraints:
     distance: Distance = "equal"
     kind: Kind = "distinct"
     c: float = 3.0
+    also: Anonymity | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -86,7 +90,8 @@ class Constraints:
     @property
     def needs_values(self) -> bool:
         """Whether a sensitive column is needed."""
-        return self.l is not None or self.t is not None
+        more = self.also is not None and self.also.of_secrets
+        return self.l is not None or self.t is not None or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +235,47 @@ class CodedRows:
             found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
         return found
 
+    def unlike(self, class_of: Ints, classes: int, asked: Anonymity) -> Bools:
+        """The classes that do not keep alpha, beta or delta."""
+        found = self._spread(class_of, classes)
+        wrong = np.zeros(classes, dtype=np.bool_)
+        if asked.alpha is not None:
+            wrong |= largest_shares(found) > asked.alpha + ROUNDING
+        if asked.beta is not None:
+            wrong |= surpluses(found, asked.beta_kind) > asked.beta + ROUNDING
+        if asked.delta_disclosure is not None:
+            wrong |= ~(disclosures(found) < asked.delta_disclosure)
+        return wrong
+
+    def _spread(self, class_of: Ints, classes: int) -> Spread:
+        """The sensitive values of each class, as the measures of a table count them."""
+        assert self.values is not None
+        weight, several = self.weight, self.people is not None
+        if several:
+            weight = self._firsts(class_of, self._person_values)
+        distinct = len(self.usual_shares)
+        pairs, place = np.unique(
+            class_of.astype(np.int64) * distinct + self.values, return_inverse=True
+        )
+        counts = np.bincount(place, weight)
+        of_class, value = np.divmod(pairs, distinct)
+        first = np.flatnonzero(np.diff(of_class, prepend=-1))
+        sizes = np.add.reduceat(counts, first)
+        people = self.people_in(class_of, classes, sizes) if several else None
+        return Spread(
+            of_class, value, counts, first, sizes, self.usual_shares, False, self.missing, people
+        )
+
+    def average_risk(self, class_of: Ints, people: Ints, kept: Bools) -> float:
+        """The mean over people who leave of 1 by the people of their smallest class."""
+        leaving = kept[class_of]
+        risk = 1 / people[class_of[leaving]]
+        if self.people is None:
+            return float(np.average(risk, weights=self.weight[leaving]))
+        worst = np.zeros(int(self.people.max()) + 1)
+        np.maximum.at(worst, self.people[leaving], risk)
+        return float(worst[worst > 0].mean())
+
 
 def coded_rows(
     leaves: Sequence[Ints],
@@ -352,6 +398,8 @@ class LatticeNode:
 def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
     """Group the rows at a node and test each class.
 
+    Where the average risk is too large, nothing leaves.
+
     Examples
     --------
     >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
@@ -359,6 +407,27 @@ def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> Lat
     >>> grouped_at(rows, (0,), Constraints(k=2)).rows_suppressed
     1
     """
+    node = _grouped_at(rows, levels, constraints)
+    return node if constraints.also is None else _held_to(constraints.also, node, rows)
+
+
+def _held_to(asked: Anonymity, node: LatticeNode, rows: CodedRows) -> LatticeNode:
+    """The node with more classes suppressed: those that lack what else is asked.
+
+    They are not doomed: of a class that a split takes apart, a part may keep it.
+    """
+    classes = len(node.sizes)
+    suppressed = node.suppressed.copy()
+    if asked.of_secrets:
+        suppressed |= rows.unlike(node.class_of, classes, asked)
+    if asked.max_average_risk is not None and not suppressed.all():
+        people = rows.people_in(node.class_of, classes, node.sizes)
+        average = rows.average_risk(node.class_of, people, ~suppressed)
+        suppressed |= average > asked.max_average_risk + ROUNDING
+    return replace(node, suppressed=suppressed)
+
+
+def _grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
     from tamis.coarsen.kernels import summed_by_class
 
     class_of, classes = rows.classes_at(levels)

@@ -115,7 +115,7 @@ def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
     return (
         f"even with every column at its coarsest level {plural(top.rows_suppressed, 'row')} of "
         f"{rows.rows:,} would have to be suppressed, and at most {most:,} may be; allow more with "
-        "max_suppressed (--max-suppressed), or ask for less (k, l, t)"
+        "max_suppressed (--max-suppressed), or ask for less (k, l, t, ...)"
     )
 
 

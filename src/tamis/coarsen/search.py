@@ -154,6 +154,11 @@ def coarsened(
     if search not in SEARCHES:
         raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
     request = _request(data, ladders, constraints or Constraints())
+    if search == "local" and request.constraints.also is not None:
+        raise InputError(
+            "local recoding keeps k, l and t; for alpha, beta, delta and the average risk ask for "
+            "search='exact' (--search exact)"
+        )
     if search == "local":
         return _local(request, metric, split_by)
     return _exact(request, metric, max_suppressed)

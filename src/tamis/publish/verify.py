@@ -146,6 +146,7 @@ def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
         yield look_at(str(entry["key"]), partial(_wrong_promise, frame, entry))
+    yield look_at("method", lambda: _wrong_method(content))
     yield look_at("ladders", lambda: wrong_ladders(frame, content))
     yield look_at("people", lambda: wrong_people(folder, frame, content))
     yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
@@ -290,6 +291,27 @@ def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
         if format == "csv" and _unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
     return unlike_a_table(raw) if format == "parquet" else ""
+
+
+ALIKE = ("microaggregate", "suppress")
+"""Methods by which rows become alike in the columns that they alter."""
+
+
+def _wrong_method(content: dict[str, Any]) -> str:
+    """What does not fit of which columns are said to have been altered."""
+    name, settings = content["method"]["name"], content["method"].get("parameters") or {}
+    altered = settings.get("columns")
+    if altered is None:
+        return f"the manifest does not say which columns {name} altered" if name in ALIKE else ""
+    features = {column["name"] for column in content["columns"] if column["role"] == "feature"}
+    if strange := [column for column in altered if column not in features]:
+        return f"column {listed(strange)} is said to be altered, but is no feature of the file"
+    promised = [p for p in content["promises"] if p["key"] == "k_anonymity"]
+    if name in ALIKE and not any(
+        set(altered) <= set(p["columns"]) and p["at_least"] >= settings["k"] for p in promised
+    ):
+        return f"{name} with k = {settings['k']} is stated, but no such anonymity is promised"
+    return ""
 
 
 def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from tamis.cli.options import (
     engine_options,
     given_ladders,
     ladder_options,
+    likeness_options,
     named_engine,
     seed_option,
     table_options,
@@ -103,26 +104,6 @@ def diversity_options(command: Any) -> Any:
                 type=click.Choice(["equal", "ordered"]),
                 help="How far apart two values are [ordered for numbers].",
             ),
-            click.option("--alpha", type=SHARE, help="The most of people alike with one value."),
-            click.option(
-                "--beta",
-                type=click.FloatRange(0, min_open=True),
-                help="By how much their shares may exceed those of all, times these.",
-            ),
-            click.option(
-                "--beta-kind",
-                type=click.Choice(["basic", "enhanced"]),
-                default="basic",
-                show_default=True,
-                help="enhanced: also by at most minus the logarithm of the share.",
-            ),
-            click.option(
-                "--delta-disclosure",
-                type=click.FloatRange(0, min_open=True),
-                help="What the logarithm of the ratio of shares stays below.",
-            ),
-            click.option("--max-risk", type=SHARE, help="The largest chance to find a row: 1/k."),
-            click.option("--max-average-risk", type=SHARE, help="The largest mean of it."),
         ]
     ):
         command = option(command)
@@ -156,6 +137,7 @@ def method_options(command: Any) -> Any:
     help="In 0/1 columns: things a person lacks that an attacker may know too.",
 )
 @diversity_options
+@likeness_options
 @click.option(
     "--max-suppressed",
     type=click.FloatRange(0, 0.5),

@@ -1,0 +1,52 @@
+"""Delta-presence by its definition, over plain rows."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis import Roles, Table
+from tamis.errors import InputError
+from tamis.risk.presence import Presence, delta_presence
+
+TOWN = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 1), st.booleans()), min_size=1
+)
+
+
+@settings(max_examples=80)
+@given(TOWN)
+def test_it_is_the_share_of_each_class_of_the_population(town) -> None:
+    rows = [(job, sex) for job, sex, drawn in town if drawn]
+    if not rows:
+        return
+    schema = {"job": pl.String, "sex": pl.Int64}
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    everybody = pl.DataFrame([each[:2] for each in town], schema=schema, orient="row")
+    kinds = {each[:2] for each in town}
+    shares = [rows.count(kind) / sum(each[:2] == kind for each in town) for kind in kinds]
+    assert delta_presence(table, everybody) == Presence(min(shares), max(shares))
+
+
+def test_people_with_several_rows_count_once_in_a_class() -> None:
+    town = pl.DataFrame({"who": [1, 1, 2, 3, 4], "job": ["a", "a", "a", "a", "b"]})
+    roles = Roles(identifiers=("who",))
+    inside = Table(town.filter(pl.col("who") < 3), roles)
+    found = delta_presence(inside, Table(town, roles), ["job"])
+    assert found == Presence(0.0, 2 / 3)
+
+
+def test_a_population_that_lacks_people_or_columns_is_refused() -> None:
+    table = pl.DataFrame({"job": ["a", "a"]})
+    with pytest.raises(InputError, match="must include everyone"):
+        delta_presence(table, pl.DataFrame({"job": ["a", "b"]}))
+    with pytest.raises(InputError, match="the population has no column 'job'"):
+        delta_presence(table, pl.DataFrame({"work": ["a"]}))
+    with pytest.raises(InputError, match="different types"):
+        delta_presence(pl.DataFrame({"job": [True]}), pl.DataFrame({"job": [date(2026, 1, 1)]}))
+    with pytest.raises(InputError, match="LOW,HIGH"):
+        Presence(0, 1).within(0.5, 0.2)
