@@ -62,6 +62,8 @@ class Problem:
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     anonymity: Anonymity | None = None
     beside: Coded | None = None
+    fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
+    """Searches of whole columns that were run, by their budget: see `tamis.propose.front`."""
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked."""
