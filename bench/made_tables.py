@@ -1,8 +1,9 @@
-"""Generated sparse 0/1 tables of any size, larger than the real ones."""
+"""Generated tables of any size, larger than the real ones: sparse 0/1 ones, and real ones grown."""
 
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 
 
@@ -28,6 +29,22 @@ def repeated(rows: int, columns: int, ones: int, times: int, seed: int = 0):
     X, _ = uniform(rows // times, columns, ones, seed)
     labels = np.random.default_rng(seed + 1).random(X.shape[0] * times) < 0.4
     return X[np.repeat(np.arange(X.shape[0]), times)], labels
+
+
+def grown(frame: pl.DataFrame, rows: int, seed: int = 0) -> pl.DataFrame:
+    """Rows of a table drawn again, with numbers of many values moved a little; 0 stays 0."""
+    rng = np.random.default_rng(seed)
+    drawn = frame[rng.integers(0, frame.height, rows)]
+    return pl.DataFrame([_moved(column, rng) for column in drawn])
+
+
+def _moved(column: pl.Series, rng: np.random.Generator) -> pl.Series:
+    if not column.dtype.is_integer() or column.n_unique() <= 20:
+        return column
+    cells = column.to_numpy()
+    spread = max(1, round(float(np.std(cells)) / 10))
+    moved = np.maximum(cells + rng.integers(-spread, spread + 1, len(cells)), 0)
+    return pl.Series(column.name, np.where(cells == 0, 0, moved))
 
 
 def _table(rng, rows, columns, ones, draw):

@@ -24,6 +24,7 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.publish.column_fates import column_stories
 from tamis.select.containment.greedy import GreedySearch
 from tamis.select.containment.source import ColumnSource
+from tamis.select.front import search_front
 
 CODED = ("fit", "fit_coded", "predict", "predict_proba", "predict_coded")
 MODELS = {
@@ -135,6 +136,20 @@ def test_naive_bayes_scores_are_built_once_for_each_column_to_guess(found):
     assert found.calls["SubsetScores.__init__"] == 2  # the target and the sensitive column
     column_stories(found.outcome)
     assert found.calls["SubsetScores.__init__"] <= 4  # the same, on the folds of the report
+
+
+def test_whole_columns_are_searched_once_for_all_methods(monkeypatch):
+    runs = []
+
+    def searched(*args: Any, **options: Any) -> Any:
+        runs.append(options["budget"])
+        return search_front(*args, **options)
+
+    monkeypatch.setattr("tamis.propose.front.search_front", searched)
+    chosen = Settings(methods={"front": {}, "coarsen": {}}, attackers=("nb",))
+    found = consider(patients(rows=300), chosen).proposals
+    assert [report.applied for report in found.method_reports] == [True, True]
+    assert len(runs) == 1
 
 
 def test_records_in_which_people_have_several_rows_are_refused():

@@ -268,26 +268,39 @@ def _within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
 
 
 def _other(release: Release, among: SubsetBits) -> SubsetBits:
-    """What is released, with people as they are below it: learnt from above, asked below."""
-    learnt = release.table.only(release.features)
-    true = learnt if release.unaltered is None else release.unaltered.only(release.features)
-    rows, parts = learnt.height, among.parts
-    below = replace(
-        parts,
-        report=parts.report + rows,
-        rounds=tuple((learn, ask + rows) for learn, ask in parts.rounds),
+    """What is released, as a table of its own of the rows that are learnt from or asked about.
+
+    Where values were altered, people as they are stand below it: learnt from above, asked below.
+    """
+    parts = among.parts
+    rows = np.union1d(parts.search, parts.report)
+    frame = release.table.only(release.features)[rows]
+    below = 0
+    if release.unaltered is not None:
+        true = release.unaltered.only(release.features)[rows]
+        frame, below = pl.concat([frame, true], how="vertical_relaxed"), len(rows)
+    own = _moved(parts, rows, below)
+    coded = CodedTable.of(frame, own.search)
+    target = _of_rows(among.target, rows, bool(below))
+    secret = among.secret and _of_rows(among.secret, rows, bool(below), len(coded))
+    table = coded.beside(CodedTable.of_label(target.label, own.search))
+    return SubsetBits(table, own, target, secret, boosting=among.boosting)
+
+
+def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:
+    """The same parts where only some rows are left; those asked about stand so far below."""
+    learn, choose, report = (
+        np.searchsorted(rows, p) for p in (parts.learn, parts.choose, parts.report)
     )
-    frame = pl.concat([learnt, true], how="vertical_relaxed")
-    coded, label = CodedTable.of(frame, parts.search), np.tile(among.target.label, 2)
-    table = coded.beside(CodedTable.of_label(label, parts.search))
-    secret = among.secret and _twice(among.secret, len(coded))
-    return SubsetBits(table, below, _twice(among.target), secret, boosting=among.boosting)
+    rounds = ((np.searchsorted(rows, a), np.searchsorted(rows, b) + below) for a, b in parts.rounds)
+    return replace(parts, learn=learn, choose=choose, report=report + below, rounds=tuple(rounds))
 
 
-def _twice(asked: Question, *beside: int) -> Question:
-    """A question about a table whose rows stand twice below each other."""
-    known = tuple(np.concatenate([each, each]) for each in asked.known)
-    return Question(np.tile(asked.label, 2), asked.classes, known, beside)
+def _of_rows(asked: Question, rows: NDArray[np.intp], twice: bool, *beside: int) -> Question:
+    """A question about some rows, which stand twice below each other or once."""
+    every = np.tile(rows, 1 + twice)
+    known = tuple(each[every] for each in asked.known)
+    return Question(asked.label[every], asked.classes, known, beside)
 
 
 def _drawn(release: Release, among: SubsetBits, original: Table) -> SubsetBits:

@@ -114,12 +114,13 @@ class CodedTable:
         codes = np.ascontiguousarray(self.codes[np.ix_(chosen, rows)])
         return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
 
-    def beside(self, other: CodedTable) -> CodedTable:
-        """The columns of both, of the same rows."""
+    def beside(self, *others: CodedTable) -> CodedTable:
+        """The columns of all, of the same rows."""
+        every = (self, *others)
         return CodedTable(
-            np.concatenate([self.codes, other.codes]),
-            np.concatenate([self.widths, other.widths]),
-            np.concatenate([self.ordered, other.ordered]),
+            np.concatenate([each.codes for each in every]),
+            np.concatenate([each.widths for each in every]),
+            np.concatenate([each.ordered for each in every]),
         )
 
 

@@ -15,12 +15,12 @@ from tamis.errors import InputError
 from tamis.evaluate.choice import chosen
 from tamis.propose.breach import set_name
 from tamis.propose.coarser import CoarserSets, search_coarser, too_few_to_learn
-from tamis.propose.front import CAUTIONS, in_order, keeps_k, unknowable
+from tamis.propose.front import CAUTIONS, in_order, searched_front
 from tamis.propose.problem import Problem
 from tamis.propose.rungs import Rung
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.risk.grouping import Coded
-from tamis.select.front import BUDGET, search_front, thinned
+from tamis.select.front import thinned
 from tamis.table import Table, only
 
 
@@ -65,8 +65,7 @@ class Coarsen:
     def propose(self, problem: Problem) -> list[Release]:
         assert problem.yardstick is not None
         bits = problem.yardstick.choosing
-        budget = None if len(bits) <= 10 else BUDGET
-        search_front(bits, keeps_k(problem), seeds=[unknowable(problem)], budget=budget)
+        searched_front(problem)  # the sets that it fits are where the search below starts
         frame = problem.table.only(problem.yardstick.features)
         ladders = self._ladders(problem)
         levels = {

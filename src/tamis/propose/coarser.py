@@ -187,10 +187,13 @@ def learnt_rungs(
         if form is None or len(form) <= min(SIZES):
             continue
         others = tuple(c for c in given if bits.rungs[c].column != column)
-        codes = form.codes(series)
         *trials, released = (
             merged_groups(
-                codes[ground.rows], len(form), ground.residuals(others), SIZES, ordered=form.ordered
+                form.codes(series[ground.rows]),
+                len(form),
+                ground.residuals(others),
+                SIZES,
+                ordered=form.ordered,
             )
             for ground in grounds
         )

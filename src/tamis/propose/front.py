@@ -21,7 +21,7 @@ from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
 from tamis.risk.suppression import few_below
-from tamis.select.front import BUDGET, search_front, thinned
+from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -63,11 +63,8 @@ class KeptToldFront:
 
     def propose(self, problem: Problem) -> list[Release]:
         assert problem.yardstick is not None
-        bits, keeps = problem.yardstick.choosing, keeps_k(problem)
-        unknown = unknowable(problem)
-        front = search_front(
-            bits, keeps, seeds=[unknown], budget=None if len(bits) <= 10 else self.budget
-        )
+        bits, unknown = problem.yardstick.choosing, unknowable(problem)
+        front, keeps = searched_front(problem, self.budget)
         sets = [columns for columns in front.scores if columns]
         if not sets:
             return []
@@ -92,6 +89,21 @@ class KeptToldFront:
             for columns in dict.fromkeys(best)
             if columns and keeps(columns)
         ]
+
+
+def searched_front(
+    problem: Problem, budget: int = BUDGET
+) -> tuple[Front, Callable[[Columns], bool]]:
+    """The search of whole columns, and what it asked of sets; run once, whoever needs it."""
+    assert problem.yardstick is not None
+    bits = problem.yardstick.choosing
+    most = None if len(bits) <= WHOLE else budget
+    if most not in problem.fronts:
+        keeps = keeps_k(problem)
+        front = search_front(bits, keeps, seeds=[unknowable(problem)], budget=most)
+        problem.fronts[most] = front, keeps
+    found: tuple[Front, Callable[[Columns], bool]] = problem.fronts[most]
+    return found
 
 
 def in_order(table: Table, names: Collection[str]) -> list[str]:

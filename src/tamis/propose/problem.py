@@ -69,6 +69,8 @@ class Problem:
     beside: Coded | None = None
     suppression: Suppression | None = None
     absences: int = 0
+    fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
+    """Searches of whole columns that were run, by their budget: see `tamis.propose.front`."""
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked.

@@ -113,11 +113,12 @@ class RungBits(SubsetBits):
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
         """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
         rungs = (*self.rungs, *more)
-        released = [_coded(rung, frame, None, self.parts.search) for rung in more]
-        rounds = [
-            [_coded(rung, frame, number, self.parts.search) for rung in more]
-            for number in range(len(self.parts.rounds))
-        ]
+        rows = np.union1d(self.parts.search, self.parts.report)
+        few, search = frame[rows], np.searchsorted(rows, self.parts.search)
+        released, *rounds = (
+            [_spread(_coded(rung, few, rows, number, search), rows, frame.height) for rung in more]
+            for number in (None, *range(len(self.parts.rounds)))
+        )
         return replace(
             self,
             table=_before_last(self.table, released),
@@ -268,23 +269,36 @@ def _cells(rung: Rung, column: pl.Series) -> Coded:
 
 
 def _coded(
-    rung: Rung, frame: pl.DataFrame, number: int | None, rows: NDArray[np.intp]
+    rung: Rung,
+    frame: pl.DataFrame,
+    rows: NDArray[np.intp],
+    number: int | None,
+    search: NDArray[np.intp],
 ) -> CodedTable:
-    """One rung as a coded column, in one round or (`None`) as it would be released."""
+    """One rung of some rows as a coded column, in one round or (`None`) as it would be released."""
     column = frame[:, rung.column]
     if rung.form is None:
-        return CodedTable.of(rung.applied(column).to_frame(), rows)
+        cells = column if rung.level is None else rung.level[rows]
+        return CodedTable.of(cells.to_frame(), search)
     form = rung.form if number is None else rung.trials[number]
     codes = form.codes(column)[None, :]
     return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
 
 
+def _spread(coded: CodedTable, rows: NDArray[np.intp], height: int) -> CodedTable:
+    """The same among all rows; the others, which no search reads, are left at 0."""
+    codes = np.zeros((len(coded), height), dtype=np.uint8)
+    codes[:, rows] = coded.codes
+    return CodedTable(codes, coded.widths, coded.ordered)
+
+
 def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
     """The table with more columns before its last one, which is the target."""
-    every = np.arange(table.rows)
-    front = table.slice(range(len(table) - 1), every)
-    last = table.slice([len(table) - 1], every)
-    return reduce(CodedTable.beside, [front, *more, last])
+    front, last = (
+        CodedTable(table.codes[part], table.widths[part], table.ordered[part])
+        for part in (slice(-1), slice(-1, None))
+    )
+    return front.beside(*more, last)
 
 
 def _beside(question: Question, place: int) -> Question:

@@ -60,7 +60,7 @@ class CoarseColumn:
         return stated_of(self.ladder, self.form.level, lambda: self.named)
 
 
-class _Part(NamedTuple):
+class _Piece(NamedTuple):
     """Some values of a column, their labels, and which of them k people have or the form names."""
 
     cells: pl.Series
@@ -107,7 +107,7 @@ def coarse_column(large: LargeTable, name: str, form: Coarsening, k: int) -> Coa
     return CoarseColumn(name, form, mapping, pl.Series(list(named)), named, any(few))
 
 
-def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_Part]:
+def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_Piece]:
     name = ladder.column
     (column,) = large.columns([name])
     counted = count_cells(large.frame, [column, *large.who])
@@ -119,7 +119,7 @@ def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_P
         values = batch[column].cast(kind)
         labels = ladder.apply(values, level)
         many, named = batch[ROWS] >= k, _named(values, ladder, level)
-        yield _Part(batch[column], values, labels, many, named)
+        yield _Piece(batch[column], values, labels, many, named)
 
 
 def _named(values: pl.Series, ladder: Ladder, level: int) -> pl.Series:
