@@ -37,9 +37,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     utility : str or callable
         What to maximise; see `tamis.select.containment.greedy.greedy`. To predict well, take
         ``"difference"``, or ``"best"``, which costs seconds: mean AUC on held-out rows of six
-        real tables was .886 and .889 at k = 5 and .878 for both at k = 11; ``"distcnt"`` reached
-        .874 and .863, the paper's ``"hamdist"`` with ``on_violation="stop"`` .853 and .844. The
-        first two are too close to call (`bench/bench_utilities.py`).
+        real tables was .886 and .892 at k = 5 and .878 and .881 at k = 11; ``"distcnt"`` reached
+        .874 and .863, the paper's ``"hamdist"`` with ``on_violation="stop"`` .853 and .844
+        (`bench/bench_utilities.py`).
     search : {"greedy", "maximal", "improve", "exact"}
         `greedy` adds the best feature that fits; `maximal` takes the best of the largest maximal
         frequent itemsets; `improve` is a local search that starts from greedy; `exact` proves the
