@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.attack.beside import HandedOn, changes
+from tamis.attack.beside import HandedOn, row_changes
 from tamis.errors import CannotMeet, InputError
 from tamis.release import Coarsening, Promise, Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
@@ -144,19 +144,19 @@ def grown(*rows: tuple[int, str]) -> Table:
     ],
 )
 def test_how_a_table_changed_since_a_release(table, expected):
-    assert changes(table, OLD) == expected
+    assert row_changes(table, OLD) == expected
 
 
 def test_coarser_columns_are_compared_in_their_form():
     coarse = Table(pl.DataFrame({"age": ["[30, 45)"] * 4 + [">= 45"] * 2}))
     stated = {"age": {"level": 1, "cuts": [30, 45], "read": ""}}
-    assert changes(OLD, coarse, stated) == (0, 0, 0)
-    assert changes(grown((31, "a")), coarse, stated) == (1, 0, 1)
+    assert row_changes(OLD, coarse, stated) == (0, 0, 0)
+    assert row_changes(grown((31, "a")), coarse, stated) == (1, 0, 1)
 
 
 def test_rows_of_releases_that_share_no_column_are_counted():
     other = Table(pl.DataFrame({"town": ["x"] * 5}))
-    assert changes(OLD, other) == (0, 0, 1)
+    assert row_changes(OLD, other) == (0, 0, 1)
 
 
 MANIFEST = {

@@ -43,7 +43,7 @@ class HandedOn:
     absences : int
         How many things that a person lacks attackers may know, by what was promised.
     changed : tuple of int
-        Of each earlier release, how many rows came since, were lost, or both; see `changes`.
+        Of each earlier release, how many rows came since, were lost, or both; see `row_changes`.
     """
 
     frame: pl.DataFrame
@@ -95,7 +95,7 @@ class HandedOn:
             amount
             for manifest, release in zip(manifests, releases)
             if release is not None and manifest.get("budget") is None
-            for amount in changes(wide, release, stated_forms(manifest))
+            for amount in row_changes(wide, release, stated_forms(manifest))
         )
         frame = only(wide.frame, names)
         return cls(frame, known, contained, epsilon, len(manifests), absences, changed)
@@ -165,7 +165,7 @@ class HandedOn:
         )
 
 
-def changes(
+def row_changes(
     table: Table, release: Table, stated: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[int, int, int]:
     """How many rows of a table an earlier release lacks, how many of it are gone, and the balance.
@@ -174,7 +174,7 @@ def changes(
     --------
     >>> old = Table(pl.DataFrame({"age": [30, 30, 40]}))
     >>> new = Table(pl.DataFrame({"age": [30, 40, 40, 50], "job": ["a", "b", "c", "d"]}))
-    >>> changes(new, old)
+    >>> row_changes(new, old)
     (2, 1, 1)
     """
     balance = abs(table.rows - release.rows)
