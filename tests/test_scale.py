@@ -96,6 +96,7 @@ def test_k_is_counted_on_rows_that_the_sample_lacks(tmp_path):
         (Settings(methods={"noise": {}}), "alters cells"),
         (Settings(methods={"containment": {}}), "--engine memory"),
         (Settings(l=2), "l and t are counted in memory only"),
+        (Settings(max_suppressed=0.1), "rows are left out in memory only"),
     ],
 )
 def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
+from tamis.attack.beside import HandedOn
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
@@ -179,6 +180,15 @@ def test_what_cannot_go_together_is_refused():
         Settings(max_suppressed=0.9)
     with pytest.raises(InputError, match="describe nobody"):
         Settings(max_suppressed=0.1, epsilon=1.0)
+
+
+def test_earlier_releases_are_refused_where_anybody_is_left_out(folder):
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    with pytest.raises(InputError, match="leaves some people out"):
+        HandedOn.of(wards(), [manifest])
+    handed = HandedOn.of(wards(), [{**manifest, "suppressed": None}])
+    with pytest.raises(InputError, match="stands out"):
+        consider(wards(), Settings(max_suppressed=0.05), handed=handed)
 
 
 def test_shares_are_rounded_up_and_few_are_not_counted():
