@@ -281,7 +281,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         altered=release.unaltered is not None,
         several=release.people is not None,
         suppressed=release.kept is not None,
-        diverse=settings.anonymity.of_secrets,
+        diverse=settings.anonymity.of_secrets and outcome.table.sensitive == outcome.table.target,
     )
 
 
