@@ -137,12 +137,13 @@ class Coarsen:
             forms=forms,
         )
         release = problem.trimmed(release)
-        problem.yardstick.note(release, found.gains(number, release.kept))
+        if forms:
+            problem.yardstick.note(release, found.gains(number, release.kept))
         return release
 
 
 def _finalists(found: CoarserSets, most: int) -> list[int]:
-    """The sets that are best for some weights or on the front, and that coarsen any column."""
+    """The sets that are best for some weights, or on the front; no column need be coarser."""
     if not found.sets:
         return []
     measured = found.measured
@@ -153,11 +154,7 @@ def _finalists(found: CoarserSets, most: int) -> list[int]:
     place = {columns: i for i, columns in enumerate(found.sets)}
     best = [chosen(measured, found.sizes, caution=caution) for caution in CAUTIONS]
     best += [place[columns] for columns in thinned(scores, most)]
-    return [
-        number
-        for number in dict.fromkeys(best)
-        if any(rung.form is not None or rung.level is not None for rung in found.rungs(number))
-    ]
+    return list(dict.fromkeys(best))
 
 
 def _level(rung: Rung, levels: list[pl.Series]) -> int:

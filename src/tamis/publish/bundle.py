@@ -292,7 +292,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         altered=None if release.unaltered is None else release.recipe.method,
         several=release.people is not None,
         suppressed=release.kept is not None,
-        diverse=settings.anonymity.of_secrets,
+        diverse=settings.anonymity.of_secrets and outcome.table.sensitive == outcome.table.target,
     )
 
 

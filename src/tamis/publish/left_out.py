@@ -1,7 +1,8 @@
 """How many were left out so that all others keep what is promised: in public and for the holder.
 
-The exact number would tell how many rows the original has, and so whether one more or one less was
-in it; the manifest has a share, rounded up to whole percent. The holder's recipe has the numbers.
+The manifest counts the rows, as it counts those that are there, but a number below k would be one
+of few people: then it has only the share, rounded up to whole percent. The holder's recipe has the
+numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def stated_left_out(release: Release) -> dict[str, Any] | None:
     numbers = left_out_numbers(release)
     if numbers is None:
         return None
-    return {"unit": release.unit, "share_at_most": rounded_up(numbers)}
+    fewest = max((promise.at_least for promise in release.promises), default=1)
+    rows = numbers["rows"] if numbers["people"] >= fewest else None
+    return {"unit": release.unit, "rows": rows, "share_at_most": rounded_up(numbers)}
 
 
 def rounded_up(numbers: dict[str, int]) -> float:
@@ -65,13 +68,15 @@ def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
 def public_words(stated: dict[str, Any]) -> str:
     """What was left out, for everybody.
 
-    >>> public_words({"unit": "people", "share_at_most": 0.02})
-    'At most 2% of the people in the original are left out, ... Nothing of them is here.'
+    >>> public_words({"unit": "people", "rows": 31, "share_at_most": 0.02})
+    '31 rows, of at most 2% of the people in the original, are left out, ... is here.'
     """
-    return (
-        f"At most {stated['share_at_most']:.0%} of the {stated['unit']} in the original are left "
-        "out, because too few others are like them. Nothing of them is here."
+    share = f"at most {stated['share_at_most']:.0%} of the {stated['unit']} in the original"
+    rows = stated["rows"]
+    who = (
+        f"{share[0].upper()}{share[1:]}" if rows is None else f"{plural(rows, 'row')}, of {share},"
     )
+    return f"{who} are left out, because too few others are like them. Nothing of them is here."
 
 
 def in_hundredths(facts: Any) -> Any:
@@ -93,7 +98,7 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
     """What does not hold of what a manifest says is left out; nothing where all does."""
     stated = content.get("suppressed")
     if stated is not None and not _is_stated(stated):
-        return "what is left out is not stated as a share in whole percent"
+        return "what is left out is not stated as a number of rows and a share in whole percent"
     if not is_folder(folder / PRIVATE):
         return ""
     recipe = read_json(folder / PRIVATE / RECIPE)
@@ -106,6 +111,8 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
         return f"{count_words(rows, 'rows')} and those left out are not all that there were"
     if stated["share_at_most"] != rounded_up(numbers):
         return "the share that is left out is not the one that the recipe has"
+    if stated["rows"] not in (None, numbers["rows"]):
+        return "the rows that are left out are not those that the recipe counts"
     most = recipe["settings"]["max_suppressed"]
     if numbers["people"] > most * numbers["of_people"] * (1 + 1e-12):
         return f"more are left out than {most:g} allows"
@@ -115,7 +122,9 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
 def _is_stated(stated: Any) -> bool:
     if not isinstance(stated, dict) or stated.get("unit") not in ("people", "rows"):
         return False
-    share = stated.get("share_at_most")
+    share, rows = stated.get("share_at_most"), stated.get("rows")
+    if rows is not None and (type(rows) is not int or rows < 1):
+        return False
     if type(share) is not float or not 0 < share <= 1:
         return False
     return abs(PERCENT * share - round(PERCENT * share)) < 1e-9

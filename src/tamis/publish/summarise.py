@@ -552,6 +552,14 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."
         )
+    left_out = outcome.decision.chosen.release.kept is not None
+    if left_out and outcome.settings.anonymity.of_secrets:
+        yield _note(
+            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Who knows "
+            "that a person is in the table, and that enough others are like them, may conclude "
+            "from their absence that these mostly share one value.",
+            level="warning",
+        )
     if evaluator.sensitive == outcome.table.target:
         yield _note(
             "The target is also the sensitive column, so whatever teaches a model also helps an "
