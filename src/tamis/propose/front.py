@@ -17,7 +17,7 @@ from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
+from tamis.risk.grouping import Coded, all_stand_for, coded, collapsed, joined
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 
@@ -151,6 +151,6 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
     def keeps(columns: Columns) -> bool:
         asked = [few[c] for c in columns if c in few]
-        return not asked or int(counted_with(reduce(joined, asked), rows.counts).min()) >= k
+        return not asked or all_stand_for(reduce(joined, asked), rows.counts, k)
 
     return keeps

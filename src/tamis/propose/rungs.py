@@ -20,10 +20,10 @@ from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
 from tamis.learn.coded_table import CodedTable
 from tamis.risk.grouping import (
     Coded,
+    all_stand_for,
     coded,
     collapsed,
     counted,
-    counted_with,
     joined,
     people_in,
     people_of,
@@ -200,7 +200,7 @@ def keeps_people(
             return True
         classes = reduce(joined, together)
         if rows is not None:
-            return int(counted_with(classes, rows.counts).min()) >= k
+            return all_stand_for(classes, rows.counts, k)
         sizes = counted(classes)[1] if who is None else people_in(classes, who)
         return int(sizes.min()) >= k and (also is None or also(classes))
 
