@@ -20,6 +20,7 @@ from tamis.risk.grouping import (
     NARROW,
     Coded,
     Grouping,
+    all_stand_for,
     coded,
     counted,
     dense,
@@ -197,3 +198,16 @@ def test_messages_show_no_cell():
     with pytest.raises(InputError) as caught:
         k_anonymity(pl.DataFrame({"name": ["Secret"]}), ["zip"])
     assert "Secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("radix", [8, 2**40])
+def test_whether_all_codes_stand_for_enough_rows_is_what_counting_says(radix):
+    rng = np.random.default_rng(radix % 7)
+    said = set()
+    for _ in range(60):
+        codes = rng.integers(0, radix, 6)[rng.integers(0, 6, 30)]
+        weights, least = rng.integers(1, 4, 30), int(rng.integers(1, 12))
+        held = [weights[codes == code].sum() for code in np.unique(codes)]
+        assert all_stand_for(Coded(codes, radix), weights, least) == (min(held) >= least)
+        said.add(min(held) >= least)
+    assert said == {True, False}

@@ -19,8 +19,8 @@ from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Coded, coded, collapsed, counted_with, joined
-from tamis.risk.suppression import few_below
+from tamis.risk.grouping import Coded, coded, collapsed, joined
+from tamis.risk.suppression import all_but_few
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 
@@ -166,8 +166,8 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
     def keeps(columns: Columns) -> bool:
         asked = [few[c] for c in columns if c in few]
-        return not asked or few_below(
-            counted_with(reduce(joined, asked), rows.counts), k, problem.most_suppressed
+        return not asked or all_but_few(
+            reduce(joined, asked), rows.counts, k, problem.most_suppressed
         )
 
     return keeps

@@ -23,12 +23,11 @@ from tamis.risk.grouping import (
     coded,
     collapsed,
     counted,
-    counted_with,
     joined,
     people_in,
     people_of,
 )
-from tamis.risk.suppression import few_below
+from tamis.risk.suppression import all_but_few
 
 Keeps = Callable[[Columns], bool]
 
@@ -201,7 +200,7 @@ def keeps_people(
             return True
         classes = reduce(joined, together)
         if rows is not None:
-            return few_below(counted_with(classes, rows.counts), k, most)
+            return all_but_few(classes, rows.counts, k, most)
         if most:
             return also is not None and also(classes)
         sizes = counted(classes)[1] if who is None else people_in(classes, who)

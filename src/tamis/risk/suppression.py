@@ -31,8 +31,10 @@ from tamis.risk.grouping import (
     Coded,
     Grouping,
     Ints,
+    all_stand_for,
     coded,
     counted,
+    counted_with,
     dense,
     joined,
     people_in,
@@ -54,12 +56,18 @@ def most_suppressed(share: float, total: int) -> int:
     return math.floor(share * total * (1 + 1e-12))  # 0.29 * 100 is just below 29
 
 
-def few_below(sizes: Ints, k: int, most: int = 0) -> bool:
-    """Whether classes of fewer than k rows have at most so many rows in all.
+def all_but_few(classes: Coded, weights: Ints, k: int, most: int = 0) -> bool:
+    """Whether classes that stand for fewer than k rows have at most so many rows in all.
 
-    >>> few_below(np.array([7, 2, 1]), k=5, most=3), few_below(np.array([7, 2, 1]), k=5, most=2)
-    (True, False)
+    `weights` are the rows that each entry stands for, see `tamis.risk.grouping.counted_with`.
+
+    >>> classes, weights = Coded(np.array([0, 1, 2]), 3), np.array([7, 2, 1])
+    >>> [all_but_few(classes, weights, k=5, most=most) for most in (3, 2, 0)]
+    [True, False, False]
     """
+    if not most:
+        return all_stand_for(classes, weights, k)
+    sizes = counted_with(classes, weights)
     return int(sizes[sizes < k].sum()) <= most < int(sizes.sum())
 
 
