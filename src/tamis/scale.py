@@ -133,6 +133,8 @@ def _only_columns(settings: Settings) -> Settings:
         raise InputError(
             "l and t are counted in memory only; pass --engine memory, or ask for --k alone"
         )
+    if settings.max_population_risk is not None or settings.sampling is not None:
+        raise InputError("the population is counted in memory only; pass --engine memory")
     chosen = settings.proposing
     if altering := [name for name in chosen if name in ALTERING]:
         raise InputError(
