@@ -135,3 +135,15 @@ def test_a_limit_that_nothing_meets_publishes_nothing(run, folder, tmp_path):
     assert code == 1
     assert "share of people found in the population must be at most 0.001" in " ".join(err.split())
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("known", [["--sampling", "0.5"], ["--population", "town.csv"]])
+def test_a_table_beyond_memory_has_no_population_yet(run, folder, tmp_path, known):
+    known = [folder / each if each.endswith(".csv") else each for each in known]
+    asked = (folder / "sample.csv", *ROLES, "--drop", "weight", "--engine", "duckdb", *known)
+    code, _, err = run("release", *asked, "--out", tmp_path / "out", "--max-population-risk", "0.1")
+    assert code == 2
+    assert "in memory" in " ".join(err.split())
+    code, _, err = run("audit", *asked)
+    assert code == 2
+    assert "in memory" in " ".join(err.split())

@@ -92,7 +92,8 @@ def test_numbers_read_as_numbers_are_checked_too():
 
 
 def test_a_single_address_among_many_texts_is_found():
-    texts = [f"slept well, day {i}" for i in range(LOOKED_AT - 1)]
+    texts = [f"slept well, day {i}" for i in range(3 * LOOKED_AT)]
+    texts.insert(7, "cost 3 @ 5 each")
     looks = content_of(pl.Series([*texts, "write to ann@example.org"]))
     assert looks is not None
     assert looks.words == "e-mail addresses in some values"

@@ -1,14 +1,15 @@
 """Direct identifiers by their content: what the values of a column look like.
 
-Names of columns mislead; an e-mail address is one wherever it stands. A bounded number of distinct
-values of each column is looked at. `docs/identifiers.md` says how often this is right.
+Names of columns mislead; an e-mail address is one wherever it stands. Addresses are looked for in
+all values of a column, the rest in a bounded number of distinct ones. `docs/identifiers.md` says
+how often this is right.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
 from itertools import pairwise
 from typing import Literal
@@ -110,6 +111,8 @@ def content_of(column: pl.Series) -> Looks | None:
         return None
     if column.dtype.is_numeric():
         return _checked(texts)
+    if written := _written(column, texts):
+        return written
     found = (look(texts) for look in (_inside, _shaped, _checked, _networked, _streets))
     return next(filter(None, found), None) or _of_text_dates(column.name, texts) or _people(texts)
 
@@ -144,14 +147,27 @@ def _mean(flags: pl.Series) -> float:
     return int(flags.sum()) / flags.len() if flags.len() else 0.0
 
 
+_WRITTEN: tuple[tuple[Looks, str, str], ...] = (
+    (Looks("email", "e-mail addresses"), "@", _EMAIL),
+    (Looks("url", "web addresses"), "://", _URL),
+    (Looks("url", "web addresses"), "www.", _URL),
+)
+"""What nobody writes by chance, with a sign that every one of them has."""
+
+
+def _written(column: pl.Series, texts: pl.Series) -> Looks | None:
+    """Addresses, of which one among all values is enough."""
+    cells = column.alias("").drop_nulls().cast(pl.String)
+    for looks, sign, shape in _WRITTEN:
+        signed = cells.filter(cells.str.contains(sign, literal=True)).head(LOOKED_AT)
+        if _share(signed.str.slice(0, 2_000), shape):
+            mostly = _share(texts, shape) >= MOSTLY
+            return looks if mostly else replace(looks, words=f"{looks.words} in some values")
+    return None
+
+
 def _inside(texts: pl.Series) -> Looks | None:
-    """What nobody writes by chance, so that one value is enough."""
-    for kind, words, shape in (
-        ("email", "e-mail addresses", _EMAIL),
-        ("url", "web addresses", _URL),
-    ):
-        if share := _share(texts, shape):
-            return Looks(kind, words if share >= MOSTLY else f"{words} in some values")  # type: ignore[arg-type]
+    """Numbers inside longer texts."""
     if _some_iban(texts):
         return Looks("account", "bank account numbers (IBAN)")
     called = _share(texts, _CALLED)

@@ -141,6 +141,8 @@ def _where_the_rows_are(settings: Settings) -> Settings:
             "l, t, alpha, beta, delta and the average risk are counted in memory only; pass "
             "--engine memory, or ask for --k alone"
         )
+    if settings.max_population_risk is not None or settings.sampling is not None:
+        raise InputError("the population is counted in memory only; pass --engine memory")
     if settings.absences:
         raise InputError(
             "absences are counted in memory only; leave them out, or use --engine memory"
