@@ -26,6 +26,8 @@ def wrong_exposure(
         lacks = content.get("budget") is None
         return "the manifest does not say who is unique in the release" if lacks else ""
     target = next(c["name"] for c in content["columns"] if c["role"] == "target")
+    if wrong := _wrong_words(said, content):
+        return wrong
     known = said["known"]
     cells = (frame, known["columns"], known["kind"], target)
     in_rows = said.get("rows", said)
@@ -41,6 +43,17 @@ def wrong_exposure(
     if people is None:
         return ""
     return _unlike(said, _shown(recounted(*cells, people), said["asked"]), len(np.unique(people)))
+
+
+def _wrong_words(said: dict[str, Any], content: dict[str, Any]) -> str:
+    """What contradicts the promises in how figures are worded: whom they count, and which k."""
+    units = {"rows", *(entry["unit"] for entry in content["promises"])}
+    if said.get("unit") not in units:
+        return "who is unique is counted in another unit than the promises"
+    asked, least = said.get("asked"), [entry["at_least"] for entry in content["promises"]]
+    if type(asked) is not int or not 1 <= asked <= min(least, default=asked):
+        return "the k that was asked for is missing, or is larger than what is promised"
+    return ""
 
 
 def _unlike(said: dict[str, Any], found: dict[str, dict[str, Any]], total: int) -> str:
