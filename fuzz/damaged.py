@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from types import FrameType
 
-from fuzz.doors import DOORS, MARK, RELEASE, Door, published
+from fuzz.doors import DOORS, MARK, RELEASE, Door, all_published
 from fuzz.mutate import mutated
 from fuzz.tally import Tally
 
@@ -97,7 +97,7 @@ def _in_time() -> Iterator[None]:
 def run(tally: Tally, most: int = 10_000, seed: int = 0) -> None:
     """Batches of damaged files over all readers, then files that coverage chooses."""
     guided = find_spec("atheris") is not None
-    os.environ[RELEASE] = str(published())
+    os.environ[RELEASE] = str(all_published())
     share = 0.75 if guided else 1.0
     mutating = Tally(tally.part, tally.minutes * share)
     for number in mutating.until(-(-int(most * share) // BATCH)):

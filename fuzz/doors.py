@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -244,29 +245,54 @@ def _read_attacked(path: Path) -> object:
 
 
 RELEASE = "TAMIS_FUZZ_RELEASE"
-"""The environment variable by which a process tells its children where the release is."""
+"""The environment variable by which a process tells its children where the releases are."""
+METHODS: dict[str, dict[str, Any]] = {
+    "facts": {"containment": {"ks": [20], "utilities": ["difference"]}},
+    "ladders": {"coarsen": {}},
+}
 
 
 @cache
-def published() -> Path:
-    """A release made once, whose folder is copied and damaged."""
+def published(kind: str = "facts") -> Path:
+    """A release made once, whose folder is copied and damaged: of 0/1 columns or coarser ones."""
     if RELEASE in os.environ:
-        return Path(os.environ[RELEASE])
+        return Path(os.environ[RELEASE]) / kind
+    from dataclasses import replace
+
     from tamis.datasets import patients
     from tamis.flow import Settings, consider
     from tamis.publish.bundle import publish
 
-    methods = {"containment": {"ks": [20], "utilities": ["difference"]}}
-    outcome = consider(patients(rows=400), Settings(methods=methods, attackers=("nb",)))
-    return publish(outcome, Path(tempfile.mkdtemp()) / "out")
+    settings = Settings(methods=METHODS[kind], attackers=("nb",))
+    outcome = consider(patients(rows=400), settings)
+    decision = outcome.decision
+    met = [r for r in decision.scorecard.candidates if r.release.name not in decision.failures]
+    chosen = max(met, key=lambda row: len(row.release.forms))
+    taken = replace(outcome, decision=replace(decision, chosen=chosen))
+    return publish(taken, _folder() / kind)
 
 
-def part_of_release(name: str) -> Callable[[], bytes]:
-    return lambda: (published() / name).read_bytes()
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp())
 
 
-def verified(name: str) -> Callable[[Path], object]:
-    """Verify a copy of the release with one of its files replaced by the damaged one."""
+def all_published() -> Path:
+    """The folder that has every release."""
+    for kind in METHODS:
+        published(kind)
+    return published().parent
+
+
+def part_of_release(name: str, kind: str = "facts") -> Callable[[], bytes]:
+    return lambda: (published(kind) / name).read_bytes()
+
+
+def verified(name: str, kind: str = "facts") -> Callable[[Path], object]:
+    """Verify a copy of the release with one of its files replaced by the damaged one.
+
+    Digests are those of the damaged files, else nothing but the digest would be checked.
+    """
 
     def read(path: Path) -> object:
         import shutil
@@ -275,16 +301,30 @@ def verified(name: str) -> Callable[[Path], object]:
 
         copy = path.parent / "copy"
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(published(), copy)
+        shutil.copytree(published(kind), copy)
         (copy / name).write_bytes(path.read_bytes())
+        if not name.startswith("private"):
+            _as_if_intact(copy, name)
         return verify(copy).alone
 
     return read
 
 
-def _plain_manifest() -> bytes:
+def _as_if_intact(folder: Path, name: str) -> None:
+    import shutil
+    from hashlib import sha256
+
+    shutil.rmtree(folder / "private")
+    if name == "manifest.json":
+        return
+    content = json.loads((folder / "manifest.json").read_text())
+    content["file"]["sha256"] = sha256((folder / name).read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(content))
+
+
+def _plain_manifest(kind: str = "facts") -> bytes:
     """Without indentation: more of the damage hits figures and names."""
-    return json.dumps(json.loads((published() / "manifest.json").read_text())).encode()
+    return json.dumps(json.loads((published(kind) / "manifest.json").read_text())).encode()
 
 
 DOORS = {
@@ -314,6 +354,14 @@ DOORS = {
         Door("request to serve", "t.http", asked.request, asked.ask, header=False),
         Door("archive of a release", "t.zip", asked.archive, asked.opened, header=False),
         Door("manifest", "m.json", _plain_manifest, verified("manifest.json"), header=False),
+        Door(
+            "manifest with ladders", "m.json", lambda: _plain_manifest("ladders"),
+            verified("manifest.json", "ladders"), header=False,
+        ),
+        Door(
+            "released intervals and groups", "r.csv", part_of_release("release.csv", "ladders"),
+            verified("release.csv", "ladders"),
+        ),
         Door("released csv", "r.csv", part_of_release("release.csv"), verified("release.csv")),
         Door(
             "recipe", "p.json", part_of_release("private/recipe.json"),

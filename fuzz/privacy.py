@@ -28,7 +28,7 @@ from fuzz.tally import Tally
 
 LEVEL = 1e-6
 """The chance that a sound mechanism is accused."""
-ROUND = 250
+ROUND = 50
 
 Mechanism = Callable[[pl.DataFrame], Hashable]
 

@@ -96,12 +96,9 @@ def _broken_promises(row: Row) -> list[Failure]:
     found = []
     for promise in row.release.promises:
         equal = promise.name == "k_anonymity"
-        contained = row.assessment.containment_with
-        reached = (
-            (row.assessment.k_anonymity or 0)
-            if equal
-            else contained(promise.absences, promise.at_least)
-        )
+        reached = (row.assessment.k_anonymity if equal else row.assessment.containment) or 0
+        if promise.absences:
+            reached = row.assessment.containment_with(promise.absences, promise.at_least)
         if reached < promise.at_least:
             unit = row.release.unit
             who = f"{unit} alike" if equal else HOLDERS[unit]

@@ -96,7 +96,9 @@ def content(release: Release, people: Any = None) -> dict[str, Any]:
     return {
         "exposure": said,
         "columns": [{"name": n, "role": "target" if n == "label" else "feature"} for n in names],
-        "promises": [{"columns": list(release.promises[0].columns)}],
+        "promises": [
+            {"columns": list(release.promises[0].columns), "unit": said["unit"], "at_least": 3}
+        ],
     }
 
 

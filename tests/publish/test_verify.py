@@ -167,6 +167,25 @@ def test_who_stands_alone_is_counted_again(copy: Copy, part: str, name: str):
         verify(folder)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"unit": "houses"}, {"unit": None}, {"asked": 0}, {"asked": 10**6}, {"asked": "5"}],
+)
+def test_who_stands_alone_is_worded_as_the_promises_are(copy: Copy, change: dict[str, Any]):
+    folder = copy(private=False)
+    edited(folder, lambda m: m["exposure"].update(change))
+    with pytest.raises(CannotMeet, match=r"another unit|k that was asked for"):
+        verify(folder)
+
+
+@pytest.mark.parametrize("unit", ["houses", None, 5])
+def test_a_promise_counts_people_or_rows(copy: Copy, unit: Any):
+    folder = copy(private=False)
+    edited(folder, lambda m: m["promises"][0].update({"unit": unit}))
+    with pytest.raises(CannotMeet, match="invalid 'unit'"):
+        verify(folder)
+
+
 def test_who_stands_alone_cannot_be_kept_silent(copy: Copy):
     folder = copy(private=False)
     edited(folder, lambda m: m.pop("exposure"))
@@ -433,7 +452,7 @@ def hand_made(folder: Path, frame: pl.DataFrame, k: int) -> Path:
                 "unit": "people",
             }
         ],
-        "exposure": {"unit": "people", "total": frame.height, **alone},
+        "exposure": {"unit": "people", "asked": 1, "total": frame.height, **alone},
         "method": {"name": "hand", "parameters": {}},
         "report": {"name": report.name, "sha256": digest(report)},
         "not_promised": [],

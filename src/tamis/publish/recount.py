@@ -44,6 +44,8 @@ def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) 
     if said is None:
         lacks = content.get("budget") is None
         return "the manifest does not say who is unique in the release" if lacks else ""
+    if wrong := _wrong_words(said, content):
+        return wrong
     known = said["known"]["columns"], said["known"]["kind"]
     in_rows = said.get("rows", said)
     if wrong := _unlike(in_rows, *count(*known, False)):
@@ -59,6 +61,17 @@ def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) 
         return ""
     figures, total = count(*known, True)
     return _unlike(said, _shown(figures, said["asked"]), total)
+
+
+def _wrong_words(said: dict[str, Any], content: dict[str, Any]) -> str:
+    """What contradicts the promises in how figures are worded: whom they count, and which k."""
+    units = {"rows", *(entry["unit"] for entry in content["promises"])}
+    if said.get("unit") not in units:
+        return "who is unique is counted in another unit than the promises"
+    asked, least = said.get("asked"), [entry["at_least"] for entry in content["promises"]]
+    if type(asked) is not int or not 1 <= asked <= min(least, default=asked):
+        return "the k that was asked for is missing, or is larger than what is promised"
+    return ""
 
 
 def _unlike(said: dict[str, Any], found: Mapping[str, Mapping[str, Any]], total: int) -> str:

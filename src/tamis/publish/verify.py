@@ -239,6 +239,7 @@ _COLUMN: dict[str, Callable[[Any], bool]] = {
 _PROMISE: dict[str, Callable[[Any], bool]] = {
     "key": _is_text,
     "claim": _is_text,
+    "unit": lambda value: value in ("people", "rows"),
     "columns": _are_texts,
     "at_least": _is_count,
     "absences": lambda value: value is None or (_is_count(value) and value <= MOST_ABSENCES),
