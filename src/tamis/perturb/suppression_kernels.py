@@ -36,7 +36,7 @@ def settle(image: Any, weight: Any, k: int, choice: Any, size: Any) -> None:
             last += 1
         gains = np.full(last - first, image.shape[0] + 1)
         while True:
-            best = np.argmax(gains)
+            best = int(np.argmax(gains))
             if gains[best] == 0:
                 break
             gains[best] = 0
