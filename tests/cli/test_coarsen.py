@@ -10,7 +10,9 @@ import pytest
 
 from tamis.cli.coarsen import METRICS
 from tamis.coarsen import metrics
+from tamis.risk.classes import reidentification
 from tamis.risk.diversity import l_diversity
+from tamis.risk.likeness import likeness
 
 
 @pytest.fixture
@@ -114,3 +116,25 @@ def test_levels_may_be_chosen_by_what_they_keep_and_tell(run, tmp_path):
     assert set(found["levels"]) == set(found["ladders"])
     assert "hiv" not in found["levels"]
     assert "hiv" not in output.read_text().splitlines()[0].split(",")
+
+
+def test_more_may_be_asked_of_people_alike(run, table, flags, tmp_path):
+    out = tmp_path / "out.csv"
+    how = ("--alpha", 0.9, "--beta", 1, "--max-risk", 0.125, "--max-average-risk", 0.1)
+    code, answer, err = run("coarsen", table, *flags, "--k", 2, *how, "-o", out, "--json")
+    assert code == 0, err
+    found = json.loads(answer)
+    assert found["k_anonymity"] >= 8
+    before, after = pl.read_csv(table), pl.read_csv(out)
+    known = [c for c in ("age", "job") if c in after.columns]
+    people = before["who"].to_numpy()
+    reached = likeness(after, "ill", known, people=people)
+    assert reached.alpha <= 0.9
+    assert reached.beta <= 1
+    assert reidentification(after, known, people=people).marketer <= 0.1
+    code, _, err = run("coarsen", table, *flags, "--alpha", 0.3)
+    assert code == 1
+    assert "would have to be suppressed" in err
+    code, _, err = run("coarsen", table, *flags, "--alpha", 0.9, "--search", "local")
+    assert code == 2
+    assert "--search exact" in err

@@ -26,6 +26,8 @@ Weights = Sequence[float] | NDArray[Any]
 Missing = Literal["value", "anything"]
 MOST_IMAGES = 1 << 23
 """Rows times patterns are at most this many."""
+MOST_FREE = 9
+"""The most columns of which all combinations are tried."""
 MOST_ROUNDS = 50
 """No search has been seen to need as many; each but the last saves something."""
 
@@ -64,8 +66,8 @@ class LocalSuppression(BaseEstimator):  # type: ignore[misc]
     Each row chooses which of its cells to blank, and at least k rows must end up with the same
     cells: facility location with a least load, which is hard even for k = 3 (Meyerson and Williams
     2004). Rows are settled by the cheapest patterns of blanks, then moved one by one and in groups
-    while that saves blanks. All patterns are tried over as many columns as fit in memory,
-    those with the most values; the others are blanked together with these, one after another.
+    while that saves blanks. All patterns are tried over up to nine columns, those with the most
+    values; the others are blanked together with these, one after another.
 
     A value that fewer than k rows have can stay in none of them.
 
@@ -197,7 +199,7 @@ def patterns_tried(codes: Codes, weights: Weights) -> list[Pattern]:
     """
     rows, width = codes.shape
     by_values = np.argsort([-len(np.unique(column)) for column in codes.T], kind="stable").tolist()
-    free = min(width, max(1, int(np.log2(MOST_IMAGES / rows)))) if rows < MOST_IMAGES else 1
+    free = min(width, MOST_FREE, max(1, int(np.log2(max(MOST_IMAGES / rows, 2)))))
     found = [p for size in range(free + 1) for p in combinations(sorted(by_values[:free]), size)]
     longer = accumulate([tuple(by_values[:free]), *((c,) for c in by_values[free:])])
     found += [tuple(sorted(p)) for p in longer if len(p) > free]

@@ -34,18 +34,18 @@ def settle(image: Any, weight: Any, k: int, choice: Any, size: Any) -> None:
         last = first
         while last < weight.size and weight[last] <= weight[first] + LITTLE:
             last += 1
-        spent = np.zeros(last - first, np.bool_)
-        for _ in range(last - first):
-            best, most = -1, 0
-            for pattern in range(first, last):
-                if not spent[pattern - first]:
-                    rows = settled_by(image, pattern, k, choice, size, count, False)
-                    if rows > most:
-                        best, most = pattern, rows
-            if best < 0:
+        gains = np.full(last - first, image.shape[0] + 1)
+        while True:
+            best = int(np.argmax(gains))
+            if gains[best] == 0:
                 break
-            settled_by(image, best, k, choice, size, count, True)
-            spent[best - first] = True
+            gains[best] = 0
+            rows = settled_by(image, first + best, k, choice, size, count, False)
+            # What a pattern settles hardly grows while others settle rows, so old figures will do.
+            if rows < gains.max():
+                gains[best] = rows
+            elif rows:
+                settled_by(image, first + best, k, choice, size, count, True)
         first = last
 
 
