@@ -152,6 +152,25 @@ def found_there(release: Release, population: InPopulation, most: float) -> tupl
     return (Failure(words, short, gap / max(most, 0.01)),)
 
 
+def too_present(
+    release: Release, population: InPopulation, bounds: tuple[float, float]
+) -> tuple[Failure, ...]:
+    """That a release says too much about who of the population is in the table."""
+    if not population.covers(release):
+        words = "its columns are not those of the register, so people cannot be counted there"
+        return (Failure(words, words, 1.0),)
+    found = population.presence_of(release)
+    if found is None or found.within(*bounds):
+        return ()
+    low, high = bounds
+    words = (
+        f"the chance that somebody is in the table must be from {low:.4g} to {high:.4g} but is "
+        f"from {found.least:.4g} to {found.most:.4g}"
+    )
+    gap = max(low - found.least, found.most - high)
+    return (Failure(words, "it tells who of the population is in the table", gap),)
+
+
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}
 """The factors that always exist, and the measures they stand for."""
 

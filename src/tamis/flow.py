@@ -12,7 +12,17 @@ from tamis.attack.beside import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Choice, Decision, Failure, Limit, decide, failures, found_there, taken
+from tamis.decide import (
+    Choice,
+    Decision,
+    Failure,
+    Limit,
+    decide,
+    failures,
+    found_there,
+    taken,
+    too_present,
+)
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
@@ -36,6 +46,7 @@ from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.diversity import Distance
 from tamis.risk.likeness import BetaKind
 from tamis.risk.population import PopulationRisk
+from tamis.risk.presence import presence_bounds
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.table import Table
 
@@ -101,6 +112,9 @@ class Settings:
     max_population_risk : float, optional
         The largest share of the released people whom somebody who matches them with the whole
         population may be expected to find; see `PopulationRisk.risk`.
+    delta_presence : (float, float), optional
+        From what to what the chance may be that somebody of the register is in the table; see
+        `tamis.risk.presence.delta_presence`.
     sampling : float, optional
         The share of the population that is in the table, where no register of it is given.
     weights : mapping of factor to weight
@@ -152,6 +166,7 @@ class Settings:
     max_features: int | None = None
     max_lost_rules: float | None = None
     max_population_risk: float | None = None
+    delta_presence: tuple[float, float] | None = None
     sampling: float | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = "nb"
@@ -181,6 +196,8 @@ class Settings:
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
+        if self.delta_presence is not None:  # a recipe gives it as a list
+            object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
         if not 0 <= self.max_suppressed <= MOST_SUPPRESSED:
             raise InputError(
                 f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
@@ -192,10 +209,10 @@ class Settings:
             raise InputError("name at least one attacker, such as c45 or nb")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
-            if self.max_population_risk is not None:
+            if self.max_population_risk is not None or self.delta_presence is not None:
                 raise InputError(
-                    "max_population_risk is about people in rows, and synthetic rows describe "
-                    "nobody; give either max_population_risk or epsilon"
+                    "max_population_risk and delta_presence are about people in rows, and "
+                    "synthetic rows describe nobody; give either these or epsilon"
                 )
             if self.max_suppressed:
                 raise InputError(
@@ -400,6 +417,8 @@ def consider(
     'containment, k = 20, difference'
     """
     settings = Settings() if settings is None else settings
+    if settings.delta_presence is not None and register is None:
+        raise InputError("delta_presence needs a register of everybody; give --population FILE")
     population = population_of(
         settings.sampling, register, needed=settings.max_population_risk is not None
     )
@@ -525,10 +544,12 @@ def _also(
 ) -> dict[str, tuple[Failure, ...]]:
     """What releases do not meet besides limits on figures of the scorecard, by their names."""
     found = {} if handed is None else _beside(card, handed, evaluator, settings)
-    if population is None or settings.max_population_risk is None:
+    if population is None:
         return found
+    most, presence = settings.max_population_risk, settings.delta_presence
     for row in card.rows:
-        failed = found_there(row.release, population, settings.max_population_risk)
+        failed = () if most is None else found_there(row.release, population, most)
+        failed += () if presence is None else too_present(row.release, population, presence)
         found[row.release.name] = (*found.get(row.release.name, ()), *failed)
     return found
 

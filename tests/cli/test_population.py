@@ -147,3 +147,29 @@ def test_a_table_beyond_memory_has_no_population_yet(run, folder, tmp_path, know
     code, _, err = run("audit", *asked)
     assert code == 2
     assert "in memory" in " ".join(err.split())
+
+
+def test_presence_is_measured_and_kept(run, folder, tmp_path):
+    town = ("--population", folder / "town.csv")
+    found = audited(run, folder, "--drop", "weight", *town)["presence"]
+    keys = ["zip", "birth_year", "sex", "job"]
+    frame = pl.read_csv(folder / "town.csv", infer_schema=False).with_row_index("row")
+    shares = frame.group_by(keys).agg((pl.col("row") < 500).mean().alias("share"))["share"]
+    assert (found["least"], found["most"]) == (shares.min(), pytest.approx(shares.max()))
+    asked = ("release", folder / "sample.csv", *ROLES, "--config", folder / "fast.toml", "--quiet")
+    asked += ("--allow-useless",)
+    code, _, err = run(*asked, *town, "--delta-presence", "0,0.9", "--out", tmp_path / "out")
+    assert code == 0, err
+    assert run("release", "--again", tmp_path / "out", "--quiet").code == 0
+    code, _, err = run(*asked, *town, "--delta-presence", "0.2,0.3", "--out", tmp_path / "no")
+    assert code == 1
+    assert "chance that somebody is in the table must be from 0.2 to 0.3" in err
+
+
+@pytest.mark.parametrize(
+    "given", [("0.5,0.1",), ("a,b",), ("0.1",), ("0,0.5", "--sampling", "0.1")]
+)
+def test_presence_is_asked_for_with_two_shares_and_a_register(run, folder, tmp_path, given):
+    options = ("--delta-presence", *given, "--out", tmp_path / "out", "--drop", "weight")
+    known = () if "--sampling" in given else ("--population", folder / "town.csv")
+    assert run("release", folder / "sample.csv", *ROLES, *options, *known).code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from tamis.risk.audit import Exposure
     from tamis.risk.likeness import Likeness
     from tamis.risk.population import PopulationRisk
+    from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
     from tamis.table import Table
 
@@ -89,7 +91,7 @@ def audit(
     if not (quiet or as_json):
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
-    result["population"] = in_population(source, table, asked, weights)
+    result["population"], result["presence"] = in_population(source, table, asked, weights)
     if as_json:
         _print_as_json(table, result, asked)
     else:
@@ -107,6 +109,7 @@ def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation
             **result["containment"],
             "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),
             "population": None if risk is None else risk.to_dict(),
+            "presence": result["presence"] and asdict(result["presence"]),
             "safe_harbour": [_plain_item(item) for item in result["harbour"]],
         }
     )
@@ -245,6 +248,7 @@ def print_audit(
     attacker: dict[str, Any] | None,
     uniques: SpecialUniques | None = None,
     population: PopulationRisk | None = None,
+    presence: Presence | None = None,
     harbour: tuple[HarbourItem, ...] = (),
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
@@ -259,7 +263,7 @@ def print_audit(
     out.print("Anyone who knows these values of a person finds that person's row.\n")
     _print_figures(out, found, attacker)
     if population is not None:
-        print_population(out, population, found.unit)
+        print_population(out, population, found.unit, presence)
     if containment:
         _print_containment(out, containment, found.people, found.unit)
     sizes = [(c.size, c.people) for c in found.class_sizes]

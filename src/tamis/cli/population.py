@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tamis.evaluate.in_population import InPopulation
     from tamis.risk.population import PopulationRisk
+    from tamis.risk.presence import Presence
     from tamis.table import Table
 
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
@@ -126,20 +127,24 @@ def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
 
 def in_population(
     source: TableSource, table: Table, asked: SaidOfPopulation, weights: Any
-) -> PopulationRisk | None:
-    """The risk in the population, where something is known of it."""
+) -> tuple[PopulationRisk | None, Presence | None]:
+    """The risk in the population, where something is known of it, and who of a register is here."""
     from tamis.risk.population import population_risk
+    from tamis.risk.presence import delta_presence
 
     if weights is not None:
         missing: Any = "anything" if asked.missing_matches else "value"
-        return population_risk(table, weights=weights, missing=missing)
+        return population_risk(table, weights=weights, missing=missing), None
     known = known_population(source, table, asked.population, asked.sampling)
     if known is None:
-        return None
-    return population_risk(table, population=known.register, sampling=known.sampling)
+        return None, None
+    risk = population_risk(table, population=known.register, sampling=known.sampling)
+    return risk, None if known.register is None else delta_presence(table, known.register)
 
 
-def print_population(out: Console, found: PopulationRisk, unit: str) -> None:
+def print_population(
+    out: Console, found: PopulationRisk, unit: str, presence: Presence | None
+) -> None:
     """The table and the population side by side."""
     there = "the population" if found.source == "register" else "the population, estimated"
     table = rich_table("share", "in the table", f"in {there}", numbers=("in the table",))
@@ -149,6 +154,12 @@ def print_population(out: Console, found: PopulationRisk, unit: str) -> None:
     matched = "found by matching them all", percent(found.sample_average), percent(found.risk)
     table.add_row(*matched)
     out.print(table)
+    if presence is not None:
+        out.print(
+            f"By these columns, somebody of the register is in the table with a chance from "
+            f"{percent(presence.least)} to {percent(presence.most)} (delta-presence).",
+            markup=False,
+        )
     for line in _words(found):
         out.print(line + "\n", markup=False)
 

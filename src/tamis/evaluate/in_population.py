@@ -10,6 +10,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
 from tamis.risk.population import PopulationRisk, population_risk
+from tamis.risk.presence import Presence, delta_presence
 from tamis.table import Roles, Table
 
 
@@ -67,6 +68,15 @@ class InPopulation:
             return population_risk(table, known, sampling=self.sampling, people=release.people)
         everybody = self._as_released(release, self.register)
         return population_risk(table, known, population=everybody, people=release.people)
+
+    def presence_of(self, release: Release) -> Presence | None:
+        """How likely people of the register are in a release; `None` without one, or no columns."""
+        known = release.table.quasi
+        if self.register is None or release.is_drawn or not known:
+            return None
+        table = release.unaltered or release.table
+        everybody = self._as_released(release, self.register)
+        return delta_presence(table, everybody, known, people=release.people)
 
     def _as_released(self, release: Release, register: Table) -> Table:
         """The register with its columns in the forms that they are released in."""

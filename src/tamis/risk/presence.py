@@ -37,11 +37,23 @@ class Presence:
         >>> Presence(0.25, 0.5).within(0.2, 0.6), Presence(0.0, 0.5).within(0.1, 0.6)
         (True, False)
         """
-        if not 0 <= low <= high <= 1:
-            raise InputError(
-                f"delta-presence is asked for as LOW,HIGH within 0 and 1, got {low:g} and {high:g}"
-            )
+        low, high = presence_bounds((low, high))
         return self.least >= low - ROUNDING and self.most <= high + ROUNDING
+
+
+def presence_bounds(given: Sequence[float]) -> tuple[float, float]:
+    """Two shares, the smaller first.
+
+    >>> presence_bounds([0.1, 0.5])
+    (0.1, 0.5)
+    """
+    shares = tuple(map(float, given))
+    if len(shares) != 2 or not 0 <= shares[0] <= shares[1] <= 1:
+        raise InputError(
+            "delta-presence is asked for as LOW,HIGH within 0 and 1, got "
+            f"{','.join(f'{share:g}' for share in shares)}"
+        )
+    return shares
 
 
 def delta_presence(

@@ -54,6 +54,20 @@ class Weights(click.ParamType[dict[str, float]]):
             ) from None
 
 
+class Shares(click.ParamType[tuple[float, ...]]):
+    """Numbers separated by a comma, or a list of them from a configuration file."""
+
+    name = "LOW,HIGH"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        try:
+            return tuple(map(float, value.split(",") if isinstance(value, str) else value))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"--{param.name.replace('_', '-')} takes two shares such as 0.1,0.5, got {value!r}"
+            ) from None
+
+
 class Options(click.ParamType[dict[str, Any]]):
     """The settings of one method: a table in a configuration file."""
 
@@ -179,6 +193,11 @@ def method_options(command: Any) -> Any:
     "--max-population-risk", type=SHARE, help="The largest share of people found in the population."
 )
 @click.option(
+    "--delta-presence",
+    type=Shares(),
+    help="With --population: the chance that somebody of it is in the table.",
+)
+@click.option(
     "--weights",
     type=Weights(),
     help="How much each factor counts [performance=.5,privacy=.25,size=.25].",
@@ -298,6 +317,8 @@ def _check_population(population: str | None, options: Mapping[str, Any]) -> Non
     """Before any work is done: a limit in the population needs one that is known, and only once."""
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
+    if options["delta_presence"] and population is None:
+        raise InputError("--delta-presence needs a register of everybody; give --population FILE")
     known = population is not None or options["sampling"] is not None
     if options["max_population_risk"] is not None and not known:
         raise InputError(
