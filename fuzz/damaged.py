@@ -99,10 +99,9 @@ def run(tally: Tally, most: int = 10_000, seed: int = 0) -> None:
     guided = find_spec("atheris") is not None
     os.environ[RELEASE] = str(all_published())
     share = 0.75 if guided else 1.0
-    mutating = Tally(tally.part, tally.minutes * share)
+    mutating = Tally(tally.part, tally.minutes * share, tried=tally.tried)
     for number in mutating.until(-(-int(most * share) // BATCH)):
         _batch(tally, seed * 1_000_003 + number, mutating.left)
-        mutating.tried = tally.tried
     if guided:
         for name in GUIDED:
             seconds = max(5, int(min(tally.left, HOUR) / len(GUIDED)))

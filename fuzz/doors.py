@@ -281,7 +281,7 @@ def all_published() -> Path:
     """The folder that has every release."""
     for kind in METHODS:
         published(kind)
-    return published().parent
+    return _folder()
 
 
 def part_of_release(name: str, kind: str = "facts") -> Callable[[], bytes]:

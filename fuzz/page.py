@@ -18,9 +18,11 @@ counted. It shows no absence of faults: it says how hard somebody looked.
 """
 ABOUT = {
     "kills": "The command is stopped, starved and raced. Always: the whole verified release or the "
-    "old one, the right exit code and message, nothing left that the next run does not clean.",
-    "input": "Damaged files for every reader: no traceback, no hang, memory bounded, no cell in a "
-    "message.",
+    "old one, the right exit code and message, nothing left that the next run does not clean. "
+    "Signals at operations on files and full disks are tried in children of a process that has "
+    "imported everything; all else on the command as a user starts it.",
+    "input": "Damaged files for every reader, and damaged requests to the server: no traceback, no "
+    "hang, memory bounded, no cell in a message.",
     "claims": "Random tables are published, and what the manifest claims is counted again by a "
     "reader that shares no code with tamis: pandas, with every cell as text.",
     "privacy": "Each mechanism draws from two neighbouring tables, from the public function to its "

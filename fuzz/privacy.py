@@ -172,7 +172,7 @@ class Audit:
 
 def run(tally: Tally, most: int = 20_000, seed: int = 0) -> None:
     """Draw from every mechanism in turns, then compare the form of what neighbours publish."""
-    drawing = Tally(tally.part, 0.7 * tally.minutes)
+    drawing = Tally(tally.part, 0.7 * tally.minutes, tried=tally.tried)
     audits = [Audit(name) for name in AUDITS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
