@@ -26,11 +26,16 @@ from tamis import (
     Coarsener,
     ContainmentSelector,
     DPHistogram,
+    DPMarginals,
     DPPartition,
     DPSynthesiser,
     GaussianNoise,
+    LocalSuppression,
+    Microaggregation,
+    Pram,
     PrivateSelector,
     RandomFlip,
+    RankSwap,
     UniformNoise,
 )
 
@@ -102,9 +107,14 @@ CITIZENS = [
     DPHistogram(epsilon=2.0, **BOUNDS),
     DPPartition(epsilon=2.0, **BOUNDS),
     DPSynthesiser(epsilon=2.0, **BOUNDS),
+    DPMarginals(epsilon=2.0, **BOUNDS),
     GaussianNoise(0.3, random_state=4),
+    LocalSuppression(3, missing="anything"),
+    Microaggregation(4),
+    Pram(0.2, random_state=5),
     PrivateSelector(3, epsilon=2.0),
     RandomFlip(7, random_state=3),
+    RankSwap(0.1, random_state=6),
     UniformNoise(0.3, columns=["age"]),
 ]
 

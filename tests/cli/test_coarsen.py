@@ -87,7 +87,7 @@ def test_words_say_levels_and_score(run, table, flags):
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
         (("--max-suppressed", "2"), 2, "0<=x<=1"),
-        (("-o", "out.txt"), 2, ".csv or .parquet"),
+        (("-o", "out.txt"), 2, ".csv, .parquet"),
     ],
 )
 def test_what_cannot_be_done_is_said(run, table, flags, more, code, words):

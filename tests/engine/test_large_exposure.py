@@ -58,6 +58,7 @@ CASES = {
 def figures(found: Any) -> tuple[dict[str, Any], list[float]]:
     """The counts, which must be the same, and the other figures."""
     whole = asdict(found)
+    whole.pop("likeness")  # counted in memory only
     rounded = {name: whole.pop(name) for name in ROUNDED}
     numbers = [*rounded["reidentification"].values(), rounded["t_closeness"] or 0.0]
     return whole, [*numbers, *(rounded["l_diversity"] or {}).values()]

@@ -191,7 +191,7 @@ BAD = {
     "infinite.csv": (b"a,b\n1,inf\n2,3\n", "'b' has infinite numbers in 1 row"),
     "huge.csv": (b"a,b\n1,1e999\n2,3\n", "too large to store in 1 row"),
     "digits.csv": (b"a,b\n1,123456789012345678901\n2,3\n", "too long to store exactly in 1 row"),
-    "table.xls": (GOOD, "cannot infer the format.*--format"),
+    "table.doc": (GOOD, "cannot infer the format.*--format"),
 }
 
 

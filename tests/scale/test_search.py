@@ -98,7 +98,7 @@ AGES = {"target": "ill", "sensitive": "hiv", "quasi": ("age",)}
 def test_bands_of_ages_keep_k_where_ages_do_not(engine, behind):
     frame = teaching(4000)
     found = consider_large(behind(engine, frame, **AGES), SETTINGS, 3000)
-    assert list(found.coarse) == ["age"]
+    assert "age" in found.coarse
     labels = found.coarse["age"].ladder.apply(frame["age"], found.coarse["age"].form.level)
     assert found.measured == (labels.value_counts()["count"].min(),)
     assert found.measured[0] >= 60

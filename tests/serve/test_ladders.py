@@ -130,7 +130,7 @@ def test_what_has_no_coarser_forms_is_said(server: Server):
     assert held.status == 400
     assert "will not be released" in held.text
     assert server.post("/tables/1/ladder/99", **fields()).status == 400
-    assert server.post("/tables/1/ladder/-1", **fields()).status == 404
+    assert server.post("/tables/1/ladder/-1", **fields()).status == 400
 
 
 def test_by_keyboard_a_ladder_is_opened_begun_with_and_kept(

@@ -87,7 +87,7 @@ def stated_form(said: Mapping[str, Any]) -> Coarsening:
     their own, `unlisted`.
 
     >>> stated_form({"level": 2, "width": 10, "top": 90, "read": "..."})
-    Coarsening(ladder={'width': [10], 'top': 90}, level=1)
+    <Coarsening: level 1 by width, top>
     """
     rule = {word: part for word, part in said.items() if word not in ("level", "read")}
     word = next(word for word in READ if word in rule)
