@@ -135,8 +135,10 @@ def test_a_damaged_file_is_named_and_polars_says_nothing_of_it(tmp_path, capfd):
 
 
 def test_no_other_module_writes_rows():
-    """The files of the synthesiser, of engines and of the demo's table are private, and removed; `table_file`
-    calls the writers of statistical files."""
+    """The files of the synthesiser, of engines and of the demo's table are private, and removed.
+
+    Statistical files are written by `table_file` alone.
+    """
     writer = re.compile(
         r"\b(?:write|sink|to)_(?:csv|parquet|ipc|excel|ndjson|avro|delta|feather)\b"
     )

@@ -156,8 +156,8 @@ def test_presence_is_measured_and_kept(run, folder, tmp_path):
     frame = pl.read_csv(folder / "town.csv", infer_schema=False).with_row_index("row")
     shares = frame.group_by(keys).agg((pl.col("row") < 500).mean().alias("share"))["share"]
     assert (found["least"], found["most"]) == (shares.min(), pytest.approx(shares.max()))
-    asked = ("release", folder / "sample.csv", *ROLES, "--config", folder / "fast.toml", "--quiet")
-    asked += ("--allow-useless",)
+    quick = ("--config", folder / "fast.toml", "--quiet", "--allow-useless")
+    asked = ("release", folder / "sample.csv", *ROLES, *quick)
     code, _, err = run(*asked, *town, "--delta-presence", "0,0.9", "--out", tmp_path / "out")
     assert code == 0, err
     assert run("release", "--again", tmp_path / "out", "--quiet").code == 0
