@@ -7,6 +7,7 @@ left behind that the next run does not clean.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import signal
@@ -73,9 +74,10 @@ class Scene:
 
     def keep(self) -> None:
         """What is there now is the earlier release; the next one promises another k."""
-        manifest = self.out / "manifest.json"
+        manifest, recipe = self.out / "manifest.json", self.out / "private" / "recipe.json"
         self.old = manifest.read_bytes() if manifest.exists() else None
-        self.k = 11 - self.k
+        if recipe.exists():
+            self.k = 11 - int(json.loads(recipe.read_text())["settings"]["k"])
 
     def wrong(self, ended: Ended) -> Iterator[str]:
         """What does not hold after a command has ended, and the next one has begun."""
