@@ -7,6 +7,7 @@ left behind that the next run does not clean.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import signal
@@ -73,9 +74,10 @@ class Scene:
 
     def keep(self) -> None:
         """What is there now is the earlier release; the next one promises another k."""
-        manifest = self.out / "manifest.json"
+        manifest, recipe = self.out / "manifest.json", self.out / "private" / "recipe.json"
         self.old = manifest.read_bytes() if manifest.exists() else None
-        self.k = 11 - self.k
+        if recipe.exists():
+            self.k = 11 - int(json.loads(recipe.read_text())["settings"]["k"])
 
     def wrong(self, ended: Ended) -> Iterator[str]:
         """What does not hold after a command has ended, and the next one has begun."""
@@ -182,10 +184,12 @@ def stopped_at_a_time(scene: Scene, rng: Random, seconds: float) -> Iterator[str
     yield from (f"{words} after {sign.name}" for words in scene.wrong(ended))
 
 
-def _limited(what: int, most: int) -> Callable[[], None]:
+def _limited(what: int, most: int, processor: int) -> Callable[[], None]:
+    """A limit of something, and of the seconds of a processor."""
+
     def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(what, (most, most))
+        resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     return limit
@@ -205,9 +209,10 @@ def disk_full(scene: Scene, ready: Ready, rng: Random) -> Iterator[str]:
 def out_of_memory(scene: Scene, rng: Random) -> Iterator[str]:
     """An address space between what Python alone needs and what the command needs."""
     most = int(rng.uniform(0.2, 3.0) * 2**30)
-    environment = _limited(resource.RLIMIT_AS, most)
+    environment = _limited(resource.RLIMIT_AS, most, processor=120)
     ended = _ended(scene.start(*scene.command("--force"), limit=environment))
-    # Libraries in C and Rust abort where an allocation fails; Python code must not.
+    # Libraries in C and Rust abort where an allocation fails, and the allocator of polars may try
+    # to start its thread without end; Python code must not.
     if ended.code > 2:
         yield f"{most >> 20} MB: ended with {ended.code}"
     yield from (f"{words} with {most >> 20} MB of memory" for words in scene.wrong(ended))

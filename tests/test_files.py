@@ -343,3 +343,42 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("tamis.files.MOST_BYTES", 0)
     with pytest.raises(InputError, match="larger than"):
         load_toml(tmp_path / "t.toml", "--config")
+
+
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from tamis.files import written_folder
+
+number, count, folder = int(sys.argv[1]), 0, Path(sys.argv[2])
+
+def watch(event, given):
+    global count
+    if event.startswith(("open", "os.", "shutil.")) and ".tamis-draft-" in repr(given):
+        count += 1
+        if count == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.addaudithook(watch)
+try:
+    with written_folder(folder / "out", lambda: None) as draft:
+        (draft / "file").write_text("whole")
+except KeyboardInterrupt:
+    pass
+sys.stdout.write(f"{count} {[p.name for p in folder.iterdir() if p.name != 'out']}")
+"""
+
+
+def test_a_stop_at_any_operation_leaves_nothing_behind(tmp_path):
+    """Also while the draft is made, and while it is removed."""
+    seen = number = 0
+    while number <= seen:
+        number += 1
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        command = [sys.executable, "-c", STOPPED, str(number), str(folder)]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        count, _, left = said.partition(" ")
+        seen = int(count)
+        assert left == "[]", f"at operation {number}"
+    assert number > 10

@@ -14,7 +14,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
+from secrets import token_hex
+from tempfile import gettempdir
 from typing import Any
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed
@@ -174,25 +175,48 @@ def scratch_folder(place: str | Path | None = None) -> Iterator[Path]:
 @contextmanager
 def _workspace(folder: Path) -> Iterator[Path]:
     """A hidden folder that only the current user may read, locked until it is removed."""
-    while True:
+    made = False
+    while not made:
+        space = folder / f"{PREFIX}{token_hex(8)}"
         try:
-            space = Path(mkdtemp(prefix=PREFIX, dir=folder))
-        except OSError as error:
-            if _is_full(error):
-                raise
-            raise InputError(f"cannot write to {folder}: {error.strerror}") from None
-        with _locked(space, wait=True) as mine:
-            # Another run may have taken it for a leftover before it was locked.
-            if fcntl is not None and mine is None:
-                continue
-            try:
-                (space / "old").mkdir()
-                (space / "new").mkdir()
-                yield space
-            finally:
-                if not _inside(space / "old"):
-                    shutil.rmtree(space, ignore_errors=True)
-            return
+            _make(space)
+            with _locked(space, wait=True) as mine:
+                # Another run may have taken it for a leftover before it was locked.
+                if fcntl is not None and mine is None:
+                    continue
+                made = True
+                try:
+                    (space / "old").mkdir()
+                    (space / "new").mkdir()
+                    yield space
+                finally:
+                    _remove(space)
+        except KeyboardInterrupt:  # which may come before it is locked, and after
+            _remove(space)
+            raise
+
+
+def _make(space: Path) -> None:
+    try:
+        space.mkdir(mode=0o700)
+    except OSError as error:
+        if _is_full(error):
+            raise
+        raise InputError(f"cannot write to {space.parent}: {error.strerror}") from None
+
+
+def _remove(space: Path) -> None:
+    """Remove a workspace whole, unless it has what another folder's name is waiting for.
+
+    A stop in the middle of it does not leave the rest behind.
+    """
+    if _inside(space / "old"):
+        return
+    try:
+        shutil.rmtree(space, ignore_errors=True)
+    except KeyboardInterrupt:
+        shutil.rmtree(space, ignore_errors=True)
+        raise
 
 
 @contextmanager
