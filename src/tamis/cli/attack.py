@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.options import Names, TableSource, seed_option, table_options
+from tamis.cli.options import Names, Shares, TableSource, seed_option, table_options
 from tamis.cli.terminal import (
     console,
     escape,
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from tamis.attack.run import Attacks
     from tamis.attack.score import AttackScore
     from tamis.table import Table
-
-
-class Shares(click.ParamType[tuple[float, ...]]):
-    """Shares between 0 and 1, separated by commas."""
-
-    name = "x,y"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        parts = value.split(",") if isinstance(value, str) else value
-        try:
-            return tuple(float(part) for part in parts)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"--{param.name} takes shares separated by commas, such as .1,.3"
-            ) from None
 
 
 @click.command()

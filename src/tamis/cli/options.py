@@ -49,6 +49,21 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(value)
 
 
+class Shares(click.ParamType[tuple[float, ...]]):
+    """Shares between 0 and 1, separated by commas."""
+
+    name = "x,y"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        try:
+            return tuple(float(part) for part in parts)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"--{param.name.replace('_', '-')} takes shares separated by commas, such as .1,.3"
+            ) from None
+
+
 class OutputFile(click.ParamType[str]):
     """A file to write; if that is impossible, the error comes before any work is done."""
 

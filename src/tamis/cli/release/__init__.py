@@ -14,6 +14,7 @@ from tamis.cli.dp import Public, public_bounds, spending_options
 from tamis.cli.options import (
     PROGRAM,
     Names,
+    Shares,
     TableSource,
     engine_options,
     given_ladders,
@@ -51,20 +52,6 @@ class Weights(click.ParamType[dict[str, float]]):
         except (TypeError, ValueError):
             raise InputError(
                 f"--{param.name} takes the form NAME=0.5,NAME=0.25, got {value!r}"
-            ) from None
-
-
-class Shares(click.ParamType[tuple[float, ...]]):
-    """Numbers separated by a comma, or a list of them from a configuration file."""
-
-    name = "LOW,HIGH"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        try:
-            return tuple(map(float, value.split(",") if isinstance(value, str) else value))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"--{param.name.replace('_', '-')} takes two shares such as 0.1,0.5, got {value!r}"
             ) from None
 
 
@@ -195,6 +182,7 @@ def method_options(command: Any) -> Any:
 @click.option(
     "--delta-presence",
     type=Shares(),
+    metavar="LOW,HIGH",
     help="With --population: the chance that somebody of it is in the table.",
 )
 @click.option(
