@@ -19,8 +19,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The first example of a test may wait for a kernel to compile.
-settings.register_profile("untimed", deadline=None)
+# The first example of a test may wait for a kernel to compile. Half of the usual examples are tried
+# each time: they are drawn anew, and `fuzz/` looks for longer.
+settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
