@@ -1,5 +1,6 @@
 """Files of SPSS, Stata, SAS and spreadsheets come in with their labels, and go out with them."""
 
+from contextlib import suppress
 from datetime import date
 
 import polars as pl
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import read_table
-from tamis.errors import InputError
+from tamis.errors import CannotMeet, InputError
 from tamis.statistical_file import (
     read_sheet,
     read_statistical,
@@ -145,3 +146,36 @@ def test_a_name_that_a_program_does_not_take_is_refused(kind, name, tmp_path):
         write_statistical(pl.DataFrame({name: [1]}), tmp_path / f"a.{kind}", kind)
     with pytest.raises(InputError, match="takes for one"):
         write_statistical(pl.DataFrame({"Age": [1], "age": [2]}), tmp_path / "a.dta", "dta")
+
+
+CHANGED = {
+    "a blank text": ["", "x", "y"],
+    "a space at the end": ["x", "x ", "y"],
+    "more than 15 digits": [2**60, 2**60 + 1, 1],
+    "a row without any value": [None, "x", "y"],
+}
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xlsx"])
+@pytest.mark.parametrize("cells", CHANGED.values(), ids=CHANGED)
+def test_rows_are_written_as_they_are_or_not_at_all(ending, cells, tmp_path):
+    frame, path = pl.DataFrame({"a": cells}), tmp_path / f"rows.{ending}"
+    with suppress(InputError):
+        write_table(frame, path)
+        assert read_written(path, ending).rows() == frame.rows()
+
+
+def test_blank_texts_and_long_numbers_are_refused(tmp_path):
+    for cells in (CHANGED["a blank text"], CHANGED["more than 15 digits"]):
+        for ending in ("sav", "dta", "xlsx"):
+            with pytest.raises(InputError, match="cannot hold"):
+                write_table(pl.DataFrame({"a": cells}), tmp_path / f"rows.{ending}")
+
+
+def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    write_sheet(ROWS, tmp_path / "a.xlsx")
+    monkeypatch.setattr("tamis.statistical_file.MOST_UNPACKED", 100)
+    with pytest.raises(InputError, match="unpacks to more"):
+        read_table(tmp_path / "a.xlsx")
+    with pytest.raises(CannotMeet, match="unpacks to more"):
+        read_written(tmp_path / "a.xlsx", "xlsx")

@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, MissingExtra, listed_as
 from tamis.statistical_file import (
     read_sheet,
     read_statistical,
@@ -56,11 +56,8 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
     """Write rows in one form; the format is told by the name of the file where none is given."""
     frame = one_form(frame, texts=True)
     kind = format or format_named(path)
-    if kind in ("sav", "dta"):
-        write_statistical(frame, path, kind)
-        return
-    if kind == "xlsx":
-        write_sheet(frame, path)
+    if kind in ("sav", "dta", "xlsx"):
+        _write_labelled(frame, path, kind)
         return
     if kind == "parquet":
         # Statistics would add nothing; a file without them contains only the rows.
@@ -69,6 +66,27 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -
     if any(not name.strip() for name in frame.columns):
         raise InputError("a column without a name cannot be released; name it, or --drop it")
     safe(frame).write_csv(path, line_terminator="\n", datetime_format=MOMENT)
+
+
+def _write_labelled(frame: pl.DataFrame, path: Path, kind: Format) -> None:
+    """Write a statistical file and read it again: these formats change values that they lack."""
+    if kind == "xlsx":
+        write_sheet(frame, path)
+    else:
+        write_statistical(frame, path, kind)
+    again = _read_labelled(path, kind)
+    whole = again.columns == frame.columns and again.height == frame.height
+    changed = [
+        cells.name
+        for cells in (frame if whole else ())
+        if cells.to_list() != again.get_column(cells.name).to_list()
+    ]
+    if not whole or changed:
+        what = listed_as("column", changed) if changed else "blank rows"
+        raise InputError(
+            f"a .{kind} file cannot hold {what} unchanged (blank texts, spaces at an end, numbers "
+            "of more than 15 digits or parts of a second, for example); write csv or parquet"
+        )
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format) -> None:
@@ -121,6 +139,10 @@ def read_raw(path: Path, format: Format) -> pl.DataFrame:
                 return pl.read_parquet(data)
             # polars leaves doubled quotes in the names of columns.
             return pl.read_csv(data, infer_schema=False, new_columns=_headers(_text(data)))
+    except MissingExtra:
+        raise
+    except InputError as error:
+        raise CannotMeet(str(error)) from None
     except (pl.exceptions.PolarsError, OSError, ValueError, csv.Error, _PANIC) as error:
         raise CannotMeet(f"{path.name} cannot be read: {type(error).__name__}") from None
 
