@@ -184,9 +184,10 @@ def test_all_are_compared_beside_columns_as_they_are() -> None:
         name: {} for name in ("microaggregate", "suppress", "swap", "pram", "containment")
     }
     settings = Settings(k=5, methods=asked, attackers=("nb",), allow_useless=True)
-    outcome = consider(mixed(), settings)
+    roles = Roles(target="ill", sensitive="sugar", quasi=("age", "job"))
+    outcome = consider(replace(mixed(), roles=roles), settings)
     rows = {row.release.name: row for row in outcome.decision.scorecard.candidates}
     for name in ("microaggregation, k = 5", "local suppression, k = 5", "PRAM, 0.1"):
         figures = rows[name].figures
-        assert {"kept", "performance"} <= {n for n, f in figures.items() if f is not None}
+        assert {"kept", "told", "performance"} <= {n for n, f in figures.items() if f is not None}
     assert "columns" in rows["rank swapping, 0.05"].release.recipe.public

@@ -12,6 +12,7 @@ import pytest
 
 from tamis import Roles, Table
 from tamis.attack.beside import HandedOn
+from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
@@ -170,9 +171,17 @@ def test_nobody_goes_where_fewer_may_go_than_must(share):
         considered(wards(), max_suppressed=share)
 
 
-def test_the_search_for_coarser_forms_leaves_rows_out_too():
-    found = considered(wards(), methods={"coarsen": {}}).decision
-    assert any(row.release.suppressed_rows for row in found.scorecard.candidates)
+def test_coarser_forms_leave_rows_out_too():
+    rng = np.random.default_rng(4)
+    age = np.concatenate([rng.integers(20, 60, 397), [95, 96, 97]])  # three alone in their band
+    ill = np.where(age + rng.normal(0, 4, 400) > 40, "yes", "no")
+    table = Table(pl.DataFrame({"age": age, "ill": ill}), Roles(target="ill"))
+    settings = Settings(k=20, max_suppressed=0.02, methods={"coarsen": {}})
+    found = consider(table, settings, ladders={"age": Ladder.from_dict("age", {"width": [10]})})
+    release = found.decision.chosen.release
+    assert list(release.forms) == ["age"]
+    assert release.suppressed_rows == 3
+    assert (found.decision.chosen.assessment.k_anonymity or 0) >= 20
 
 
 def test_zero_one_columns_leave_rows_out_by_containment():
