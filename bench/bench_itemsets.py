@@ -20,7 +20,7 @@ import numpy as np
 from bench.ratio import Ratio, show
 from bench.sparse_tables import LIBSVM, TRANSACTIONS, load
 from tamis.binary.matrix import class_counts, differing_pairs
-from tamis.select.containment.maximal import largest_itemsets
+from tamis.select.containment.itemsets import largest_itemsets
 
 NAMES = ("aminer_ed", "SMS words", *(name for name in LIBSVM if name != "w8a"), *TRANSACTIONS)
 SUPPORTS = (5, 8, 11, 50, 200)

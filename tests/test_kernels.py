@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.learn import boosting, coded_table, score_test
+from tamis.learn import boosting_kernels, coded_table, score_test
 
 SOURCE = Path(tamis.__file__).parent
 KERNELS = sorted(path for path in SOURCE.rglob("*.py") if "njit" in path.read_text("utf-8"))
@@ -67,4 +67,4 @@ def test_kernels_use_nothing_of_other_modules(path):
 
 
 def test_codes_are_as_many_in_every_kernel():
-    assert boosting.CODES == score_test.CODES == coded_table.CODES
+    assert boosting_kernels.CODES == score_test.CODES == coded_table.CODES

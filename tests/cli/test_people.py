@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.cli.options import TableSource
+from tamis.cli.table_source import TableSource
 
 STAYS = 8
 

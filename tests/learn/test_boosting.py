@@ -10,16 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.learn.boosting import (
-    LEAST,
-    MOST_ROWS,
-    Boosting,
-    _best_cut,
-    _by_gradient,
-    _luck,
-    shares,
-    shares_given,
-)
+from tamis.learn.boosting import MOST_ROWS, Boosting, shares, shares_given
+from tamis.learn.boosting_kernels import LEAST, _best_cut, _by_gradient, _luck
 from tamis.learn.coded_table import CODES, CodedTable
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
+from tamis.publish.attack_facts import GiveawayFacts
 from tamis.publish.giveaways import giveaway_facts, size_bins
 from tamis.publish.report import render
-from tamis.publish.summary import GiveawayFacts, Summary
+from tamis.publish.summary import Summary
 from tests.publish.example_summary import example
 
 FOUND: GiveawayFacts = {

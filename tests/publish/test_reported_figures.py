@@ -11,7 +11,7 @@ import pytest
 from tamis.cli.release.outcome_words import words
 from tamis.decide import Limit, beyond
 from tamis.flow import Outcome
-from tamis.publish.summarise import _notes
+from tamis.publish.notes import notes_of
 
 
 def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):
@@ -75,5 +75,5 @@ def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome):
     warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
     predictions = f"but is {value:.4g} on the rows used to report (0.01 too little)"
     assert predictions in words(warned)[-1]
-    notes = [note for note in _notes(warned) if note["level"] == "warning"]
+    notes = [note for note in notes_of(warned) if note["level"] == "warning"]
     assert any(predictions in note["text"] and not note["public"] for note in notes)

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.options import Names, Shares, TableSource, seed_option, table_options
-from tamis.cli.terminal import (
-    console,
-    escape,
-    print_json,
-    print_understood,
-    progress,
-    rich_table,
-)
+from tamis.cli.options import Names, Shares, seed_option, table_options
+from tamis.cli.table_source import TableSource
+from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 

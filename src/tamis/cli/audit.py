@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import TableSource, engine_options, named_engine, table_options
+from tamis.cli.options import engine_options, named_engine, table_options
 from tamis.cli.population import (
     SaidOfPopulation,
     in_population,
@@ -16,6 +16,7 @@ from tamis.cli.population import (
     print_population,
     without_weight,
 )
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     bar,
     console,

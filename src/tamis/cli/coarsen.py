@@ -9,12 +9,12 @@ import click
 
 from tamis.cli.options import (
     OutputFile,
-    TableSource,
     given_ladders,
     ladder_options,
     likeness_options,
     table_options,
 )
+from tamis.cli.table_source import TableSource
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import TableSource, seed_option, table_options
+from tamis.cli.options import seed_option, table_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError
 

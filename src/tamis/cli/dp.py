@@ -14,7 +14,7 @@ from tamis.errors import InputError
 from tamis.files import load_toml
 
 if TYPE_CHECKING:
-    from tamis.cli.options import TableSource
+    from tamis.cli.table_source import TableSource
     from tamis.dp.ledger import Spending
     from tamis.table import Table
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import OutputFile, TableSource, table_options
+from tamis.cli.options import OutputFile, table_options
+from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 from tamis.files import in_toml
 

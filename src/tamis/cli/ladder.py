@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import TableSource, given_ladders, ladder_options, table_options
+from tamis.cli.options import given_ladders, ladder_options, table_options
+from tamis.cli.table_source import TableSource
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

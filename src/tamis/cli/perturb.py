@@ -18,8 +18,9 @@ from tamis.cli.dp import (
     spending_words,
     total,
 )
-from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, seed_option, table_options
 from tamis.cli.release import Weights
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.figures import percent

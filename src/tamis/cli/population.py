@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import TableSource, with_options
+from tamis.cli.options import with_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError, listed
 from tamis.publish.figures import percent

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, OutputFile, TableSource, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, seed_option, table_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, rich_table
 from tamis.errors import TamisWarning, plural
 from tamis.publish.figures import percent

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tamis.cli.options import OutputFile, TableSource, seed_option, table_options
+from tamis.cli.options import OutputFile, seed_option, table_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_understood
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tamis.flow import Outcome
-from tamis.publish.summary import GiveawayBin, GiveawayFacts, GiveawaySet
+from tamis.publish.attack_facts import GiveawayBin, GiveawayFacts, GiveawaySet
 from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
 
 WORK = 10_000_000

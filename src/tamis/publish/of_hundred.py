@@ -11,7 +11,8 @@ from math import ceil
 from tamis.attack.quick import QuickAttack
 from tamis.attack.score import AttackScore
 from tamis.flow import Outcome
-from tamis.publish.summary import CandidateFacts, FinalistFacts, OfHundred, Reached, Summary
+from tamis.publish.attack_facts import FinalistFacts, OfHundred, Reached
+from tamis.publish.summary import CandidateFacts, Summary
 
 
 def of_hundred_facts(outcome: Outcome) -> list[OfHundred]:

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from tamis.evaluate.figure import Figure, accuracy
+from tamis.evaluate.figure import accuracy
 from tamis.evaluate.rule_changes import RuleChange
-from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
+from tamis.publish.attack_facts import Attacker, OfHundred
 from tamis.publish.bits_facts import CloseLookFacts
+from tamis.publish.candidates import candidate_facts, factor_facts, limit_facts
 from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_sizes_of, same_sensitive
 from tamis.publish.giveaways import giveaway_facts
-from tamis.publish.kept_told import (
-    bits_facts,
-    interval_of,
-    most_rows,
-    share_facts,
-)
+from tamis.publish.kept_told import bits_facts, interval_of, most_rows
 from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.manifest import versions
+from tamis.publish.notes import notes_of
 from tamis.publish.of_hundred import finalist_facts
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.publish.summary import (
     SCHEMA_VERSION,
-    Attacker,
     BudgetFacts,
-    CandidateFacts,
     ClassSizes,
-    Factor,
     Kind,
     LeftOut,
-    LimitLines,
     MeasureFacts,
     MethodFacts,
-    Note,
-    OfHundred,
     PromiseFacts,
     RecipeFacts,
     RuleDamage,
@@ -51,8 +42,6 @@ from tamis.publish.summary import (
     TableFacts,
     Unit,
 )
-from tamis.rank.evaluation import Evaluation, pareto_front
-from tamis.select.breach.candidate import region
 from tamis.table import Table
 
 MOST_RULES = 50
@@ -120,110 +109,6 @@ def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: 
 
 def _shown(support: int, rows: int, least: int) -> float | None:
     return None if 0 < support < least else support / max(rows, 1)
-
-
-_FACTORS: dict[str, tuple[str, str]] = {
-    "performance": ("Usefulness", "share"),
-    "privacy": ("Privacy", "change"),
-    "size": ("Few columns", "count"),
-}
-
-
-def factor_facts(ranks: Evaluation) -> list[Factor]:
-    """What counted, in which direction, with which weight."""
-    found: list[Factor] = []
-    for key, direction in ranks.factors.items():
-        label, shown_as = _FACTORS.get(key, (key.replace("_", " "), "number"))
-        found.append(
-            {
-                "key": key,
-                "label": label,
-                "direction": direction,
-                "weight": ranks.weights[key],
-                "shown_as": shown_as,  # type: ignore[typeddict-item]
-            }
-        )
-    return found
-
-
-def candidate_facts(outcome: Outcome) -> list[CandidateFacts]:
-    """Every release that was compared, the baseline first.
-
-    `values` are of the rows that chose, for ranks come from them; all else is as reported.
-    """
-    decision = outcome.decision
-    ranks, ranked = decision.ranks, list(decision.ranked)
-    values = {
-        name: np.array([row.value_for_choice(measure) for row in ranked], dtype=float)
-        for name, measure in decision.measures.items()
-    }
-    front = pareto_front(values, dict(ranks.factors))
-    places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
-    found = []
-    for row in decision.scorecard.rows:
-        at = ranked.index(row) if row in places else None
-        candidate = _candidate(outcome, row)
-        if at is not None:
-            candidate["ranked"] = True
-            candidate["values"] = {name: float(column[at]) for name, column in values.items()}
-            candidate["ranks"] = {name: int(r[at]) for name, r in ranks.ranks.items()}
-            candidate["score"], candidate["place"] = float(ranks.scores[at]), places[row]
-            candidate["on_front"] = bool(front[at])
-        found.append(candidate)
-    return found
-
-
-def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
-    decision = outcome.decision
-    performance, pbi = row.figures["performance"], row.figures["pbi"]
-    is_baseline = row is decision.scorecard.baseline
-    kept, told = row.figures["kept"], row.figures["told"]
-    assert kept is not None
-    accuracy, increase = value_of(performance), value_of(pbi)
-    gain = accuracy - value_of(decision.scorecard.baseline.figures["performance"])
-    return {
-        "name": row.release.name,
-        "features": list(row.release.features),
-        "method": row.release.recipe.method,
-        "performance": accuracy,
-        "performance_interval": interval_of(performance),
-        "kept": kept.value,
-        "kept_interval": share_facts(kept)["interval"],
-        "told": row.value("told"),
-        "told_interval": None if told is None else share_facts(told)["interval"],
-        "worth": (row.value_for_choice("kept") or 0.0, row.value_for_choice("told") or 0.0),
-        "pbi": increase,
-        "pbi_interval": None if is_baseline else interval_of(pbi),
-        "size": row.release.size,
-        "region": None if is_baseline else region(gain, increase),
-        "values": {},
-        "ranks": {},
-        "score": 0.0,
-        "place": 0,
-        "on_front": False,
-        "chosen": row is decision.chosen,
-        "baseline": is_baseline,
-        "ranked": False,
-        "fails": [failure.short for failure in decision.failures.get(row.release.name, ())],
-    }
-
-
-def value_of(figure: Figure | None) -> float:
-    """The number of a figure; 0 where it could not be measured."""
-    return 0.0 if figure is None else figure.value
-
-
-def limit_facts(outcome: Outcome) -> LimitLines:
-    """Hard limits, and what guessing alone reaches."""
-    floor = outcome.decision.scorecard.floor
-    return {
-        "min_kept": outcome.settings.min_kept,
-        "max_told": outcome.settings.max_told,
-        "max_pbi": outcome.settings.max_pbi,
-        "min_performance": outcome.settings.min_performance,
-        "guessing_performance": value_of(floor.figures["performance"]),
-        "guessing_pbi": value_of(floor.figures["pbi"]),
-    }
 
 
 _MEASURES: dict[str, tuple[str, str, str]] = {
@@ -387,7 +272,7 @@ def summarise(
         "left_out": _left_out(outcome),
         "recipe": _recipe(outcome, manifest, origin),
         "budget": _budget(manifest.get("budget")),
-        "notes": _notes(outcome),
+        "notes": notes_of(outcome),
     }
 
 
@@ -483,98 +368,3 @@ def _again(outcome: Outcome) -> str:
     if outcome.settings.epsilon is not None:
         return "not possible: the noise has no seed; share this folder as it is"
     return "tamis release --again DIR"
-
-
-def _notes(outcome: Outcome) -> list[Note]:
-    """What a reader must know to read the figures: how they were measured, and what misleads."""
-    return [*_measured_on(outcome), *_missed_limits(outcome), *_caveats(outcome)]
-
-
-def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
-    return {"level": level, "text": text, "public": public}
-
-
-def _measured_on(outcome: Outcome) -> Iterator[Note]:
-    split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
-    seen, choosing = len(split.seen), len(split.choosing)
-    if beyond := outcome.decision.scorecard.baseline.release.beyond:
-        yield _note(
-            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
-            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
-            "and the others are held back; kept and told are shares of what all of them give. "
-            "Accuracies, attackers and rules of everything are those of the compared columns."
-        )
-    measured = (
-        f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
-    )
-    if drawn:
-        yield _note(
-            f"{measured}; models were trained on synthetic rows drawn in the same way from "
-            f"{seen:,} others. These figures are for you only: no epsilon covers them."
-        )
-    elif outcome.decision.chosen.release.kept is not None:
-        yield _note(
-            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
-            "what it found. Nobody learnt from rows that are left out, but models were asked about "
-            "them, too, as they would be about any people."
-        )
-        yield _note(
-            "Figures were measured on rows that played no part in the choice, those that are left "
-            "out included. The rows are in an order that reveals nothing.",
-            public=True,
-        )
-    else:
-        yield _note(
-            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
-            "what it found. The release contains all of them, in an order that reveals nothing.",
-            public=True,
-        )
-    yield _note(
-        "Limits, ranks and the choice are based on different rows from the figures shown, so that "
-        "no figure flatters what was chosen. Picking another release by the figures here would "
-        "mean picking the luckiest one."
-    )
-
-
-def _missed_limits(outcome: Outcome) -> Iterator[Note]:
-    for failure in outcome.decision.missed:
-        yield _note(
-            f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
-            "the reported figure; set a stricter limit if this one must be met for certain.",
-            level="warning",
-        )
-
-
-def _caveats(outcome: Outcome) -> Iterator[Note]:
-    evaluator = outcome.evaluator
-    if outcome.table.people is not None:
-        yield _note(
-            "All rows of a person are in the same part, and intervals count the rows of a person "
-            "as one to the extent that they are alike."
-        )
-    left_out = outcome.decision.chosen.release.kept is not None
-    if left_out and outcome.settings.anonymity.of_secrets:
-        yield _note(
-            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Who knows "
-            "that a person is in the table, and that enough others are like them, may conclude "
-            "from their absence that these mostly share one value.",
-            level="warning",
-        )
-    if evaluator.sensitive == outcome.table.target:
-        yield _note(
-            "The target is also the sensitive column, so whatever teaches a model also helps an "
-            "attacker.",
-            level="warning",
-        )
-    if evaluator.cut is not None and evaluator.cut.points:
-        points = ", ".join(f"{point:g}" for point in evaluator.cut.points)
-        yield _note(
-            f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
-            f"counts as guessing it. The intervals are cut at {points}."
-        )
-    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
-        yield _note(
-            "Always guessing the most frequent sensitive value is right more often than any "
-            "attacker who sees everything, so a limit on the increase means nothing here.",
-            level="warning",
-        )

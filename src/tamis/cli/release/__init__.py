@@ -15,7 +15,6 @@ from tamis.cli.options import (
     PROGRAM,
     Names,
     Shares,
-    TableSource,
     engine_options,
     given_ladders,
     ladder_options,
@@ -27,6 +26,7 @@ from tamis.cli.options import (
 from tamis.cli.population import population_options
 from tamis.cli.release.again import again_from
 from tamis.cli.release.run import Limits, run_front, run_release
+from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import TableSource
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_large, progress
 from tamis.errors import InputError, listed, plural
 from tamis.publish.figures import percent

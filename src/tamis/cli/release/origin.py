@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.dp import Public, read_public
-from tamis.cli.options import TableSource
+from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
 if TYPE_CHECKING:

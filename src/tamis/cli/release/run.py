@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.cli.dp import Public, ledger_path, spending, spending_words, total
-from tamis.cli.options import TableSource
 from tamis.cli.release.origin import absolute, origin_of, read, register_origin
 from tamis.cli.release.outcome_words import print_front, print_outcome
 from tamis.cli.served import draft_others, end_with_server, is_served
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_understood, progress
 from tamis.errors import InputError
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, TableSource, table_options, with_options
+from tamis.cli.options import Names, table_options, with_options
 from tamis.cli.select import writing_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     console,
     escape,

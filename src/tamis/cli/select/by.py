@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import Decorator, TableSource, table_options, with_options
+from tamis.cli.options import Decorator, table_options, with_options
 from tamis.cli.select import breach, containment, writing_options
+from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
 SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import TableSource, table_options, with_options
+from tamis.cli.options import table_options, with_options
 from tamis.cli.select import writing_options
+from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent

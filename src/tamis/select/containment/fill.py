@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.select.containment.projection import check_k, labelled_rows
+from tamis.select.containment.search_state import StopRule, empty_path, first_queue
 from tamis.select.containment.selection import Selection, Step
 
 Places = NDArray[np.int64]
@@ -94,9 +95,9 @@ class Filler:
         if self.modular:
             return self.offered(np.concatenate([first, rest]))
         g, taken = self._offered(first)
-        queue = kernels.queue(self.candidates[rest], self.pairs[rest])
-        path = kernels.path(len(self.pairs), len(self.pairs))
-        rule = kernels.StopRule(self.k, False, False, len(self.pairs), 0.0)
+        queue = first_queue(self.candidates[rest], self.pairs[rest])
+        path = empty_path(len(self.pairs), len(self.pairs))
+        rule = StopRule(self.k, False, False, len(self.pairs), 0.0)
         status = kernels.WIDEN
         while status == kernels.WIDEN:
             g = widen(g)
@@ -130,7 +131,7 @@ class Filler:
         g, path = self._start(len(turn))
         for size in range(1, len(turn) + 1):
             g = widen(g)
-            rule = kernels.StopRule(self.k, False, False, size, 0.0)
+            rule = StopRule(self.k, False, False, size, 0.0)
             kernels.offer_in_turn(self._part(turn), size - 1, rule, path, 0, g)
             value = int(self.pairs[turn[:size]].sum()) if self.modular else self._parted(g)
             utility = value / self.unit
@@ -146,7 +147,7 @@ class Filler:
         from tamis.select.containment.kernels import widen
 
         g, path = self._start(len(turn))
-        rule = kernels.StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
+        rule = StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
         columns, place, status = self._part(turn), 0, kernels.WIDEN
         while status == kernels.WIDEN:
             g = widen(g)
@@ -154,9 +155,7 @@ class Filler:
         return g, turn[path.item[: int(g.state[1])]]
 
     def _start(self, most: int) -> tuple[Any, Any]:
-        from tamis.select.containment import kernels
-
-        return self._source.start(by_class=not self.modular), kernels.path(most, most)
+        return self._source.start(by_class=not self.modular), empty_path(most, most)
 
     def _part(self, places: Places) -> Any:
         whole = self.columns

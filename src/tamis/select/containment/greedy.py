@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError, listed
 from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
-from tamis.select.containment.projection import (
-    Privacy,
-    check_k,
-    check_privacy,
-    labelled_rows,
-)
+from tamis.select.containment.projection import Privacy, check_k, check_privacy, labelled_rows
+from tamis.select.containment.search_state import StopRule
 from tamis.select.containment.selection import Selection
 from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
 
@@ -150,8 +146,6 @@ class GreedySearch:
         positive = two_classes(y, table.shape[0])
         check_privacy(privacy)
         _check_choices(on_violation, max_features, min_gain, model)
-        from tamis.select.containment.kernels import StopRule
-
         most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
         rule = StopRule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
         known = labelled_rows(labelled, positive)

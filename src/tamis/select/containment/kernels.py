@@ -266,49 +266,6 @@ DONE, STOPPED, WIDEN, MORE = 0, 1, 2, 3
 HEAP, FRESH = 0, 1
 
 
-class StopRule(NamedTuple):
-    """What ends or bars a choice."""
-
-    k: int
-    equality: bool
-    stop: bool
-    most: int
-    least_gain: float
-    """In the unit of the counts; a gain must be above it."""
-
-
-class Path(NamedTuple):
-    """The choices so far, by position in the queue."""
-
-    item: NDArray[np.int32]
-    gain: NDArray[np.int64]
-    anonymity: NDArray[np.int64]
-
-
-class Queue(NamedTuple):
-    """Candidates by the last known gain; those from `FRESH` on still wait in their first order."""
-
-    column: NDArray[np.int64]
-    gain: NDArray[np.int64]
-    stamp: NDArray[np.int32]
-    """How many columns were chosen when the gain was counted; -1: the item is out."""
-    heap: NDArray[np.int64]
-    state: NDArray[np.int64]
-
-
-def path(most: int, items: int) -> Path:
-    """Space for a path of choices."""
-    room = min(most, items)
-    return Path(np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int64))
-
-
-def queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
-    """Candidates in the order of their first gains, which are upper bounds."""
-    items = len(column)
-    heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
-    return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
-
-
 @njit(cache=True, error_model="numpy")
 def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
     """Offer columns from `place` on; item numbers count from `first`. Where it stopped, and why."""

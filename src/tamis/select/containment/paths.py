@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, differing_pairs, sparse_columns
 from tamis.select.containment.projection import Privacy, Projection
+from tamis.select.containment.search_state import Path, StopRule, empty_path, first_queue
 from tamis.select.containment.selection import Selection, Step
 from tamis.select.containment.utilities import (
     MODULAR,
@@ -24,7 +25,7 @@ from tamis.select.containment.utilities import (
 )
 
 if TYPE_CHECKING:
-    from tamis.select.containment.kernels import Path, Patterns, StopRule
+    from tamis.select.containment.kernels import Patterns
     from tamis.select.containment.source import ColumnSource
 
 SetUtility = Callable[[Any, Any, Sequence[int]], float]
@@ -94,12 +95,10 @@ def choose_columns(
 
 def _in_turn(task: SearchTask, utility: str) -> Selection:
     """Modular utilities: one order for all, so each column is considered at most once."""
-    from tamis.select.containment import kernels
-
     source = task.source
     score = MODULAR[utility](source.labelled, source.ones, task.rows, task.positives)
     order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
-    g, path = source.start(by_class=False), kernels.path(task.rule.most, len(order))
+    g, path = source.start(by_class=False), empty_path(task.rule.most, len(order))
     g, _ = _offer(source, order, task.rule, path, 0, g)
     chosen = int(g.state[1])
     features = order[path.item[:chosen]]
@@ -144,7 +143,7 @@ def _by_gain(task: SearchTask, utility: str) -> Selection:
         kernel, unit, order = kernels.pick_eagerly, task.rows, np.sort(order)
         base = max(task.positives, task.rows - task.positives) / task.rows
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
-    queue, path = kernels.queue(order, pairs[order]), kernels.path(rule.most, len(pairs))
+    queue, path = first_queue(order, pairs[order]), empty_path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, kernels.DONE
     few = utility != "cm" and not source.small
     for block in source.blocks(order, rule, g, few):

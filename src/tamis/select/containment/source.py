@@ -28,10 +28,10 @@ from tamis.select.containment.kernels import (
     LOW,
     PATTERNS,
     Patterns,
-    StopRule,
     packed,
     start,
 )
+from tamis.select.containment.search_state import StopRule
 
 UNSEEN = 2**31 - 1
 WORTH = 128

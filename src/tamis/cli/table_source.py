@@ -1,0 +1,226 @@
+"""The table that a command is given: how to read it, whole or behind an engine.
+
+Nothing heavy is imported here: `tamis --help` must stay light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tamis.errors import InputError
+
+if TYPE_CHECKING:
+    from tamis.binary.records import BinaryTable
+    from tamis.engine.backend import Engine
+    from tamis.engine.door import LargeTable
+    from tamis.engine.pairs import Pairs
+    from tamis.read.schema import Schema
+    from tamis.table import Table
+
+ELSEWHERE = ("postgresql://", "postgres://", "spark::")
+"""How tables begin that are in a database rather than a file."""
+MOST_CELLS = 50_000_000
+"""The most cells up to which sparse records are turned into a table."""
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table as named on the command line."""
+
+    table: str
+    target: str | None
+    sensitive: str | None
+    quasi: tuple[str, ...]
+    identifier: tuple[str, ...]
+    drop: tuple[str, ...]
+    feature: tuple[str, ...]
+    missing: tuple[str, ...]
+    schema: str | None
+    format: str | None
+    encoding: str
+    separator: str | None
+    long: tuple[str, ...]
+    labels: str | None
+    label_item: tuple[str, ...]
+    person: tuple[str, ...] = ()
+    row_is_person: bool = False
+    drop_unlabelled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.person and self.row_is_person:
+            raise InputError(
+                "--person names the columns that identify people and --row-is-person says that "
+                "every row is a different person; give only one of them"
+            )
+
+    @property
+    def who(self) -> tuple[str, ...] | None:
+        """What identifies people: nothing where every row is a person, `None` if not given."""
+        return () if self.row_is_person else self.person or None
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the source holds sparse 0/1 records."""
+        from tamis.read import format_of
+
+        if self.table.startswith(ELSEWHERE):
+            return False
+        return bool(self.long) or (self.format or format_of(self.table)) in ("svm", "basket")
+
+    def rules(self) -> Schema:
+        from tamis.read.schema import load_schema
+
+        return load_schema(self.schema)
+
+    def read(self, path: str | None = None, as_text: tuple[str, ...] = ()) -> Table:
+        """The table of the named file, or of another file read in the same way.
+
+        Columns to be read as text get their types elsewhere, and no cell is checked.
+        """
+        from tamis.read import read_table
+
+        rules = self.rules()
+        columns = {**rules.columns, **dict.fromkeys(as_text, "text")}
+        return read_table(
+            path or self.table,
+            target=self.target,
+            sensitive=self.sensitive,
+            quasi=self.quasi or None,
+            identifier=self.identifier,
+            person=self.who,
+            drop=self.drop,
+            feature=self.feature,
+            missing=self.missing,
+            schema=replace(rules, columns=columns),
+            format=None if path else self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+            check=not as_text,
+            drop_unlabelled=self.drop_unlabelled,
+        )
+
+    def open_large(self, engine: Engine) -> LargeTable:
+        """The table of the named file behind an engine, its rows not loaded."""
+        from tamis.engine.door import check_large, labelled_large
+        from tamis.engine.sources import open_large
+
+        if self.sparse:
+            raise InputError(
+                "sparse 0/1 records are read into memory, except by tamis release of a --long "
+                "table; leave --engine out, or pass --engine memory"
+            )
+        large = open_large(
+            engine,
+            self.table,
+            target=self.target,
+            sensitive=self.sensitive,
+            quasi=self.quasi,
+            identifier=self.identifier,
+            person=self.who,
+            drop=self.drop,
+            feature=self.feature,
+            missing=self.missing,
+            schema=self.rules(),
+            format=self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
+        large = labelled_large(large) if self.drop_unlabelled else large
+        check_large(large)
+        return large
+
+    def open_pairs(self, engine: Engine) -> Pairs:
+        """The long table of the named file behind an engine, its pairs not loaded."""
+        from tamis.engine.sources import open_pairs
+
+        self._refuse_roles_of_tables()
+        self._refuse_person()
+        if len(self.long) != 2:
+            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        if self.target is None:
+            raise InputError("a release needs a target; name the column with --target")
+        return open_pairs(
+            engine,
+            self.table,
+            *self.long,
+            self.target,
+            labels=self.labels,
+            format=self.format,
+            encoding=self.encoding,
+            separator=self.separator,
+        )
+
+    def read_said(self) -> Table:
+        """The table, refused where the role of a column that could identify people is not given."""
+        from tamis.read.keys import refuse_unsaid
+
+        table = self.read()
+        refuse_unsaid(table)
+        return table
+
+    def read_wide(self, *, said: bool = True) -> Table:
+        """The table; sparse records as one of 0/1 columns, the label last."""
+        from tamis.read import read_table
+
+        if not self.sparse:
+            return self.read_said() if said else self.read()
+        records = self.read_binary()
+        self.check_size(records)
+        target = None if records.labels is None else records.target
+        return read_table(records.frame(), target=target, person=self.who)
+
+    def read_records(self) -> BinaryTable:
+        """Sparse 0/1 records; one feature may be sensitive, and some may be left out."""
+        self._refuse_roles_of_tables()
+        records = self.read_binary().without(self.drop)
+        if self.sensitive in (None, records.target):
+            return records
+        return records.with_sensitive(str(self.sensitive))
+
+    def check_size(self, records: BinaryTable) -> None:
+        """Refuse sparse records that would make a table too large."""
+        if records.rows * len(records.features) > MOST_CELLS:
+            raise InputError(
+                f"{records.rows:,} rows of {len(records.features):,} columns are too many for a "
+                "table; choose some columns first with tamis select containment TABLE -o FILE"
+            )
+
+    def read_binary(self) -> BinaryTable:
+        """Sparse 0/1 records, or a table converted to 0/1 by its schema or its values."""
+        from tamis.binary.records import binarise, from_wide, is_binary
+        from tamis.read import read_binary
+
+        if not self.sparse:
+            table, how = self.read_said(), self.rules().binary
+            return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
+        if self.long and len(self.long) != 2:
+            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        self._refuse_person()
+        records = read_binary(
+            self.table,
+            format=self.format,
+            labels=self.labels,
+            label_items=self.label_item,
+            long=(self.long[0], self.long[1]) if self.long else None,
+            target=self.target,
+            encoding=self.encoding,
+            separator=self.separator,
+            drop_unlabelled=self.drop_unlabelled,
+        )
+        return replace(records, unit="people" if self.row_is_person else "rows")
+
+    def _refuse_roles_of_tables(self) -> None:
+        for name in ("quasi", "identifier", "feature"):
+            if getattr(self, name):
+                raise InputError(
+                    f"--{name} is for tables; of sparse records every feature may be known to "
+                    "attackers, and --drop or --sensitive say which are not released"
+                )
+
+    def _refuse_person(self) -> None:
+        if self.person:
+            raise InputError(
+                f"--person names a column, but {self.table} is read as one row of 0 and 1 per "
+                "entity; pass --row-is-person if each is a person, or give a table with that column"
+            )

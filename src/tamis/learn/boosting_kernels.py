@@ -1,0 +1,364 @@
+"""Kernels: trees grown on histograms of gradients, for `tamis.learn.boosting`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+CODES = 32
+"""As in `coded_table`, written again: Numba's cache sees no change in another file."""
+DEPTH = 3
+LEAVES = 1 << DEPTH
+LEAST = 0.5
+"""The least curvature of a leaf: some five rows that one in ten is expected to differ from."""
+
+
+@njit(cache=True)
+def boost(
+    codes: Any,
+    widths: Any,
+    ordered: Any,
+    hits: Any,
+    margins: Any,
+    rounds: int,
+    rate: float,
+    ridge: float,
+    smooth: float,
+    bar: float,
+) -> None:
+    """Add to the margins of all rows; the first rows, which have counts, are learnt from."""
+    outputs, rows = margins.shape
+    learnt = hits.shape[1]
+    bits = 1
+    while (1 << bits) < hits[-1].sum():
+        bits += 1
+    gradient = np.empty((outputs, learnt))
+    curvature = np.empty((outputs, learnt))
+    leaf = np.empty(rows, dtype=np.uint64)
+    for _ in range(rounds):
+        _slopes(margins, hits, gradient, curvature)
+        grew = False
+        for k in range(outputs):
+            row_slopes = gradient[k], curvature[k]
+            if _grow(codes, widths, ordered, row_slopes, bits, leaf, ridge, smooth, bar):
+                grew = True
+                _step(gradient[k], curvature[k], leaf, margins[k], rate, ridge)
+        if not grew:
+            break
+
+
+@njit(cache=True)
+def _slopes(margins: Any, hits: Any, gradient: Any, curvature: Any) -> None:
+    """The gradient and curvature of the log-likelihood of each row by each margin."""
+    outputs = len(margins)
+    for i in range(hits.shape[1]):
+        rows = hits[-1, i]
+        if outputs == 1:
+            p = 1.0 / (1.0 + np.exp(-margins[0, i]))
+            gradient[0, i] = hits[0, i] - rows * p
+            curvature[0, i] = rows * p * (1.0 - p)
+            continue
+        top = margins[0, i]
+        for k in range(1, outputs):
+            top = max(top, margins[k, i])
+        total = 0.0
+        for k in range(outputs):
+            total += np.exp(margins[k, i] - top)
+        for k in range(outputs):
+            p = np.exp(margins[k, i] - top) / total
+            gradient[k, i] = hits[k, i] - rows * p
+            curvature[k, i] = rows * p * (1.0 - p)
+
+
+@njit(cache=True)
+def _step(gradient: Any, curvature: Any, leaf: Any, margin: Any, rate: float, ridge: float) -> None:
+    """Move each row's margin by a share of its leaf's Newton step."""
+    slope = np.zeros(LEAVES)
+    bend = np.zeros(LEAVES)
+    for i in range(len(gradient)):
+        slope[leaf[i]] += gradient[i]
+        bend[leaf[i]] += curvature[i]
+    for j in range(LEAVES):
+        slope[j] *= rate / (bend[j] + ridge)
+    for i in range(len(margin)):
+        margin[i] += slope[leaf[i]]
+
+
+@njit(cache=True)
+def _packed(gradient: Any, curvature: Any, bits: int, out: Any) -> None:
+    """Both slopes of a row in one word, so that a histogram adds them at once.
+
+    The upper half holds the gradient, the lower one the curvature, which is never negative, so
+    that sums of words are words of sums: exact, in any order.
+    """
+    up, low = float(1 << (30 - bits)), float(1 << (33 - bits))
+    for i in range(len(gradient)):
+        whole = np.int64(round(gradient[i] * up))
+        out[i] = (whole << 32) + np.int64(round(curvature[i] * low))
+
+
+@njit(cache=True)
+def _unpack(words: Any, bits: int, out: Any) -> None:
+    up, low = float(1 << (30 - bits)), float(1 << (33 - bits))
+    for j in range(len(words)):
+        out[j, 0] = (words[j] >> 32) / up
+        out[j, 1] = (words[j] & 0xFFFFFFFF) / low
+
+
+@njit(cache=True)
+def _grow(
+    codes: Any,
+    widths: Any,
+    ordered: Any,
+    row_slopes: Any,
+    bits: int,
+    leaf: Any,
+    ridge: float,
+    smooth: float,
+    bar: float,
+) -> bool:
+    """Grow a tree; gives every row its leaf and says whether there is any split."""
+    gradient, curvature = row_slopes
+    learnt = len(gradient)
+    words = np.empty(learnt, dtype=np.int64)
+    _packed(gradient, curvature, bits, words)
+    sums = np.zeros((len(codes), LEAVES * CODES), dtype=np.int64)
+    asked = np.empty(learnt, dtype=np.uint64)
+    place = np.empty(learnt, dtype=np.uint64)
+    slopes = np.empty(learnt, dtype=np.int64)
+    split_column = np.zeros(LEAVES, dtype=np.uint64)
+    split_right = np.zeros(LEAVES, dtype=np.uint64)
+    gains = np.zeros((DEPTH, LEAVES))
+    alive = np.zeros(LEAVES, dtype=np.bool_)
+    small = np.zeros(LEAVES, dtype=np.bool_)
+    leaf[:] = 0
+    alive[0] = small[0] = True
+    # A node's children have its own number and that plus the stride; one not split stays as it is.
+    for level in range(DEPTH):
+        stride = 1 << level
+        n = _rows_of_small(leaf, words, small, asked, place, slopes)
+        _collect(codes, asked[:n], place[:n], slopes[:n], sums)
+        _complete(sums, alive, small, stride >> 1)
+        split = False
+        for node in range(stride):
+            split_column[node], split_right[node] = 0, 0
+            if alive[node]:
+                split_column[node], split_right[node], gains[level, node] = _best_split(
+                    sums, widths, ordered, node, bits, ridge, smooth
+                )
+                split = split or split_right[node] != 0
+        if not split:
+            break
+        _descend(codes, split_column, split_right, stride, leaf)
+        _place_children(sums, leaf[:learnt], split_right, stride, alive, small)
+    return _prune(gains, bar, leaf)
+
+
+@njit(cache=True)
+def _rows_of_small(leaf: Any, words: Any, small: Any, asked: Any, place: Any, slopes: Any) -> int:
+    """Write the rows of small nodes, where their node's sums begin and their slopes; how many."""
+    n = 0
+    for i in range(len(words)):  # no branch, which chance would decide
+        asked[n] = i
+        place[n] = leaf[i] * np.uint64(CODES)
+        slopes[n] = words[i]
+        n += small[leaf[i]]
+    return n
+
+
+@njit(cache=True)
+def _complete(sums: Any, alive: Any, small: Any, half: int) -> None:
+    """The sums of each larger child: what is left of those of both."""
+    for left in range(half):
+        if alive[left]:
+            small_one = left if small[left] else left + half
+            _leave(sums, small_one, left + half if small[left] else left)
+
+
+@njit(cache=True)
+def _descend(codes: Any, split_column: Any, split_right: Any, stride: int, leaf: Any) -> None:
+    """Send every row to the child that its code leads to."""
+    for i in range(len(leaf)):
+        node = leaf[i]
+        right = (split_right[node] >> np.uint64(codes[split_column[node], i])) & np.uint64(1)
+        leaf[i] = node + right * np.uint64(stride)
+
+
+@njit(cache=True)
+def _place_children(
+    sums: Any, leaf: Any, split_right: Any, stride: int, alive: Any, small: Any
+) -> None:
+    """Note which nodes were split and which child has fewer rows; make room for its sums."""
+    count = np.zeros(LEAVES, dtype=np.int64)
+    for i in range(len(leaf)):
+        count[leaf[i]] += 1
+    for left in range(stride):
+        right = left + stride
+        parted = split_right[left] != 0
+        alive[left] = alive[right] = parted
+        small[left] = parted and count[left] < count[right]
+        small[right] = parted and not small[left]
+        if small[left]:
+            _move(sums, left, right)
+
+
+@njit(cache=True)
+def _prune(gains: Any, bar: float, leaf: Any) -> bool:
+    """Undo splits that do not pay, in the leaves of all rows. Is any split left?
+
+    From the leaves up, a split is worth its gain less the bar and what those below it are worth:
+    so one that gains nothing alone stands where it makes way for others.
+    """
+    worth = np.zeros(LEAVES)
+    kept = np.arange(LEAVES).astype(np.uint64)
+    for level in range(DEPTH - 1, -1, -1):
+        stride = 1 << level
+        for node in range(stride):
+            worth[node] += worth[node + stride] + gains[level, node] - bar
+            worth[node + stride] = 0.0
+            if worth[node] <= 0.0:
+                worth[node] = 0.0
+                for j in range(node, LEAVES, stride):
+                    kept[j] = node
+    for i in range(len(leaf)):
+        leaf[i] = kept[leaf[i]]
+    return bool(worth[0] > 0.0)
+
+
+@njit(cache=True)
+def _collect(codes: Any, asked: Any, place: Any, slopes: Any, sums: Any) -> None:
+    """Add the slopes of some rows to the sums of their codes, at the place of their node.
+
+    Two columns at a time: while one sum is written the processor works on the other.
+    """
+    columns = len(codes)
+    for c in range(0, columns - 1, 2):
+        one, two, sum_one, sum_two = codes[c], codes[c + 1], sums[c], sums[c + 1]
+        for j in range(len(asked)):
+            sum_one[place[j] + np.uint64(one[asked[j]])] += slopes[j]
+            sum_two[place[j] + np.uint64(two[asked[j]])] += slopes[j]
+    if columns % 2:
+        one, sum_one = codes[columns - 1], sums[columns - 1]
+        for j in range(len(asked)):
+            sum_one[place[j] + np.uint64(one[asked[j]])] += slopes[j]
+
+
+@njit(cache=True)
+def _move(sums: Any, left: int, right: int) -> None:
+    """Put the sums of a split node where its larger child will be, and make room for the other."""
+    for c in range(len(sums)):
+        for code in range(CODES):
+            sums[c, right * CODES + code] = sums[c, left * CODES + code]
+            sums[c, left * CODES + code] = 0
+
+
+@njit(cache=True)
+def _leave(sums: Any, small: int, large: int) -> None:
+    """Where the larger child will be stand the sums of both: take those of the smaller one away."""
+    for c in range(len(sums)):
+        for code in range(CODES):
+            sums[c, large * CODES + code] -= sums[c, small * CODES + code]
+
+
+@njit(cache=True)
+def _best_split(
+    sums: Any,
+    widths: Any,
+    ordered: Any,
+    node: int,
+    bits: int,
+    ridge: float,
+    smooth: float,
+) -> tuple[int, int, float]:
+    """The column, the codes, as bits, that go right (none: no split gains), and the gain."""
+    best, best_column, best_codes = 0.0, 0, 0
+    order = np.empty(CODES, dtype=np.int64)
+    room = np.empty((CODES, 2))
+    for c in range(len(sums)):
+        part = room[: widths[c]]
+        _unpack(sums[c, node * CODES : node * CODES + widths[c]], bits, part)
+        if ordered[c]:
+            # Missing values go with the low numbers, then with the high ones.
+            _natural(order, widths[c], 0)
+            gain, chosen = _best_cut(part, order, ridge)
+            if gain > best:
+                best, best_column, best_codes = gain, c, chosen
+            if part[0, 1] == 0.0:
+                continue
+            _natural(order, widths[c], 1)
+            gain, chosen = _best_cut(part, order, ridge)
+        else:
+            _by_gradient(part, order, smooth)
+            gain, chosen = _best_cut(part, order, ridge)
+            gain -= _luck(part)
+        if gain > best:
+            best, best_column, best_codes = gain, c, chosen
+    return best_column, best_codes, best
+
+
+@njit(cache=True)
+def _luck(part: Any) -> float:
+    """What codes without any bearing would gain, beyond two codes, by being put in order first.
+
+    Their gradients are then normal; the best of all ways to part w of them in two has 2 / pi of
+    their chi-square, w - 1 on average, and a gain is half of a chi-square.
+    """
+    used = 0
+    for code in range(len(part)):
+        used += part[code, 1] > 0.0
+    return max(used - 2, 0) / np.pi
+
+
+@njit(cache=True)
+def _natural(order: Any, width: int, first: int) -> None:
+    for j in range(width):
+        order[j] = (j + first) % width
+
+
+@njit(cache=True)
+def _by_gradient(part: Any, order: Any, smooth: float) -> None:
+    """The codes by their mean gradient, drawn to that of the node; ties as they are numbered."""
+    slope, bend = 0.0, 0.0
+    for code in range(len(part)):
+        slope += part[code, 0]
+        bend += part[code, 1]
+    mean = slope / bend if bend > 0.0 else 0.0
+    key = np.empty(CODES)
+    for code in range(len(part)):
+        value = (part[code, 0] + smooth * mean) / (part[code, 1] + smooth)
+        j = code
+        while j > 0 and key[j - 1] > value:
+            key[j] = key[j - 1]
+            order[j] = order[j - 1]
+            j -= 1
+        key[j] = value
+        order[j] = code
+
+
+@njit(cache=True)
+def _best_cut(part: Any, order: Any, ridge: float) -> tuple[float, int]:
+    """The best cut of codes in this order: what it gains, and the codes after it as bits."""
+    slope, bend = 0.0, 0.0
+    for code in range(len(part)):
+        slope += part[code, 0]
+        bend += part[code, 1]
+    whole = slope * slope / (bend + ridge)
+    best, best_codes, everything = 0.0, 0, (1 << len(part)) - 1
+    left_slope, left_bend, codes = 0.0, 0.0, 0
+    for j in range(len(part) - 1):
+        left_slope += part[order[j], 0]
+        left_bend += part[order[j], 1]
+        codes |= 1 << order[j]
+        right_slope, right_bend = slope - left_slope, bend - left_bend
+        if left_bend < LEAST or right_bend < LEAST:
+            continue
+        gain = 0.5 * (
+            left_slope * left_slope / (left_bend + ridge)
+            + right_slope * right_slope / (right_bend + ridge)
+            - whole
+        )
+        if gain > best:
+            best, best_codes = gain, everything & ~codes
+    return best, best_codes

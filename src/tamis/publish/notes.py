@@ -1,0 +1,105 @@
+"""What a reader must know to read the figures: how they were measured, and what misleads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from tamis.flow import Outcome
+from tamis.publish.candidates import value_of
+from tamis.publish.summary import Note
+
+
+def notes_of(outcome: Outcome) -> list[Note]:
+    """What a reader must know to read the figures: how they were measured, and what misleads."""
+    return [*_measured_on(outcome), *_missed_limits(outcome), *_caveats(outcome)]
+
+
+def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
+    return {"level": level, "text": text, "public": public}
+
+
+def _measured_on(outcome: Outcome) -> Iterator[Note]:
+    split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
+    seen, choosing = len(split.seen), len(split.choosing)
+    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+        yield _note(
+            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
+            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
+            "and the others are held back; kept and told are shares of what all of them give. "
+            "Accuracies, attackers and rules of everything are those of the compared columns."
+        )
+    measured = (
+        f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
+    )
+    if drawn:
+        yield _note(
+            f"{measured}; models were trained on synthetic rows drawn in the same way from "
+            f"{seen:,} others. These figures are for you only: no epsilon covers them."
+        )
+    elif outcome.decision.chosen.release.kept is not None:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. Nobody learnt from rows that are left out, but models were asked about "
+            "them, too, as they would be about any people."
+        )
+        yield _note(
+            "Figures were measured on rows that played no part in the choice, those that are left "
+            "out included. The rows are in an order that reveals nothing.",
+            public=True,
+        )
+    else:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. The release contains all of them, in an order that reveals nothing.",
+            public=True,
+        )
+    yield _note(
+        "Limits, ranks and the choice are based on different rows from the figures shown, so that "
+        "no figure flatters what was chosen. Picking another release by the figures here would "
+        "mean picking the luckiest one."
+    )
+
+
+def _missed_limits(outcome: Outcome) -> Iterator[Note]:
+    for failure in outcome.decision.missed:
+        yield _note(
+            f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
+            "the reported figure; set a stricter limit if this one must be met for certain.",
+            level="warning",
+        )
+
+
+def _caveats(outcome: Outcome) -> Iterator[Note]:
+    evaluator = outcome.evaluator
+    if outcome.table.people is not None:
+        yield _note(
+            "All rows of a person are in the same part, and intervals count the rows of a person "
+            "as one to the extent that they are alike."
+        )
+    left_out = outcome.decision.chosen.release.kept is not None
+    if left_out and outcome.settings.anonymity.of_secrets:
+        yield _note(
+            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Who knows "
+            "that a person is in the table, and that enough others are like them, may conclude "
+            "from their absence that these mostly share one value.",
+            level="warning",
+        )
+    if evaluator.sensitive == outcome.table.target:
+        yield _note(
+            "The target is also the sensitive column, so whatever teaches a model also helps an "
+            "attacker.",
+            level="warning",
+        )
+    if evaluator.cut is not None and evaluator.cut.points:
+        points = ", ".join(f"{point:g}" for point in evaluator.cut.points)
+        yield _note(
+            f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
+            f"counts as guessing it. The intervals are cut at {points}."
+        )
+    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
+        yield _note(
+            "Always guessing the most frequent sensitive value is right more often than any "
+            "attacker who sees everything, so a limit on the increase means nothing here.",
+            level="warning",
+        )
