@@ -301,6 +301,8 @@ class Outcome:
     """What is known of the population that the table was drawn from."""
     left_out: int = 0
     """Columns of the original that were never compared, nor are among those records."""
+    engine: Mapping[str, Any] | None = None
+    """What an engine sampled and counted before, as a manifest has it."""
 
     @cached_property
     def population_risk(self) -> PopulationRisk | None:

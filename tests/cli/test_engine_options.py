@@ -85,6 +85,11 @@ def test_a_long_table_is_released_behind_an_engine(run, tmp_path):
     assert promise["key"] == "containment_anonymity"
     assert promise["measured"] >= 5
     assert manifest["held_back"] == 90 - (len(manifest["columns"]) - 1)
+    assert manifest["engine"]["sampled"]["of"] == manifest["engine"]["counted"]["rows"] == 600
+    assert 200 < manifest["engine"]["sampled"]["rows"] < 400
+    for page in (out / "report.html", out / "private" / "report.html"):
+        assert "shares of what the compared columns give" in page.read_text()
+    assert "Of 90 columns of the original, the " in (out / "private" / "report.html").read_text()
     assert run("verify", out, "--quiet")[0] == 0
     code, _, err = run("release", "--again", out)
     assert (code, "--again cannot" in err) == (2, True)

@@ -217,6 +217,8 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     stated_of_groups = [*_risks(outcome, written, people), *(diverse if secrets is None else ())]
     if stated_of_groups:
         content["diversity"] = stated_of_groups
+    if outcome.engine is not None:
+        content["engine"] = dict(outcome.engine)
     private_only = [] if secrets is None else diverse
     attacked = of_hundred_facts(outcome)
     summary = summarise(outcome, content, origin, look, attacked, private_only)

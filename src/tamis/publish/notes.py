@@ -29,6 +29,8 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
             "and the others are held back; kept and told are shares of what all of them give. "
             "Accuracies, attackers and rules of everything are those of the compared columns."
         )
+    if outcome.left_out:
+        yield from _of_compared(len(outcome.table.features), outcome.left_out)
     measured = (
         f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
     )
@@ -58,6 +60,19 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
         "Limits, ranks and the choice are based on different rows from the figures shown, so that "
         "no figure flatters what was chosen. Picking another release by the figures here would "
         "mean picking the luckiest one."
+    )
+
+
+def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
+    """Of what kept and told are shares, where columns were left out before anything was measured."""
+    yield _note(
+        f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
+        "teach or tell most in a sample of its rows were compared; the others are held back."
+    )
+    yield _note(
+        "Kept and told are shares of what the compared columns give, not of what all columns of "
+        "the original would give. So are accuracies, attackers and rules of everything.",
+        public=True,
     )
 
 

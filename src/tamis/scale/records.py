@@ -70,6 +70,24 @@ class ComparedRecords:
         """How many features are not compared, nor sensitive."""
         return self.features - len(self.records.features) - (self.records.sensitive is not None)
 
+    def said(self, engine: str) -> dict[str, Any]:
+        """What was sampled and what was counted on all rows, for a manifest."""
+        rows = self.records.rows
+        return {
+            "sampled": {
+                "rows": self.sampled,
+                "of": rows,
+                "by": "people",
+                "for": "which columns are compared",
+            },
+            "counted": {
+                "rows": rows,
+                "by": engine,
+                "again_by": "memory",
+                "for": "what every row has of the compared columns",
+            },
+        }
+
     def to_dict(self) -> dict[str, int]:
         """The figures for the private recipe."""
         compared = len(self.records.features)

@@ -86,7 +86,9 @@ def release_pairs(
     if source.row_is_person:
         records = replace(records, unit="people")
     with progress(watched) as say:
-        outcome = replace(consider(records, settings, tell=say), left_out=found.left_out)
+        outcome = replace(
+            consider(records, settings, tell=say), left_out=found.left_out, engine=found.said(name)
+        )
         say("writing and verifying", 0, 1)
         origin = _origin(source, name, options) | {"compared": found.to_dict()}
         publish(outcome, out, force=force, origin=origin)
