@@ -1,6 +1,8 @@
 """What is said about the package in several places is the same in all of them."""
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -32,10 +34,67 @@ def imported() -> set[str]:
     return set(re.findall(r"^ *(?:import|from) (\w+)", text, re.MULTILINE))
 
 
-def test_every_dependency_is_used(project):
+def packages(requirements: list[str]) -> set[str]:
+    """What is imported of distributions."""
     names = {"scikit-learn": "sklearn"}
-    needed = [re.split(r"[><=\[]", each)[0] for each in project["project"]["dependencies"]]
-    assert {names.get(each, each) for each in needed} <= imported()
+    found = [re.split(r"[><=\[]", each)[0] for each in requirements]
+    return {names.get(each, each.replace("-", "_")) for each in found}
+
+
+def test_every_dependency_is_used(project):
+    assert packages(project["project"]["dependencies"]) <= imported()
+
+
+def at_once(module: Path) -> set[str]:
+    """The packages that a module imports when it is imported itself."""
+    found = set()
+    for node in ast.parse(module.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).partition(".")[0])
+    return found
+
+
+def test_no_module_but_the_server_needs_an_extra_to_be_imported(project):
+    allowed = {"tamis", *sys.stdlib_module_names, *packages(project["project"]["dependencies"])}
+    server = packages(project["project"]["optional-dependencies"]["serve"])
+    for module in (ROOT / "src" / "tamis").rglob("*.py"):
+        more = server if module.parent.name == "serve" else set()
+        assert at_once(module) <= allowed | more, module
+
+
+ABSENT = {
+    "serve": ("uvicorn", "serve --no-browser"),
+    "duckdb": ("duckdb", "audit people.csv --engine duckdb"),
+    "dp": (
+        "opendp",
+        "perturb people.csv --method dp-histogram --target ill --epsilon 1 --bounds-from-data -o o",
+    ),
+    "spark": ("pyspark", "audit people.csv --engine spark"),
+    "survey": ("pyreadstat", "audit people.sav"),
+    "excel": ("fastexcel", "audit people.xlsx"),
+    "postgres": ("adbc_driver_postgresql", "audit postgresql://nowhere/people::people"),
+}
+
+
+@pytest.mark.parametrize("extra", ABSENT)
+def test_a_command_names_the_extra_that_it_lacks(extra, tmp_path, monkeypatch, capsys):
+    package, command = ABSENT[extra]
+    monkeypatch.chdir(tmp_path)
+    for name in ("people.csv", "people.sav", "people.xlsx"):
+        Path(name).write_text("a,ill\n1,0\n0,1\n", encoding="utf-8")
+    for name in [n for n in sys.modules if n.split(".")[0] == package or ".serve.server" in n]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert _run(command.split()) == 2
+    said = capsys.readouterr().err
+    assert f"pip install 'tamis[{extra}]'" in said
+    assert "Traceback" not in said
+
+
+def test_every_extra_is_tried(project):
+    assert set(ABSENT) == set(project["project"]["optional-dependencies"])
 
 
 def test_every_extra_names_itself_where_it_is_missing(project):

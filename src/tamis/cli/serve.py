@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from tamis.errors import MissingExtra
+
 
 @click.command()
 @click.argument("table", required=False)
@@ -25,7 +27,15 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
     """
     from tamis.cli.release import METHODS, release
     from tamis.serve.fields import offered
-    from tamis.serve.server import run_server
+
+    try:
+        from tamis.serve.server import run_server
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise MissingExtra(
+            f"tamis serve needs {error.name}, which is not installed; pip install 'tamis[serve]'"
+        ) from None
 
     known = [str(param.name) for param in release.params]
     # Synthetic rows need public bounds and a ledger, which no page asks for.

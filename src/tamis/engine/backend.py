@@ -20,6 +20,7 @@ import narwhals as nw
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError, MissingExtra
+from tamis.read.frames import duckdb_module
 from tamis.table_file import panics_unheard
 
 Frame = nw.LazyFrame[Any]
@@ -195,9 +196,7 @@ class DuckDB(Engine):
 
     def __init__(self, scratch: Path, memory: int = 4 * 10**9) -> None:
         super().__init__(scratch)
-        import duckdb
-
-        self._database = duckdb.connect(
+        self._database = duckdb_module(instead=", or pass --engine polars").connect(
             config={
                 "memory_limit": f"{memory / 1e6:.0f}MB",
                 "temp_directory": str(scratch / "spill"),

@@ -117,14 +117,25 @@ def duckdb_frame(source: str) -> pl.DataFrame:
         return plain(pl.read_parquet(duckdb_parquet(source, folder).read_bytes()))
 
 
+def duckdb_module(instead: str = "") -> Any:
+    """DuckDB where it is installed; otherwise an error that names the extra."""
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "DuckDB, which reads its own files and counts tables beyond memory, is not installed; "
+            f"pip install 'tamis[duckdb]'{instead}"
+        ) from None
+    return duckdb
+
+
 def duckdb_parquet(source: str, folder: Path) -> Path:
     """A table of a DuckDB file, written to a folder as parquet without loading it.
 
     The file may come from anyone: it is opened read-only, nothing in it can reach other files,
     the network or an extension, and views, which are programs, are not run.
     """
-    import duckdb
-
+    duckdb = duckdb_module()
     file, _, name = source.partition("::")
     path = file_at(file)
     try:
