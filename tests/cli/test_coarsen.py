@@ -138,3 +138,67 @@ def test_more_may_be_asked_of_people_alike(run, table, flags, tmp_path):
     code, _, err = run("coarsen", table, *flags, "--alpha", 0.9, "--search", "local")
     assert code == 2
     assert "--search exact" in err
+
+
+@pytest.fixture
+def town(table, tmp_path):
+    """Everybody: the people of the table, and twice as many others, one of them a stranger."""
+    rng = np.random.default_rng(1)
+    others = pl.DataFrame(
+        {
+            "age": rng.integers(15, 90, 400),
+            "job": rng.choice(["cook", "judge", "clerk", "bard"], 400),
+            "who": np.arange(100, 500),
+        }
+    )
+    path = tmp_path / "town.csv"
+    pl.concat([pl.read_csv(table).select("age", "job", "who"), others]).write_csv(path)
+    return path
+
+
+def test_a_register_says_who_may_be_in_the_table(run, table, flags, town):
+    ages = town.with_name("ages.toml")
+    ages.write_text("[ladders.age]\nwidth = [10, 20, 40]\n")
+    how = ("coarsen", table, *flags, "--k", 2, "--config", ages, "--population", town)
+    free = json.loads(run(*how, "--json").out)
+    code, answer, err = run(*how, "--delta-presence", "0,0.4", "--json")
+    assert code == 0, err
+    found = json.loads(answer)
+    assert found["presence"]["most"] <= 0.4 < free["presence"]["most"]
+    assert found["levels"] != free["levels"]
+    shown = run(*how).out
+    assert "somebody of the register is in the table with a chance from" in " ".join(shown.split())
+
+
+def test_levels_that_keep_and_tell_hide_who_is_in_the_table(run, tmp_path):
+    """The age says most, but all of some age are in the table; the job says something too."""
+    ages = [20 + i % 50 for i in range(900)]
+    jobs = ["cook" if age < 45 or i % 7 == 0 else "clerk" for i, age in enumerate(ages)]
+    ill = ["no" if age < 40 else "yes" for age in ages]
+    town = pl.DataFrame({"age": ages, "job": jobs, "ill": ill})
+    table = pl.concat([town.head(300), town.tail(600).filter(pl.col("age") == 33)])
+    table.write_csv(tmp_path / "t.csv")
+    town.write_csv(tmp_path / "town.csv")
+    how = ("coarsen", tmp_path / "t.csv", "--target", "ill", "--quasi", "age", "--json")
+    how = (*how, "--search", "learning", "--population", tmp_path / "town.csv")
+    code, answer, err = run(*how, "--delta-presence", "0,0.5")
+    assert code == 0, err
+    assert json.loads(answer)["presence"]["most"] <= 0.5
+    assert json.loads(run(*how).out)["presence"]["most"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["0,0.4"], 2, "give --population FILE"),
+        (["0.4,0.1", "--population", "town.csv"], 2, "LOW,HIGH"),
+        (["0,0.01", "--population", "town.csv"], 1, "coarsest level it is"),
+        (["0,1", "--population", "narrow.csv"], 2, "the register has no column 'age'"),
+    ],
+)
+def test_what_no_register_can_say_is_refused(run, table, flags, town, options, code, words):
+    pl.read_csv(town).drop("age").write_csv(town.with_name("narrow.csv"))
+    options = [town.with_name(o) if o.endswith(".csv") else o for o in options]
+    found, _, err = run("coarsen", table, *flags, "--delta-presence", *options)
+    assert found == code
+    assert words in " ".join(err.split())

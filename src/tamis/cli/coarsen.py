@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,13 @@ from tamis.cli.options import (
     ladder_options,
     likeness_options,
     table_options,
+)
+from tamis.cli.population import (
+    check_register,
+    presence_option,
+    presence_words,
+    read_register,
+    register_option,
 )
 from tamis.cli.table_source import TableSource
 
@@ -82,6 +90,8 @@ LIKENESS = (
     show_default=True,
     help="local: cut the widest column, or what teaches most.",
 )
+@register_option
+@presence_option
 @click.option("--output", "-o", type=OutputFile(), metavar="FILE", help="csv or parquet.")
 def coarsen(
     source: TableSource,
@@ -90,6 +100,7 @@ def coarsen(
     output: str | None,
     as_json: bool,
     quiet: bool,
+    population: str | None,
     **asked: Any,
 ) -> None:
     """Make the quasi-identifiers of TABLE coarser until people look alike.
@@ -97,30 +108,16 @@ def coarsen(
     Each column has a ladder of forms, from its values to nothing: of a csv file (--ladder
     COL=FILE), of [ladders] in a schema or configuration, or else one that tamis makes.
     """
-    from tamis.coarsen.classes import Constraints
-    from tamis.coarsen.search import coarsened
-    from tamis.risk.anonymity import Anonymity, fewest_people
     from tamis.table_file import format_named
 
     if output is not None:
         format_named(output)
+    check_register(population, asked["delta_presence"])
     table = source.read_said()
     given = given_ladders(source, ladder, ladders)
-    more = {name: asked.pop(name) for name in LIKENESS}
-    if asked["search"] == "learning":
-        found = _learnt(table, given, asked | more)
-    else:
-        risk, also = more.pop("max_risk"), Anonymity(**more)
-        asked["k"] = asked["k"] if risk is None else max(asked["k"], fewest_people(risk))
-        limits = Constraints(
-            asked.pop("k"),
-            asked.pop("l"),
-            asked.pop("t"),
-            kind=asked.pop("l_kind"),
-            c=asked.pop("c"),
-            also=also if also.beyond_k else None,
-        )
-        found = coarsened(table, given, limits, **asked)
+    register = None if population is None else read_register(source, population, table)
+    search = _learnt if asked["search"] == "learning" else _searched
+    found = search(table, given, register, asked)
     if output is not None:
         _write(found, Path(output))
     if as_json:
@@ -131,7 +128,20 @@ def coarsen(
         _print_found(found, table, output)
 
 
-def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Coarsened:
+def _searched(
+    table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
+) -> Coarsened:
+    """The best levels, or each class's own intervals and groups."""
+    from tamis.coarsen.search import coarsened, limits_of
+
+    names = ("k", "l", "t", "l_kind", "c", *LIKENESS)
+    limits = limits_of(**{name: asked.pop(name) for name in names})
+    return coarsened(table, given, limits, population=register, **asked)
+
+
+def _learnt(
+    table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
+) -> Coarsened:
     """The form of each column that is worth most by what it keeps and tells."""
     import numpy as np
 
@@ -154,10 +164,11 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
         c=asked["c"],
         t=asked["t"],
         max_suppressed=asked["max_suppressed"],
+        delta_presence=asked["delta_presence"],
         methods={"front": {}, "coarsen": {}},
         **{name: asked[name] for name in LIKENESS},
     )
-    outcome = consider(table, settings, ladders=given)
+    outcome = consider(table, settings, ladders=given, register=register)
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
     ladders = {c: Ladder.from_dict(c, form.ladder) for c, form in forms.items()}
     ladders |= {c: Ladder.from_dict(c, {"common": []}) for c in table.features if c not in forms}
@@ -178,6 +189,7 @@ def _learnt(table: Table, given: dict[str, Ladder], asked: dict[str, Any]) -> Co
         0.0,
         1 if known is None else len(known.sizes),
         int(row.value("k_anonymity") or 0),
+        None if outcome.population is None else outcome.population.presence_of(row.release),
     )
 
 
@@ -194,6 +206,7 @@ def _result(found: Coarsened, table: Table) -> dict[str, Any]:
         "classes": found.classes,
         "k_anonymity": found.k_anonymity,
         "unit": table.unit,
+        "presence": found.presence and asdict(found.presence),
     }
 
 
@@ -230,6 +243,8 @@ def _print_found(found: Coarsened, table: Table, output: str | None) -> None:
     left_out = f"{plural(found.suppressed_rows, 'row')} left out"
     least = count_words(found.k_anonymity, table.unit)
     out.print(f"{rows}, the smallest of {least}; {left_out}.", markup=False)
+    if found.presence is not None:
+        out.print(presence_words(found.presence), markup=False)
     if output is not None:
         out.print(f"written to {output}", markup=False)
 

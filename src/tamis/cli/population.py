@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import with_options
+from tamis.cli.options import Shares, with_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError, listed
@@ -23,13 +23,19 @@ if TYPE_CHECKING:
 
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
 
+register_option = click.option(
+    "--population", metavar="FILE", help="A register of everybody, of whom the table is a sample."
+)
+presence_option = click.option(
+    "--delta-presence",
+    type=Shares(),
+    metavar="LOW,HIGH",
+    help="With --population: the chance that somebody of it is in the table.",
+)
+
 population_options = with_options(
     [
-        click.option(
-            "--population",
-            metavar="FILE",
-            help="A register of everybody, of whom the table is a sample.",
-        ),
+        register_option,
         click.option(
             "--sampling",
             type=click.FloatRange(0, 1, min_open=True),
@@ -38,6 +44,12 @@ population_options = with_options(
     ]
 )
 """Give a command `--population` and `--sampling`."""
+
+
+def check_register(population: str | None, delta_presence: Any) -> None:
+    """Before any work is done: a limit on who is in the table needs a register."""
+    if delta_presence and population is None:
+        raise InputError("--delta-presence needs a register of everybody; give --population FILE")
 
 
 def read_register(source: TableSource, path: str, table: Table) -> Table:
@@ -156,13 +168,17 @@ def print_population(
     table.add_row(*matched)
     out.print(table)
     if presence is not None:
-        out.print(
-            f"By these columns, somebody of the register is in the table with a chance from "
-            f"{percent(presence.least)} to {percent(presence.most)} (delta-presence).",
-            markup=False,
-        )
+        out.print(presence_words(presence), markup=False)
     for line in _words(found):
         out.print(line + "\n", markup=False)
+
+
+def presence_words(found: Presence) -> str:
+    """How likely somebody of the register is in the table."""
+    return (
+        f"By these columns, somebody of the register is in the table with a chance from "
+        f"{percent(found.least)} to {percent(found.most)} (delta-presence)."
+    )
 
 
 def _words(found: PopulationRisk) -> list[str]:

@@ -38,15 +38,15 @@ class _BoxSearch:
         return len(self.seen) >= self.most_checked
 
     def look(self, levels: Levels) -> LatticeNode | None:
-        """The node; `None` if too many rows are lost there and below."""
+        """The node; `None` if neither it nor any finer one may be chosen."""
         node = grouped_at(self.rows, levels, self.constraints)
         total = math.inf
-        if node.rows_suppressed <= self.metric.most:
+        if node.may_leave(self.metric.most):
             total = self.metric.total(node)
         if total < self.best:
             self.best, self.found = total, node
         self.seen[levels] = total
-        return None if node.rows_lost > self.metric.most else node
+        return None if node.closes(self.metric.most) else node
 
     def descend(self) -> None:
         """From the coarsest node, take the best single step down until none is possible."""

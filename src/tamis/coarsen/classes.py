@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from tamis.errors import InputError
 from tamis.risk.anonymity import ROUNDING, Anonymity, Kind
 from tamis.risk.diversity import Distance, Spread
 from tamis.risk.likeness import disclosures, largest_shares, surpluses
+
+if TYPE_CHECKING:
+    from tamis.coarsen.register import InRegister
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
@@ -112,6 +115,8 @@ class CodedRows:
         The person and the sensitive value of each distinct row, from 0 without gaps.
     missing : bool
         Whether the last sensitive value means missing.
+    register : InRegister, optional
+        How likely people of a register may be in the table, by the levels of a node.
     """
 
     leaves: Ints
@@ -121,6 +126,7 @@ class CodedRows:
     people: Ints | None = None
     values: Ints | None = None
     missing: bool = False
+    register: InRegister | None = None
 
     @cached_property
     def rows(self) -> int:
@@ -191,6 +197,10 @@ class CodedRows:
 
         first: Ints = first_in_class(class_of, items, int(items.max()) + 1)
         return first
+
+    def once_in_class(self, class_of: Ints) -> Ints:
+        """What each distinct row adds to the people of its class."""
+        return self.weight if self.people is None else self._firsts(class_of, self.people)
 
     def people_in(self, class_of: Ints, classes: int, sizes: Ints) -> Ints:
         """The number of people in each class; `sizes` are its rows."""
@@ -370,6 +380,8 @@ class LatticeNode:
         value too frequent.
     stray : int
         Of the rows of classes that are not doomed, so many are suppressed at every finer node too.
+    register : InRegister, optional
+        What says whether a node tells too much about who is in the table.
     """
 
     levels: Levels
@@ -378,6 +390,7 @@ class LatticeNode:
     doomed: Bools
     suppressed: Bools
     stray: int = 0
+    register: InRegister | None = None
 
     @cached_property
     def rows_suppressed(self) -> int:
@@ -394,6 +407,21 @@ class LatticeNode:
         """The fewest rows that this node and every finer one suppress."""
         return self.rows_doomed + self.stray
 
+    @cached_property
+    def barred(self) -> bool:
+        """Whether it tells too much about who is in the table, whatever is suppressed."""
+        return self.register is not None and not self.register.hides(self.levels)
+
+    def may_leave(self, most: int) -> bool:
+        """Whether the node may be chosen where at most so many rows are suppressed."""
+        return self.rows_suppressed <= most and not self.barred
+
+    def closes(self, most: int) -> bool:
+        """Whether neither this node nor any finer one may be chosen then."""
+        if self.rows_lost > most:
+            return True
+        return self.register is not None and self.register.nested and self.barred
+
 
 def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
     """Group the rows at a node and test each class.
@@ -407,7 +435,7 @@ def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> Lat
     >>> grouped_at(rows, (0,), Constraints(k=2)).rows_suppressed
     1
     """
-    node = _grouped_at(rows, levels, constraints)
+    node = replace(_grouped_at(rows, levels, constraints), register=rows.register)
     return node if constraints.also is None else _held_to(constraints.also, node, rows)
 
 

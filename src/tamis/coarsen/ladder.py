@@ -148,15 +148,17 @@ class Ladder:
         found = pl.DataFrame({"cell": known, "label": self._climb(known, level)})
         return _joined(cells, found).get_column("label").alias(values.name)
 
-    def hierarchy(self, values: pl.Series) -> Leaves:
+    def hierarchy(self, values: pl.Series, *, lacking: bool = False) -> Leaves:
         """The leaf of each row and the groups of all leaves, also those that no row has.
 
-        Refuses values that the ladder lacks. Where any is missing, the last leaf is the missing
-        value.
+        Refuses values that the ladder lacks, unless these may be `lacking`: then they go up it, as
+        in `apply`, and only values that occur are leaves. Where any is missing, the last leaf is
+        the missing value.
         """
-        self.check(values)
+        if not lacking:
+            self.check(values)
         cells = _cells(values)
-        if isinstance(self.form, ValueGroups):
+        if isinstance(self.form, ValueGroups) and not lacking:
             cells, leaves, labels = self.form.tree(cells)
         else:
             leaves = cells.unique().sort(nulls_last=True)

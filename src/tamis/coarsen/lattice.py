@@ -72,7 +72,8 @@ def full_domain(
     metric : str
         See `tamis.coarsen.metrics`.
     max_suppressed : float
-        The largest share of the rows that may be suppressed.
+        The largest share of the rows that may be suppressed; none are where every class of a
+        register must have people in the table.
     factor : float
         From 0 to 1: below one half suppressed rows cost less, above it generalisation does.
 
@@ -92,10 +93,11 @@ def full_domain(
     """
     if not 0 <= max_suppressed <= 1:
         raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
-    most = most_suppressed(max_suppressed, rows.rows)
+    needs_everybody = rows.register is not None and rows.register.low > 0
+    most = 0 if needs_everybody else most_suppressed(max_suppressed, rows.rows)
     measure = metric_named(metric, rows, constraints, factor, most)
     top = grouped_at(rows, rows.top, constraints)
-    if top.rows_doomed > most:
+    if top.closes(most):
         raise CannotMeet(_hopeless(top, rows, most))
     nodes = math.prod(level + 1 for level in rows.top)
     if nodes > MOST_NODES:
@@ -112,6 +114,8 @@ def full_domain(
 
 
 def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
+    if rows.register is not None and top.rows_lost <= most:
+        return rows.register.hopeless_words(top.levels)
     return (
         f"even with every column at its coarsest level {plural(top.rows_suppressed, 'row')} of "
         f"{rows.rows:,} would have to be suppressed, and at most {most:,} may be; allow more with "
@@ -133,10 +137,10 @@ def _searched(
         node = grouped_at(rows, levels, constraints)
         checked += 1
         below = lower[tuple(slice(level + 1) for level in levels)]
-        if node.rows_lost > metric.most:
+        if node.closes(metric.most):
             below[...] = math.inf
             continue
-        if node.rows_suppressed <= metric.most and (total := metric.total(node)) < best:
+        if node.may_leave(metric.most) and (total := metric.total(node)) < best:
             best, found = total, node
         np.maximum(below, metric.finer(node), out=below)
         if metric.two_sided:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,10 +23,14 @@ from tamis.coarsen.local import (
     local_score,
     local_shares,
 )
+from tamis.coarsen.register import in_register
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
+from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.classes import k_anonymity
 from tamis.risk.grouping import coded, dense, scope
+from tamis.risk.presence import Presence, people_table, with_left_out
+from tamis.risk.presence import delta_presence as count_presence
 from tamis.table import Table, kind_of
 
 Search = Literal["exact", "local"]
@@ -54,6 +58,8 @@ class Coarsened:
         recoding 0: nothing is proven.
     classes, k_anonymity : int
         The groups of rows that look alike, and the people in the smallest.
+    presence : Presence, optional
+        How likely somebody of the register is in the table, where one was given.
     """
 
     table: Table
@@ -65,6 +71,7 @@ class Coarsened:
     bound: float
     classes: int
     k_anonymity: int
+    presence: Presence | None = None
 
     def __repr__(self) -> str:
         return in_short(
@@ -98,12 +105,18 @@ class _Request:
     people: Ints | None
     values: Ints | None
     missing: bool
+    population: Table | None = None
 
-    def rows(self) -> CodedRows:
+    def rows(self, hidden: Sequence[float] | None = None) -> CodedRows:
+        """The distinct rows; `hidden` are the bounds of delta-presence."""
         codes, hierarchies = zip(*self.leaves)
-        return coded_rows(
+        rows = coded_rows(
             codes, hierarchies, people=self.people, values=self.values, missing=self.missing
         )
+        if self.population is None or hidden is None:
+            return rows
+        who = in_register(self.table, self.population, self.columns, self.ladders, hidden)
+        return replace(rows, register=who)
 
 
 def coarsened(
@@ -115,6 +128,8 @@ def coarsened(
     max_suppressed: float = 0.0,
     search: str = "exact",
     split_by: SplitBy = "range",
+    population: Any = None,
+    delta_presence: Sequence[float] | None = None,
 ) -> Coarsened:
     """Make the quasi-identifiers of a table coarser until all classes satisfy the constraints.
 
@@ -137,6 +152,13 @@ def coarsened(
     split_by : {"range", "target"}
         How local recoding cuts: the widest column in the middle, or where it tells most about the
         target.
+    population : Table or frame, optional
+        Everybody of whom the table is a sample, with the quasi-identifiers as they are; it is made
+        as coarse as the table.
+    delta_presence : (float, float), optional
+        From what to what the chance may be that somebody of the population is in the table; see
+        `tamis.risk.presence.delta_presence`. Rows that are left out count as there, so that a
+        crowded class is never hidden by leaving it out.
 
     Returns
     -------
@@ -153,18 +175,46 @@ def coarsened(
     """
     if search not in SEARCHES:
         raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
-    request = _request(data, ladders, constraints or Constraints())
+    if delta_presence is not None and population is None:
+        raise InputError("delta_presence needs a register of everybody; give --population FILE")
+    request = _request(data, ladders, constraints or Constraints(), population)
     if search == "local" and request.constraints.also is not None:
         raise InputError(
             "local recoding keeps k, l and t; for alpha, beta, delta and the average risk ask for "
             "search='exact' (--search exact)"
         )
+    if search == "local" and delta_presence is not None:
+        raise InputError(
+            "local recoding does not keep delta_presence; ask for search='exact' (--search exact)"
+        )
     if search == "local":
         return _local(request, metric, split_by)
-    return _exact(request, metric, max_suppressed)
+    return _exact(request, metric, max_suppressed, delta_presence)
 
 
-def _request(data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints) -> _Request:
+def limits_of(
+    k: int = 5,
+    l: int | None = None,  # noqa: E741 - the field's name for it
+    t: float | None = None,
+    *,
+    l_kind: Kind = "distinct",
+    c: float = 3.0,
+    max_risk: float | None = None,
+    **likeness: Any,
+) -> Constraints:
+    """Constraints by the names that people ask for; a risk of 1/k raises k.
+
+    >>> limits_of(3, max_risk=0.2).k
+    5
+    """
+    also = Anonymity(**likeness)
+    least = k if max_risk is None else max(k, fewest_people(max_risk))
+    return Constraints(least, l, t, kind=l_kind, c=c, also=also if also.beyond_k else None)
+
+
+def _request(
+    data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints, population: Any
+) -> _Request:
     scoped = scope(data)
     table = data if isinstance(data, Table) else Table(scoped.frame)
     values, missing = None, False
@@ -177,12 +227,22 @@ def _request(data: Any, ladders: Mapping[str, Ladder] | None, constraints: Const
     forms = ladders_of(table, own, scoped.quasi, k=constraints.k)
     leaves = [forms[c].hierarchy(table.frame.get_column(c)) for c in scoped.quasi]
     return _Request(
-        table, scoped.quasi, forms, tuple(leaves), constraints, scoped.people, values, missing
+        table,
+        scoped.quasi,
+        forms,
+        tuple(leaves),
+        constraints,
+        scoped.people,
+        values,
+        missing,
+        None if population is None else people_table(population),
     )
 
 
-def _exact(request: _Request, metric: str, max_suppressed: float) -> Coarsened:
-    rows = request.rows()
+def _exact(
+    request: _Request, metric: str, max_suppressed: float, hidden: Sequence[float] | None
+) -> Coarsened:
+    rows = request.rows(hidden)
     best = full_domain(rows, request.constraints, metric=metric, max_suppressed=max_suppressed)
     kept = ~best.node.suppressed[best.node.class_of][rows.of_row]
     if not kept.any():
@@ -220,7 +280,30 @@ def _measured(
         bound=best.bound,
         classes=_classes_kept(best.node),
         k_anonymity=_reached(table, told, people),
+        presence=_presence(request, coarse, told, kept, levels),
     )
+
+
+def _presence(
+    request: _Request,
+    coarse: Mapping[str, pl.Series],
+    told: tuple[str, ...],
+    kept: NDArray[np.bool_],
+    levels: Mapping[str, int],
+) -> Presence | None:
+    """Who of the register is in the table, counted anew on the columns as they would leave."""
+    if request.population is None:
+        return None
+    everybody, people = request.population, request.people
+    forms = [request.ladders[c].apply(everybody.frame[c], levels[c]) for c in told]
+    register = replace(everybody, frame=everybody.frame.with_columns(forms))
+    whole = request.table.frame.with_columns([coarse[c] for c in told])
+    all_rows = count_presence(whole, register, told, people=people)
+    if kept.all():
+        return all_rows
+    left = None if people is None else people[kept]
+    there = count_presence(whole.filter(pl.Series(kept)), register, told, people=left)
+    return with_left_out(there, all_rows)
 
 
 def _classes_kept(node: LatticeNode) -> int:

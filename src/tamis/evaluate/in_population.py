@@ -10,7 +10,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
 from tamis.risk.population import PopulationRisk, population_risk
-from tamis.risk.presence import Presence, delta_presence
+from tamis.risk.presence import Presence, delta_presence, with_left_out
 from tamis.table import Roles, Table
 
 
@@ -70,13 +70,21 @@ class InPopulation:
         return population_risk(table, known, population=everybody, people=release.people)
 
     def presence_of(self, release: Release) -> Presence | None:
-        """How likely people of the register are in a release; `None` without one, or no columns."""
-        known = release.table.quasi
-        if self.register is None or release.is_drawn or not known:
+        """How likely people of the register are in a release; `None` without one.
+
+        Rows that are left out count as there, so that a crowded class is not hidden by that.
+        """
+        if self.register is None or release.is_drawn:
             return None
-        table = release.unaltered or release.table
         everybody = self._as_released(release, self.register)
-        return delta_presence(table, everybody, known, people=release.people)
+        there, *whole = [
+            delta_presence(
+                each.unaltered or each.table, everybody, release.table.quasi, people=each.people
+            )
+            for each in (release, release.whole)
+            if each is not None
+        ]
+        return with_left_out(there, whole[0]) if whole else there
 
     def _as_released(self, release: Release, register: Table) -> Table:
         """The register with its columns in the forms that they are released in."""

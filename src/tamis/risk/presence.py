@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed_as
 from tamis.read import polars_frame
-from tamis.risk.grouping import Coded, Ints, dense, grouped, people_in, people_of, scope
+from tamis.risk.grouping import Coded, Ints, Scope, dense, grouped, people_in, people_of, scope
 from tamis.table import Table, only
 
 ROUNDING = 1e-12
+Counts = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def delta_presence(
         they are released; one row each, unless it is a `Table` with people.
     quasi : sequence of str, optional
         The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns.
+        features; in a bare frame, all columns. Of none, everybody is one class.
     people : array, optional
         The person each row belongs to; by default from the identifiers, see `Table.people`.
 
@@ -92,14 +94,32 @@ def delta_presence(
     >>> delta_presence(table, town)
     Presence(least=0.0, most=0.5)
     """
+    if quasi is not None and not len(quasi):
+        return _of_everybody(data, population, people)
     scoped = scope(data, quasi, people=people)
-    everybody = population.frame if isinstance(population, Table) else polars_frame(population)
-    if unknown := [c for c in scoped.quasi if c not in everybody.columns]:
-        raise InputError(
-            f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
-        )
-    who = population.people if isinstance(population, Table) else None
-    inside, outside = _counts(scoped.frame, scoped.people, everybody, who, scoped.quasi)
+    both, who, rows = stacked(scoped, population, scoped.quasi)
+    keys = dense(grouped(both, scoped.quasi).keys)
+    inside, outside = (
+        _people_of_classes(keys.codes[part], keys.radix, who if who is None else who[part])
+        for part in (slice(rows), slice(rows, None))
+    )
+    return presence_of_counts(inside, outside)
+
+
+def with_left_out(there: Presence, all_rows: Presence) -> Presence:
+    """The presence where some rows are left out: the least by those there, the most by all.
+
+    Who sees nobody of a class must not learn that it was left out because it was too crowded.
+    """
+    return Presence(there.least, all_rows.most)
+
+
+def presence_of_counts(inside: Counts, outside: Counts) -> Presence:
+    """The smallest and largest share of classes, by their people in the table and in all.
+
+    >>> presence_of_counts(np.array([0, 2]), np.array([3, 8]))
+    Presence(least=0.0, most=0.25)
+    """
     if (inside > outside).any():
         raise InputError(
             "some classes have fewer people in the population than in the table; the population "
@@ -109,27 +129,61 @@ def delta_presence(
     return Presence(float(shares.min()), float(shares.max()))
 
 
-def _counts(
-    table: pl.DataFrame,
-    of_table: Ints | None,
-    everybody: pl.DataFrame,
-    of_everybody: Ints | None,
-    quasi: Sequence[str],
-) -> tuple[Ints, Ints]:
-    """The people of each class, in the table and in the population."""
+class Stacked(NamedTuple):
+    """The rows of a table and then of its population, whose each is, and how many are the table's.
+
+    No number of a person is in both parts; `None` where each row is a person.
+    """
+
+    frame: pl.DataFrame
+    people: Ints | None
+    rows: int
+
+
+def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stacked:
+    """A table and its population in one frame, so that equal values are equal in both.
+
+    >>> stacked(Table(pl.DataFrame({"job": ["cook"]})), pl.DataFrame({"job": ["smith"]}), ["job"])
+    Stacked(frame=shape: (2, 1)..., people=None, rows=1)
+    """
+    everybody = people_table(population).frame
+    if unknown := [c for c in quasi if c not in everybody.columns]:
+        raise InputError(
+            f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
+        )
     try:
-        both = pl.concat([only(table, quasi), only(everybody, quasi)], how="vertical_relaxed")
+        parts = [only(table.frame, quasi), only(everybody, quasi)]
+        both = pl.concat(parts, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
         raise InputError(
             "the population's quasi-identifiers have different types from the table's; "
             "read both with the same schema"
         ) from None
-    keys = dense(grouped(both, quasi).keys)
-    inside, outside = np.split(keys.codes, [table.height])
-    return (
-        _people_of_classes(inside, keys.radix, of_table),
-        _people_of_classes(outside, keys.radix, of_everybody),
-    )
+    who = population.people if isinstance(population, Table) else None
+    rows = table.frame.height
+    return Stacked(both, _people_of_both(table.people, rows, who, both.height), rows)
+
+
+def people_table(data: Any) -> Table:
+    """A table as it is; a bare frame as one in which each row is a person."""
+    return data if isinstance(data, Table) else Table(polars_frame(data))
+
+
+def _people_of_both(inside: Ints | None, rows: int, outside: Ints | None, all_rows: int) -> Any:
+    if inside is None and outside is None:
+        return None
+    first = np.arange(rows) if inside is None else inside
+    rest = np.arange(all_rows - rows) if outside is None else outside
+    return np.concatenate([first, rest + first.max(initial=-1) + 1])
+
+
+def _of_everybody(data: Any, population: Any, people: Any) -> Presence:
+    """Who knows nothing that is released sees everybody as one class."""
+    counts = []
+    for each, who in ((data, people), (population, None)):
+        table = people_table(each)
+        counts.append(table.everybody if who is None else len(np.unique(np.asarray(who))))
+    return presence_of_counts(np.array(counts[:1]), np.array(counts[1:]))
 
 
 def _people_of_classes(codes: Ints, classes: int, people: Ints | None) -> Ints:

@@ -14,7 +14,6 @@ from tamis.cli.dp import Public, public_bounds, spending_options
 from tamis.cli.options import (
     PROGRAM,
     Names,
-    Shares,
     engine_options,
     given_ladders,
     ladder_options,
@@ -23,7 +22,7 @@ from tamis.cli.options import (
     seed_option,
     table_options,
 )
-from tamis.cli.population import population_options
+from tamis.cli.population import check_register, population_options, presence_option
 from tamis.cli.release.again import again_from
 from tamis.cli.release.run import Limits, run_front, run_release
 from tamis.cli.table_source import TableSource
@@ -179,12 +178,7 @@ def method_options(command: Any) -> Any:
 @click.option(
     "--max-population-risk", type=SHARE, help="The largest share of people found in the population."
 )
-@click.option(
-    "--delta-presence",
-    type=Shares(),
-    metavar="LOW,HIGH",
-    help="With --population: the chance that somebody of it is in the table.",
-)
+@presence_option
 @click.option(
     "--weights",
     type=Weights(),
@@ -305,8 +299,7 @@ def _check_population(population: str | None, options: Mapping[str, Any]) -> Non
     """Before any work is done: a limit in the population needs one that is known, and only once."""
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
-    if options["delta_presence"] and population is None:
-        raise InputError("--delta-presence needs a register of everybody; give --population FILE")
+    check_register(population, options["delta_presence"])
     known = population is not None or options["sampling"] is not None
     if options["max_population_risk"] is not None and not known:
         raise InputError(
