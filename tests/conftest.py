@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.long import LONG
+
 # Some tests start a process: without compiled modules on disk, each would compile all it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -19,9 +21,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The first example of a test may wait for a kernel to compile. Half of the usual examples are tried
-# each time: they are drawn anew, and `fuzz/` looks for longer.
-settings.register_profile("untimed", deadline=None, max_examples=50)
+# The first example of a test may wait for a kernel to compile. Few examples are tried each time, as
+# they are drawn anew, and `fuzz/` looks for longer; a test whose examples are slow asks for fewer.
+settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 25)
 settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

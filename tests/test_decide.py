@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.decide import Limit, decide, taken
@@ -190,7 +190,6 @@ figures = st.tuples(
 
 
 @given(st.lists(figures, min_size=1, max_size=8), st.sampled_from([0.0, 0.2, 0.6]))
-@settings(max_examples=80)
 def test_the_choice_is_that_of_the_definition(values, least):
     rows = [row(f"r{i}", *v) for i, v in enumerate(values)]
     weights = {"performance": 0.5, "privacy": 0.25, "size": 0.25}

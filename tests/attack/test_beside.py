@@ -41,7 +41,6 @@ def new(table, columns, name: Any = "k_anonymity"):
     return released(table, columns, "new", Recipe("hand"), (promise,))
 
 
-@settings(max_examples=60)
 @given(ROWS, st.sets(st.sampled_from("abc")), st.sets(st.sampled_from("abc"), min_size=1))
 def test_columns_of_all_releases_stand_side_by_side(rows, before, now):
     table = table_of(rows)

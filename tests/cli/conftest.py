@@ -9,12 +9,19 @@ from typing import NamedTuple
 import pytest
 
 from tamis.cli import _run
+from tests.quick_look import few_trees
 
 
 class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(scope="package", autouse=True)
+def quick_look() -> Iterator[None]:
+    with few_trees():
+        yield
 
 
 @pytest.fixture

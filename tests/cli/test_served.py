@@ -14,7 +14,16 @@ import pytest
 
 from tamis.datasets import patients
 from tamis.serve import SERVED
-from tests.cli.test_release import CONFIG, ROLES
+from tests.cli.test_release import CONFIG, FEW_METHODS, ROLES
+
+BESIDE = Path(__file__).resolve().parents[2]
+QUICK = """
+import sys
+from tamis.cli import main
+from tests.quick_look import few_trees
+with few_trees():
+    main(sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +37,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def started(folder: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     table, config = folder / "stays.csv", folder / "fast.toml"
-    args = ["release", str(table), *ROLES, "--config", str(config), "--out", str(out)]
+    args = ["release", str(table), *ROLES, *FEW_METHODS, "--config", str(config)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tamis.cli", *args],
+        [sys.executable, "-c", QUICK, *args, "--out", str(out)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, SERVED: "1"},
+        env={**os.environ, SERVED: "1", "PYTHONPATH": str(BESIDE)},
     )
     with process:
         yield process
@@ -94,7 +103,8 @@ def test_others_of_one_comparison_are_made_on_request_as_take_makes_them(run, fo
     assert chosen(other) == name
     assert sorted(p.name for p in tmp_path.iterdir()) == ["first", "other"]
     table, config = folder / "stays.csv", folder / "fast.toml"
-    made = run("release", table, *ROLES, "--config", config, "--take", name, "--out", again)
+    args = (table, *ROLES, *FEW_METHODS, "--config", config)
+    made = run("release", *args, "--take", name, "--out", again)
     assert made.code == 0, made.err
     for file in ("release.csv", "manifest.json", "report.html"):
         assert (again / file).read_bytes() == (other / file).read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen import classes
@@ -17,7 +17,6 @@ from tests.coarsen import definitions
 from tests.coarsen.strategies import coded, constraints, tables
 
 
-@settings(max_examples=80)
 @given(tables(), constraints, st.data())
 def test_a_class_is_suppressed_if_it_breaks_a_constraint(table, asked, data):
     levels = data.draw(st.sampled_from(table.nodes))
@@ -30,7 +29,6 @@ def test_a_class_is_suppressed_if_it_breaks_a_constraint(table, asked, data):
     assert node.rows_suppressed == len(lost)
 
 
-@settings(max_examples=80)
 @given(tables(), constraints, st.data())
 def test_what_is_lost_stays_lost_at_finer_nodes(table, asked, data):
     coarse = data.draw(st.sampled_from(table.nodes))

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.draft import draft_ladder, ladders_of
@@ -35,7 +35,6 @@ def smallest(ladder: Ladder, column: pl.Series, people: np.ndarray) -> int:
 
 
 @given(values=NUMBERS | TEXTS, k=st.integers(1, 6), each=st.integers(1, 3))
-@settings(max_examples=120)
 def test_every_group_that_is_made_has_k_people(values, k, each):
     column = pl.Series("x", [*values, None], strict=False)
     people = np.arange(len(column)) // each

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen import lattice
@@ -31,7 +31,6 @@ limits = st.sampled_from([0.0, 0.1, 0.34, 1.0])
 factors = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
-@settings(max_examples=200)
 @given(tables(), constraints, st.sampled_from(METRICS), factors, limits, st.booleans())
 def test_no_levels_are_better_than_the_optimum(table, asked, name, factor, limit, boxes):
     most = most_suppressed(limit, len(table.rows))
@@ -51,7 +50,6 @@ def test_no_levels_are_better_than_the_optimum(table, asked, name, factor, limit
     assert found.checked <= found.nodes + 1
 
 
-@settings(max_examples=100)
 @given(tables(), constraints, st.sampled_from(METRICS), limits, st.integers(1, 6))
 def test_a_search_that_stops_early_says_how_far_it_may_be_off(table, asked, name, limit, budget):
     most = most_suppressed(limit, len(table.rows))

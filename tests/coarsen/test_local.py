@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.classes import Constraints
@@ -25,7 +25,6 @@ from tests.coarsen.definitions import fits
 from tests.coarsen.strategies import constraints, tables
 
 
-@settings(max_examples=120)
 @given(tables(), constraints, st.booleans())
 def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, by_target):
     """The oracle knows no order of cuts: each class fits, and no cut of one gives two that fit."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.classes import Constraints, coded_rows, grouped_at
@@ -19,7 +19,6 @@ from tests.coarsen.strategies import coded, constraints, tables
 factors = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
-@settings(max_examples=100)
 @given(tables(), constraints, st.sampled_from(METRICS), factors, st.data())
 def test_scores_are_as_defined(table, asked, name, factor, data):
     levels = data.draw(st.sampled_from(table.nodes))
@@ -30,7 +29,6 @@ def test_scores_are_as_defined(table, asked, name, factor, data):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=100)
 @given(tables(), constraints, st.sampled_from(METRICS), factors, st.data())
 def test_no_node_falls_below_a_bound(table, asked, name, factor, data):
     rows = coded(table)

@@ -41,7 +41,6 @@ def table_of(rows: list[tuple[object, ...]]) -> Table:
     return Table(pl.DataFrame(rows, schema=schema, orient="row"), ROLES)
 
 
-@settings(max_examples=60)
 @given(people, st.sampled_from(["exact", "local"]), st.integers(1, 3), st.sampled_from([0.0, 0.3]))
 def test_what_leaves_satisfies_what_was_asked(rows, search, least, share):
     """Measured by the audit's functions, which know nothing of ladders; people are counted."""

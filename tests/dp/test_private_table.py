@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -132,7 +132,6 @@ def test_without_noise_the_boxes_hold_the_rows_they_were_counted_from() -> None:
     assert agree.mean() > 0.9
 
 
-@settings(max_examples=60)
 @given(hnp.arrays(np.int64, hnp.array_shapes(max_dims=3, max_side=6), elements=st.integers(-5, 60)))
 def test_boxes_cover_every_cell_once(noisy) -> None:
     covered = np.zeros(noisy.shape, int)
@@ -162,7 +161,6 @@ def test_bins_follow_the_rows() -> None:
     assert bins(8000, 0.25) == [2, 10, 10]
 
 
-@settings(max_examples=80)
 @given(hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(-20, 40)), st.integers(1, 120))
 def test_shifted_counts_are_the_nearest_that_add_up(counts, total) -> None:
     found = shifted(counts, total)

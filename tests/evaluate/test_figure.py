@@ -22,7 +22,6 @@ from tamis.learn.holdout import Predictions
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-@settings(max_examples=50)
 def test_a_share_has_the_interval_of_wilson(counts):
     right, of = counts
     found = wilson_share(right, of)
@@ -61,7 +60,6 @@ counts = st.tuples(*[st.integers(0, 12)] * 4).filter(lambda c: c[0] + c[2] > 0)
 
 
 @given(counts)
-@settings(max_examples=200)
 def test_the_interval_of_a_ratio_holds_it_and_has_width(four):
     both, first, second, neither = four
     low, high = ratio_interval(both, first, second, sum(four))
@@ -74,7 +72,6 @@ def test_the_interval_of_a_ratio_holds_it_and_has_width(four):
 
 
 @given(counts, st.floats(0.1, 10))
-@settings(max_examples=100)
 def test_no_chances_under_a_given_ratio_are_likelier(four, ratio):
     both, first, second, _ = four
     rows, some = sum(four), (both + first + second) / sum(four)

@@ -11,8 +11,9 @@ from scipy.stats import binom
 from tamis import Roles, Settings, Table, consider
 from tamis.errors import CannotMeet
 from tamis.evaluate.scorecard import Row
+from tests.long import LONG
 
-RUNS = 30
+RUNS = 30 if LONG else 18
 ROWS = 320
 
 

@@ -37,7 +37,6 @@ def _by_hand(rules, before, after):
 
 
 @given(rulesets(), frames(), frames())
-@settings(max_examples=80)
 def test_the_measures_are_those_of_the_definitions(rules, before, after):
     before = pl.concat(
         [before, pl.DataFrame([[None] * 4 + [c] for c in LABELS], before.schema, orient="row")]

@@ -32,6 +32,7 @@ from experiments.zhang.printed import (
 from experiments.zhang.tasks import FILES, TASKS, Task
 from tamis.evaluate.separation import distcnt
 from tamis.risk.containment import containment_anonymity
+from tests.long import long
 
 
 def made(rows=200, width=8, seed=0):
@@ -148,6 +149,7 @@ def test_numbers_of_features_on_the_emails_are_those_of_table_6(dataset, method)
     assert found == SIZES[EMAIL][method]
 
 
+@long
 def test_the_quick_form_makes_a_page_and_goes_on_from_its_pieces(dataset, tmp_path, monkeypatch):
     pytest.importorskip("opendp")
     monkeypatch.setattr("experiments.zhang.QUICK", replace(QUICK, seconds=0.1))

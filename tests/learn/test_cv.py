@@ -127,7 +127,6 @@ def test_no_warning_where_every_class_is_large_enough():
 
 
 @given(st.integers(0, 200), st.integers(2, 10), st.integers(1, 20))
-@settings(max_examples=60)
 def test_folds_never_part_a_person_and_are_as_even_as_people_allow(seed, number, most):
     draw = np.random.default_rng(seed)
     sizes = draw.integers(1, most + 1, 60)
@@ -175,7 +174,6 @@ def test_people_are_given_for_every_row():
 
 
 @given(st.integers(0, 10_000), st.integers(2, 30))
-@settings(max_examples=50)
 def test_the_paired_test_is_scipys(seed, folds):
     rng = np.random.default_rng(seed)
     first, second = rng.random(folds), rng.random(folds)
@@ -225,7 +223,6 @@ def holm_by_definition(p: list[float], level: float) -> list[bool]:
     st.lists(st.floats(0, 1), min_size=1, max_size=12),
     st.floats(0.01, 0.5),
 )
-@settings(max_examples=100)
 def test_holm_rejects_what_its_definition_rejects(p, level):
     assert (holm(p) <= level).tolist() == holm_by_definition(p, level)
 

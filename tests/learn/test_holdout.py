@@ -43,7 +43,6 @@ def people(draw, most=12):
 
 
 @given(people(), st.sampled_from([0.1, 0.2, 0.25, 0.4]), st.integers(0, 9))
-@settings(max_examples=60)
 def test_no_person_is_in_two_parts_and_the_parts_are_as_even_as_people_allow(rows, share, seed):
     y, who = rows
     try:

@@ -33,7 +33,6 @@ def varies(table) -> bool:
     return bool((table != table[0]).any())
 
 
-@settings(max_examples=60)
 @given(TABLES, st.integers(1, 6), st.integers(0, 3), st.sampled_from(["majority", "coin"]))
 def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed, way) -> None:
     if k > len(table) or not varies(table):

@@ -54,7 +54,6 @@ def framed(X: np.ndarray) -> pl.DataFrame:
     return pl.DataFrame({f"x{j}": X[:, j] for j in range(X.shape[1])})
 
 
-@settings(max_examples=80)
 @given(NUMBERS, st.integers(1, 6))
 def test_groups_are_those_of_the_definition(X, k) -> None:
     if len(X) < k:

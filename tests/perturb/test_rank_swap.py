@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import RankSwap, Roles, Table
@@ -17,7 +17,6 @@ from tamis.perturb.rank_swap import swapped_ranks
 CELLS = st.lists(st.one_of(st.none(), st.integers(-5, 20)), min_size=3, max_size=60)
 
 
-@settings(max_examples=80)
 @given(st.integers(0, 80), st.integers(0, 90), st.integers(0, 5))
 def test_ranks_are_swapped_in_pairs_within_reach(count, reach, seed) -> None:
     new = swapped_ranks(count, reach, np.random.default_rng(seed))
@@ -28,7 +27,6 @@ def test_ranks_are_swapped_in_pairs_within_reach(count, reach, seed) -> None:
         assert (np.diff(stay) > reach).all()
 
 
-@settings(max_examples=60)
 @given(CELLS, st.floats(0, 1), st.integers(0, 5))
 def test_a_column_keeps_its_values_and_none_goes_farther_than_asked(cells, within, seed) -> None:
     frame = pl.DataFrame({"x": pl.Series(cells, dtype=pl.Int64)})

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -50,7 +50,6 @@ def fewest(true, k, weights) -> float:
     return best
 
 
-@settings(max_examples=100)
 @given(CODES, st.integers(1, 6))
 def test_k_rows_are_alike_and_what_is_left_is_true(true, k) -> None:
     if k > len(true):
@@ -60,7 +59,6 @@ def test_k_rows_are_alike_and_what_is_left_is_true(true, k) -> None:
     assert ((after == true) | (after == 0)).all()
 
 
-@settings(max_examples=60)
 @given(CODES, st.integers(1, 6))
 def test_where_missing_matches_anything_k_rows_match_with_no_more_blanks(true, k) -> None:
     if k > len(true):

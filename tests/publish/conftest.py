@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 from tamis.datasets import patients
-from tamis.evaluate import strong
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tests.chromium import chromium
+from tests.quick_look import few_trees
 
 Opener = Callable[..., "Page"]
 
@@ -59,15 +59,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
 
 @pytest.fixture(scope="package", autouse=True)
 def quick_look() -> Iterator[None]:
-    """Learners of a close look that take a tenth of the time; what they find is not tested here."""
-    trees = strong._trees
-
-    def few_trees(*given: Any) -> Any:
-        return trees(*given).set_params(max_iter=10)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strong, "PENALTIES", (0.2,))
-        patch.setattr(strong, "_trees", few_trees)
+    with few_trees():
         yield
 
 

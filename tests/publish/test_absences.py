@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import read_table, verify
@@ -40,7 +40,6 @@ def by_definition(cells: np.ndarray, absences: int, people: np.ndarray) -> int:
 
 
 @given(rows, st.integers(0, 4), st.data())
-@settings(max_examples=60, deadline=None)
 def test_the_recount_is_that_of_the_definition_and_of_the_search(cells, absences, data):
     table = np.array(cells, dtype=np.uint8)
     frame = pl.DataFrame(table, schema=[f"c{i}" for i in range(table.shape[1])], orient="row")

@@ -4,7 +4,7 @@ import struct
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import k_anonymity
@@ -30,7 +30,6 @@ def by_definition(rows: list[list[int]]) -> int:
 
 
 @given(zero_one)
-@settings(max_examples=60)
 def test_containment_is_that_of_the_definition_and_of_the_selection(rows):
     frame = pl.DataFrame(rows, schema=[f"x{i}" for i in range(len(rows[0]))], orient="row")
     found = containment_by_bitmaps(frame.cast(pl.String))
@@ -46,7 +45,6 @@ cells = st.lists(
 
 
 @given(cells)
-@settings(max_examples=60)
 def test_equals_are_those_of_the_risk_measure(rows):
     frame = pl.DataFrame(rows, schema={"^a$": pl.String, "rows": pl.String}, orient="row")
     assert equals_by_grouping(frame) == min(rows.count(row) for row in rows)

@@ -1,7 +1,7 @@
 """The parts of the weight triangle against a grid of weights."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.rank.evaluation import evaluation
@@ -15,7 +15,6 @@ def area(corners):
     return abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(1, 8))
 def test_parts_cover_the_triangle_as_the_grid_says(seed, rows):
     rng = np.random.default_rng(seed)

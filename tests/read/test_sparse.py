@@ -4,7 +4,7 @@ import gzip
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import read_binary
@@ -119,7 +119,6 @@ def test_long_table_with_the_label_inside(file):
         read_binary(torn, long=("who", "what"), target="buys")
 
 
-@settings(max_examples=60)
 @given(st.lists(st.sets(st.integers(1, 9)), min_size=1, max_size=30), st.integers(8, 60))
 def test_chunks_do_not_matter(tmp_path_factory, rows, chunk):
     folder = tmp_path_factory.mktemp("svm")

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -172,7 +172,6 @@ def _naive(values, labels):
     return sorted([point, *(p for part in parts for p in part)])
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3))
 def test_cuts_by_description_length(seed, rows, classes):
     rng = np.random.default_rng(seed)

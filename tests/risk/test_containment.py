@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -45,7 +45,6 @@ def test_equal_rows_are_not_needed():
     assert containment_anonymity([[1, 1], [1, 0], [1, 1]]) == 2
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 30),

@@ -8,7 +8,7 @@ from math import inf, log
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
@@ -59,7 +59,6 @@ def framed(rows) -> pl.DataFrame:
     return pl.DataFrame({"job": jobs, "ill": pl.Series(ills, dtype=pl.String)})
 
 
-@settings(max_examples=150)
 @given(ROWS, st.booleans())
 def test_they_are_those_of_the_definitions(rows, several) -> None:
     if not several:
@@ -77,7 +76,6 @@ class Asked:
     max_risk, max_average_risk = 0.5, 0.3
 
 
-@settings(max_examples=100)
 @given(ROWS, st.sampled_from(["basic", "enhanced"]), st.booleans())
 def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, several) -> None:
     asked = Asked()
@@ -111,7 +109,6 @@ def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, sev
     assert set(RISKS) <= set(recounted)
 
 
-@settings(max_examples=80)
 @given(ROWS)
 def test_all_are_lost_and_never_won_when_classes_are_split(rows) -> None:
     frame = framed(rows).with_columns(sex=pl.Series([who % 2 for *_, who in rows]))

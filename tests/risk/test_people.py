@@ -8,7 +8,7 @@ from math import exp, inf, log
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import wasserstein_distance
@@ -156,7 +156,6 @@ def test_a_population_may_have_several_rows_of_a_person(table, others):
     assert found.marketer == pytest.approx(sum(risk.values()) / len(risk))
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 30),

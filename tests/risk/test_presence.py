@@ -6,7 +6,7 @@ from datetime import date
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
@@ -18,7 +18,6 @@ TOWN = st.lists(
 )
 
 
-@settings(max_examples=80)
 @given(TOWN)
 def test_it_is_the_share_of_each_class_of_the_population(town) -> None:
     rows = [(job, sex) for job, sex, drawn in town if drawn]

@@ -8,7 +8,7 @@ from math import factorial
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
@@ -51,7 +51,6 @@ tables = st.integers(1, 5).flatmap(
 )
 
 
-@settings(max_examples=100)
 @given(tables, st.integers(1, 5), st.sampled_from(["value", "nothing"]), st.data())
 def test_sets_scores_and_shares_are_those_of_the_definition(rows, most, missing, data):
     width = len(rows[0])

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
@@ -17,7 +17,6 @@ from .strategies import LABELS, frames, meets, rulesets
 
 
 @given(rulesets(), frames(), st.sampled_from([70_000, 2**20]), st.sampled_from([0, 48]))
-@settings(max_examples=120)
 def test_counts_are_those_of_the_definition(rules, frame, memory, few_cuts):
     with mock.patch.object(pack, "_FEW_CUTS", few_cuts):
         found = count_rules(rules, frame, "y", labels=LABELS, memory=memory, first_match=True)

@@ -1,7 +1,7 @@
 """Rules as text and as JSON: what people and miners write, and the way back."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
@@ -23,7 +23,6 @@ _conditions = st.lists(bounds(_odd) | sets(_odd, _odd), max_size=3)
     st.none() | _odd,
     st.booleans(),
 )
-@settings(max_examples=150)
 @example([([], "a=b", None)], None, False)
 @example([([], " a", None)], "y=", True)
 def test_any_rule_reads_back_from_its_text_and_its_json(parts, target, named):

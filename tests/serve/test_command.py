@@ -52,7 +52,6 @@ def test_the_flags_mean_what_the_configuration_file_means(given_options: dict[st
 
 
 @given(options)
-@settings(max_examples=60)
 def test_a_shell_gives_the_command_back_word_for_word(given_options: dict[str, Any]):
     words = ["release", "my 'table'.csv", *arguments(given_options, "tamis.toml")]
     assert shlex.split(in_shell(words)) == ["tamis", *words]

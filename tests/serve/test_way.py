@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 from tamis.datasets import patients
+from tests.long import long
 from tests.publish.hard_summaries import HOSTILE
 from tests.serve.running import Server, serving
 
@@ -233,7 +234,7 @@ def tampered(archive: Path) -> None:
             packed.writestr(name, content.replace(b"female", b"male") + b" ")
 
 
-@pytest.mark.skipif(not os.environ.get("TAMIS_LONG"), reason="a second release: TAMIS_LONG=1")
+@long
 def test_the_whole_way_on_a_real_table_from_its_path(
     tab: Callable[[], Page], server: Server, dataset: Callable[[str], Path]
 ):

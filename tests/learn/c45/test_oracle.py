@@ -7,7 +7,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -150,7 +150,6 @@ def grown(X, y):
     return collapsed(grow(X, [0, 0, 3], y, rows, len(y)))[0]
 
 
-@settings(max_examples=80)
 @given(st.integers(0, 10**6))
 def test_growing_equals_the_naive_version(seed):
     X, y = table(seed)
@@ -173,7 +172,6 @@ def pruned(node):
     return (1, leaf) if leaf <= cost + 0.1 else (leaves, cost)
 
 
-@settings(max_examples=80)
 @given(st.integers(0, 10**6))
 def test_pruning_equals_the_naive_version(seed):
     X, y = table(seed)

@@ -51,7 +51,6 @@ def by_definition(X, y, k, absences):
         chosen.append(best)
 
 
-@settings(max_examples=60)
 @given(TABLES, st.integers(1, 3), st.integers(0, 2))
 def test_the_best_column_that_still_fits_again_and_again(rows, k, absences):
     X, y = opened(rows)

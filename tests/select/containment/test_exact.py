@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -25,7 +25,6 @@ from .tables import Labelled, labelled_tables
 @given(
     labelled_tables(rows=14, columns=8), st.integers(1, 5), st.sampled_from(["hamdist", "distcnt"])
 )
-@settings(max_examples=80)
 def test_the_optimum_is_that_of_brute_force(table: Labelled, k: int, name: str) -> None:
     X, y = table
     k = min(k, len(X))

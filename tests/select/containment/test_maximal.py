@@ -26,7 +26,6 @@ from .tables import Labelled, labelled_tables
 
 
 @given(labelled_tables(), st.integers(1, 5), st.integers(1, 6))
-@settings(max_examples=100)
 def test_itemsets_are_those_of_brute_force_in_the_stated_order(
     table: Labelled, k: int, most: int
 ) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import CannotMeet, InputError
@@ -22,7 +22,6 @@ def equal(X):
 ANONYMITY = {"containment": contained, "equality": equal}
 
 
-@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(1, 14),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -23,7 +23,6 @@ def after_choosing(X, k, turn):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from([0.1, 0.3, 0.5]))
-@settings(max_examples=60)
 def test_what_is_ruled_out_does_not_fit(seed, k, density):
     rng = np.random.default_rng(seed)
     X = (rng.random((40, 24)) < density).astype(np.int8)
