@@ -20,15 +20,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome
+from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.checks import People, measure
-from tamis.publish.coarse_columns import stated, with_bounds
+from tamis.publish.coarse_columns import Bound, stated, with_bounds
 from tamis.publish.exposure import exposure_facts
 from tamis.publish.folder import written_release
 from tamis.publish.kept_told import close_look_facts
@@ -175,46 +176,24 @@ def publish(
     return out
 
 
+class _WrittenRows(NamedTuple):
+    """The released rows: their file, what it was made of, and what is read back from it."""
+
+    file: Path
+    format: str
+    frame: pl.DataFrame
+    bounds: Mapping[str, Bound]
+    back: pl.DataFrame
+
+
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
-    chosen, settings = outcome.decision.chosen, outcome.settings
-    format = format_for(settings.format, chosen.release.table)
-    file = draft / RELEASE[format]
-    frame, bounds = with_bounds(
-        arranged(chosen.release.table, settings.seed),
-        chosen.release.forms if format == "parquet" else {},
-    )
-    write_release(frame, file, format)
-    written = read_release(file, format, frame.columns, classes_of(frame))
-    alone, look = exposure_facts(outcome), close_look_facts(outcome)
-    content = manifest(
-        chosen,
-        frame,
-        file,
-        format,
-        measured=_measured(outcome, written),
-        exposure=alone,
-        close_look=look,
-        unit=outcome.table.unit,
-        held_back=held_back(outcome),
-        not_promised=_not_promised(outcome, alone),
-        date=date,
-        coarser={
-            name: stated(
-                form,
-                chosen.release.cells(outcome.table.frame[name]),
-                settings.k,
-                chosen.release.people,
-            )
-            for name, form in chosen.release.forms.items()
-        },
-        bounds=bounds,
-    )
-    people = arranged_people(chosen.release, settings.seed)
-    content["promises"] = promises_in_people(
-        content["promises"], written, people, chosen.release.unit
-    )
-    secrets, diverse = _diverse(outcome, written, people)
-    stated_of_groups = [*_risks(outcome, written, people), *(diverse if secrets is None else ())]
+    release, settings = outcome.decision.chosen.release, outcome.settings
+    rows, look = _write_rows(outcome, draft), close_look_facts(outcome)
+    content = _manifest(outcome, rows, look, date)
+    people = arranged_people(release, settings.seed)
+    content["promises"] = promises_in_people(content["promises"], rows.back, people, release.unit)
+    secrets, diverse = _diverse(outcome, rows.back, people)
+    stated_of_groups = [*_risks(outcome, rows.back, people), *(diverse if secrets is None else ())]
     if stated_of_groups:
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
@@ -233,6 +212,43 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         write_numbers(draft / PRIVATE / SECRETS, HEADER, secrets)
     for path in (draft / PRIVATE).iterdir():
         path.chmod(0o600)
+
+
+def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
+    release, settings = outcome.decision.chosen.release, outcome.settings
+    format = format_for(settings.format, release.table)
+    file = draft / RELEASE[format]
+    frame, bounds = with_bounds(
+        arranged(release.table, settings.seed), release.forms if format == "parquet" else {}
+    )
+    write_release(frame, file, format)
+    back = read_release(file, format, frame.columns, classes_of(frame))
+    return _WrittenRows(file, format, frame, bounds, back)
+
+
+def _manifest(
+    outcome: Outcome, rows: _WrittenRows, look: CloseLookFacts, date: str
+) -> dict[str, Any]:
+    chosen, alone = outcome.decision.chosen, exposure_facts(outcome)
+    release, k = chosen.release, outcome.settings.k
+    return manifest(
+        chosen,
+        rows.frame,
+        rows.file,
+        rows.format,
+        measured=_measured(outcome, rows.back),
+        exposure=alone,
+        close_look=look,
+        unit=outcome.table.unit,
+        held_back=held_back(outcome),
+        not_promised=_not_promised(outcome, alone),
+        date=date,
+        coarser={
+            name: stated(form, release.cells(outcome.table.frame[name]), k, release.people)
+            for name, form in release.forms.items()
+        },
+        bounds=rows.bounds,
+    )
 
 
 def _write_private(outcome: Outcome, draft: Path, summary: Summary, how: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ from tamis.publish.promises import claim
 from tamis.publish.sparse_file import classes_of
 from tamis.publish.sparse_reader import WRITTEN
 from tamis.publish.summary import ExposureFacts, Unit
-from tamis.release import Release
+from tamis.release import Promise, Release
 from tamis.table import Table, kind_of
 from tamis.table_file import safe_names
 
@@ -68,28 +68,12 @@ def manifest(
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "date": date,
-        "file": {
-            "name": file.name,
-            "format": format,
-            "sha256": digest(file),
-            "rows": frame.height,
-            **WRITTEN[format],
-            **({"classes": classes_of(frame)} if format == "svm" else {}),
-        },
+        "file": _file(file, frame, format),
         "columns": _columns(release.table, frame, format, coarser or {}, bounds or {}),
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
-            {
-                "key": promise.name,
-                "claim": claim(promise, unit),
-                "unit": unit,
-                "columns": sorted(promise.columns),
-                "at_least": promise.at_least,
-                **({"absences": promise.absences} if promise.absences else {}),
-                "measured": value,
-            }
-            for promise, value in zip(release.promises, measured)
+            _promise(promise, unit, value) for promise, value in zip(release.promises, measured)
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
@@ -105,6 +89,29 @@ def versions() -> dict[str, str]:
     """What made the release."""
     found = {"tamis": __version__, "python": platform.python_version()}
     return found | {name: version(name) for name in _PACKAGES}
+
+
+def _file(file: Path, frame: pl.DataFrame, format: str) -> dict[str, Any]:
+    return {
+        "name": file.name,
+        "format": format,
+        "sha256": digest(file),
+        "rows": frame.height,
+        **WRITTEN[format],
+        **({"classes": classes_of(frame)} if format == "svm" else {}),
+    }
+
+
+def _promise(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]:
+    return {
+        "key": promise.name,
+        "claim": claim(promise, unit),
+        "unit": unit,
+        "columns": sorted(promise.columns),
+        "at_least": promise.at_least,
+        **({"absences": promise.absences} if promise.absences else {}),
+        "measured": measured,
+    }
 
 
 def _columns(

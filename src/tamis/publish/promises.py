@@ -134,6 +134,15 @@ _ALTERED = {
 """What to say of methods by which the cells of a row are not just untrue."""
 
 
+_NEVER = (
+    "How much better or worse the sensitive column can be guessed was measured against the "
+    "attackers that were tried; a stronger one may do better.",
+    "Nobody is protected against an attacker who has other data about the same people and "
+    "knows columns that were assumed to be unknown.",
+)
+"""What no release promises."""
+
+
 def not_promised(
     promises: Iterable[Promise],
     unit: Unit = "people",
@@ -169,13 +178,7 @@ def not_promised(
     >>> len(not_promised(covers, alone=False, sensitive_released=False))
     4
     """
-    found = [
-        "How much better or worse the sensitive column can be guessed was measured against the "
-        "attackers that were tried; a stronger one may do better.",
-        "Nobody is protected against an attacker who has other data about the same people and "
-        "knows columns that were assumed to be unknown.",
-    ]
-    promises = list(promises)
+    found, promises = [*_NEVER], list(promises)
     names = {promise.name for promise in promises if promise.columns}
     if altered is not None:
         found.append(_ALTERED.get(altered, _UNTRUE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,10 +18,6 @@ from tamis.learn.c45.kernels import (
     LEVELS,
     LO,
     TASK,
-    Arena,
-    Data,
-    Plan,
-    Room,
     grow_tree,
     prune,
 )
@@ -42,6 +39,39 @@ class FitSettings:
     raise_subtrees: bool
     mdl: bool
     resolution: float
+
+
+class Data(NamedTuple):
+    """The table."""
+
+    values: Any  # one line per column, missing is NaN
+    y: Any  # class of each row
+    columns: Any  # for each: declared values or 0, branches, arena line, whether its gain counts
+
+
+class Plan(NamedTuple):
+    """A tree, one entry per node; siblings are adjacent and come after their parent."""
+
+    nodes: Any  # column split on (-1 at a leaf), first child, number of children, span in the
+    # arena; also space for a stack of nodes and what to do with them
+    cut: Any  # threshold of a split on a number, NaN elsewhere
+    mass: Any  # weight of each class
+
+
+class Arena(NamedTuple):
+    """The rows of the nodes and their weights; the last line is scratch space."""
+
+    rows: Any
+    weight: Any
+
+
+class Room(NamedTuple):
+    """Scratch space, allocated once per fit."""
+
+    branch: Any  # branch of each row, -1 if its value is missing
+    share: Any  # of the known weight in each branch
+    table: Any  # weights by value and class, and a line for all values together
+    scores: Any  # gain, ratio and cut of each column
 
 
 def fit_tree(
@@ -141,8 +171,7 @@ def _pruned(
         tree = Plan(*(array.copy() for array in plan))
         arena = make_arena(rows[None], weight, places)
         trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
-        work = (arena, room.branch, room.share, trial, cost)
-        if prune(data.values, data.y, tree, *work, *options):
+        if prune(data, tree, arena, room, trial, cost, options):
             return tree
         places *= 2
 

@@ -15,7 +15,7 @@ its index; what it no longer points to is left behind and dropped when the tree 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -25,39 +25,6 @@ LEVELS, BRANCHES, LINE, COUNTED = range(4)
 GAIN, RATIO, CUT = range(3)
 
 SLACK = 1e-6  # weights and gains closer than this are equal: sums of shares are not exact
-
-
-class Data(NamedTuple):
-    """The table."""
-
-    values: Any  # one line per column, missing is NaN
-    y: Any  # class of each row
-    columns: Any  # for each: declared values or 0, branches, arena line, whether its gain counts
-
-
-class Plan(NamedTuple):
-    """A tree, one entry per node; siblings are adjacent and come after their parent."""
-
-    nodes: Any  # column split on (-1 at a leaf), first child, number of children, span in the
-    # arena; also space for a stack of nodes and what to do with them
-    cut: Any  # threshold of a split on a number, NaN elsewhere
-    mass: Any  # weight of each class
-
-
-class Arena(NamedTuple):
-    """The rows of the nodes and their weights; the last line is scratch space."""
-
-    rows: Any
-    weight: Any
-
-
-class Room(NamedTuple):
-    """Scratch space, allocated once per fit."""
-
-    branch: Any  # branch of each row, -1 if its value is missing
-    share: Any  # of the known weight in each branch
-    table: Any  # weights by value and class, and a line for all values together
-    scores: Any  # gain, ratio and cut of each column
 
 
 @njit(cache=True, error_model="numpy")
@@ -71,15 +38,32 @@ def branch_of(value: float, cut: float) -> Any:
 
 
 @njit(cache=True, error_model="numpy")
+def send_down(
+    data: Any, nodes: Any, cut: Any, mass: Any, arena: Any, room: Any, node: int, to: int
+) -> bool:
+    """Move a node's rows to its children, which follow one another from `to`.
+
+    Their class weights are written to `mass`. False if the arena ran out.
+    """
+    lines, weights = arena
+    branch, share = room.branch, room.share
+    end = deal(data, nodes, cut, mass, lines[0], weights[0], node, to, branch, share)
+    if end > lines.shape[1]:
+        return False
+    for k in range(len(lines) - 1):
+        move_rows(nodes, node, lines, weights, k, branch, share)
+    return True
+
+
+@njit(cache=True, error_model="numpy")
 def deal(
-    values: Any,
-    y: Any,
+    data: Any,
     nodes: Any,
     cut: Any,
     mass: Any,
+    rows: Any,
+    weight: Any,
     node: int,
-    lines: Any,
-    weights: Any,
     to: int,
     branch: Any,
     share: Any,
@@ -88,13 +72,12 @@ def deal(
 
     The children will follow one another from `to`; returns where they end.
     """
-    column, rows, weight = values[nodes[node, ATTRIBUTE]], lines[0], weights[0]
+    column, y = data.values[nodes[node, ATTRIBUTE]], data.y
     lo, hi = nodes[node, LO], nodes[node, HI]
     first, count = nodes[node, FIRST], nodes[node, COUNT]
-    for b in range(count):
-        share[b] = 0.0
-        nodes[first + b, HI] = 0
-        mass[first + b] = 0.0
+    share[:count] = 0.0
+    nodes[first : first + count, HI] = 0
+    mass[first : first + count] = 0.0
     known, unknown = 0.0, 0
     for i in range(lo, hi):
         row, w = rows[i], weight[i]
@@ -107,20 +90,27 @@ def deal(
         share[b] += w
         known += w
         mass[first + b, y[row]] += w
-    for b in range(count):
-        size = nodes[first + b, HI]
-        if share[b] > 0:
-            share[b] /= known
-            size += unknown
-        nodes[first + b, LO] = to
-        to += size
-        nodes[first + b, HI] = to
+    to = lay_spans(nodes[first : first + count], share, known, unknown, to)
     if unknown:
         for i in range(lo, hi):
             row = rows[i]
             if branch[row] < 0:
                 for b in range(count):
                     mass[first + b, y[row]] += weight[i] * share[b]
+    return to
+
+
+@njit(cache=True, error_model="numpy")
+def lay_spans(children: Any, share: Any, known: float, unknown: int, to: int) -> int:
+    """Turn known weights into shares and known rows into spans from `to`; where they end."""
+    for b in range(len(children)):
+        size = children[b, HI]
+        if share[b] > 0:
+            share[b] /= known
+            size += unknown
+        children[b, LO] = to
+        to += size
+        children[b, HI] = to
     return to
 
 
@@ -169,6 +159,24 @@ def plogp_sum(weights: Any) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def least_weight(known: float, classes: int, min_rows: float) -> float:
+    """What a branch needs: a tenth of the mean class weight, at most 25, at least `min_rows`."""
+    least = 0.1 * known / classes
+    if least > 25.0:
+        least = 25.0
+    if least < min_rows:
+        least = min_rows
+    return least - SLACK
+
+
+@njit(cache=True, error_model="numpy")
+def middle_of(low: float, high: float) -> float:
+    """Where to cut between two neighbours; their middle may round up to the higher one."""
+    middle = (low + high) / 2
+    return middle if middle < high else low
+
+
+@njit(cache=True, error_model="numpy")
 def judge_number(
     values: Any,
     y: Any,
@@ -184,22 +192,15 @@ def judge_number(
     score: Any,
 ) -> None:
     """Score the best cut of a numeric column; its gain stays -1 if there is none."""
+    table[:2] = 0.0
     left, right = table[0], table[1]
-    table[0] = 0.0
-    table[1] = 0.0
     known, end = 0.0, lo
     while end < hi and not math.isnan(values[rows[end]]):
         w = weight[end]
         right[y[rows[end]]] += w
         known += w
         end += 1
-    # A branch needs a tenth of the mean class weight, but at most 25 and at least `min_rows`.
-    least = 0.1 * known / len(left)
-    if least > 25.0:
-        least = 25.0
-    if least < min_rows:
-        least = min_rows
-    least -= SLACK
+    least = least_weight(known, len(left), min_rows)
     before = plogp(known) - plogp_sum(right)
     best, cut, tries, below, best_below = 0.0, -1, 0, 0.0, 0.0
     for i in range(lo, end - 1):
@@ -221,11 +222,9 @@ def judge_number(
     if cut < 0 or best <= SLACK:
         return
     spread = plogp(total) - plogp(best_below) - plogp(known - best_below) - plogp(total - known)
-    low, high = values[rows[cut]], values[rows[cut + 1]]
-    middle = (low + high) / 2
     score[GAIN] = best
     score[RATIO] = best * total / spread
-    score[CUT] = middle if middle < high else low  # the middle of neighbours may round up
+    score[CUT] = middle_of(values[rows[cut]], values[rows[cut + 1]])
 
 
 @njit(cache=True, error_model="numpy")
@@ -305,48 +304,52 @@ def weight_to_split(mass: Any, min_rows: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def judge_columns(
+    data: Any, arena: Any, room: Any, limits: Any, lo: int, hi: int, total: float
+) -> None:
+    """Score the split of a node on each column; the node has the rows from `lo` to `hi`."""
+    min_rows, resolution, mdl = limits
+    table, y = room.table, data.y
+    for a in range(len(data.values)):
+        levels, k = data.columns[LEVELS, a], data.columns[LINE, a]
+        column, rows, weight = data.values[a], arena.rows[k], arena.weight[k]
+        score = room.scores[a]
+        score[GAIN] = -1.0
+        score[CUT] = np.nan
+        if levels:
+            judge_nominal(column, y, rows, weight, lo, hi, total, min_rows, levels, table, score)
+        else:
+            judge_number(
+                column, y, rows, weight, lo, hi, total, min_rows, resolution, mdl, table, score
+            )
+
+
+@njit(cache=True, error_model="numpy")
 def grow_tree(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
     """Grow a tree from its root line; returns the number of nodes, -1 if nodes or arena ran out."""
-    values, y, columns = data
     nodes, cut, mass = plan
-    rows, weight = arena
-    branch, share, table, scores = room
-    min_rows, resolution, mdl = limits
     nodes[0, STACK] = 0
     waiting, used = 1, 1
     while waiting:
         waiting -= 1
         node = nodes[waiting, STACK]
         lo, hi = nodes[node, LO], nodes[node, HI]
-        total = weight_to_split(mass[node], min_rows)
+        total = weight_to_split(mass[node], limits[0])
         if total == 0.0:
             continue
-        for a in range(len(values)):
-            levels, k = columns[LEVELS, a], columns[LINE, a]
-            column, order, held, score = values[a], rows[k], weight[k], scores[a]
-            score[GAIN] = -1.0
-            score[CUT] = np.nan
-            if levels:
-                judge_nominal(column, y, order, held, lo, hi, total, min_rows, levels, table, score)
-            else:
-                judge_number(
-                    column, y, order, held, lo, hi, total, min_rows, resolution, mdl, table, score
-                )
-        chosen = best_column(scores, columns)
+        judge_columns(data, arena, room, limits, lo, hi, total)
+        chosen = best_column(room.scores, data.columns)
         if chosen < 0:
             continue
-        count = columns[BRANCHES, chosen]
+        count = data.columns[BRANCHES, chosen]
         if used + count > len(nodes):
             return -1
         nodes[node, ATTRIBUTE] = chosen
         nodes[node, FIRST] = used
         nodes[node, COUNT] = count
-        cut[node] = scores[chosen, CUT]
-        end = deal(values, y, nodes, cut, mass, node, rows, weight, lo, branch, share)
-        if end > rows.shape[1]:
+        cut[node] = room.scores[chosen, CUT]
+        if not send_down(data, nodes, cut, mass, arena, room, node, lo):
             return -1
-        for k in range(len(rows) - 1):
-            move_rows(nodes, node, rows, weight, k, branch, share)
         for b in range(count):
             nodes[waiting, STACK] = used + b
             waiting += 1
@@ -421,19 +424,15 @@ def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch:
 
 
 @njit(cache=True, error_model="numpy")
-def prune(
-    values: Any,
-    y: Any,
-    plan: Any,
-    arena: Any,
-    branch: Any,
-    share: Any,
-    trial: Any,
-    cost: Any,
-    confidence: float,
-    z: float,
-    raising: bool,
-) -> bool:
+def push(nodes: Any, waiting: int, node: int, task: int) -> int:
+    """Put a node and what to do with it on the stack; how many wait now."""
+    nodes[waiting, STACK] = node
+    nodes[waiting, TASK] = task
+    return waiting + 1
+
+
+@njit(cache=True, error_model="numpy")
+def prune(data: Any, plan: Any, arena: Any, room: Any, trial: Any, cost: Any, options: Any) -> bool:
     """Prune from the leaves up; False if the arena ran out, which leaves the tree half pruned.
 
     The stack says what to do with a node: VISIT it and its subtree, then WEIGH it, that is, TRY
@@ -441,10 +440,8 @@ def prune(
     branch that is tried, `cost` for the pessimistic errors of each subtree.
     """
     nodes, cut, mass = plan
-    rows, weight = arena
-    nodes[0, STACK] = 0
-    nodes[0, TASK] = VISIT
-    waiting, son, as_branch = 1, 0, np.inf
+    confidence, z, raising = options
+    waiting, son, as_branch = push(nodes, 0, 0, VISIT), 0, np.inf
     while waiting:
         waiting -= 1
         node, task = nodes[waiting, STACK], nodes[waiting, TASK]
@@ -462,31 +459,21 @@ def prune(
                 # below that branch nothing needs them again, and they are dealt in place.
                 to = nodes[node, HI] if task == VISIT or node == son else nodes[node, LO]
                 held = mass if task == VISIT else trial
-                end = deal(values, y, nodes, cut, held, node, rows, weight, to, branch, share)
-                if end > rows.shape[1]:
+                if not send_down(data, nodes, cut, held, arena, room, node, to):
                     return False
-                for k in range(len(rows) - 1):
-                    move_rows(nodes, node, rows, weight, k, branch, share)
             if task == VISIT:
-                nodes[waiting, TASK] = WEIGH  # the node is still there
-                waiting += 1
+                waiting = push(nodes, waiting, node, WEIGH)
             for b in range(nodes[node, COUNT]):
-                nodes[waiting, STACK] = nodes[node, FIRST] + b
-                nodes[waiting, TASK] = task
-                waiting += 1
+                waiting = push(nodes, waiting, nodes[node, FIRST] + b, task)
             continue
         if task == WEIGH:
             son, as_branch = biggest_branch(nodes, mass, node), np.inf
             if raising and nodes[son, ATTRIBUTE] >= 0:
                 as_branch = 0.0
-                nodes[son, LO] = nodes[node, LO]
-                nodes[son, HI] = nodes[node, HI]
-                nodes[waiting, TASK] = DECIDE
-                nodes[waiting + 1, STACK] = son
-                nodes[waiting + 1, TASK] = TRY
-                waiting += 2
+                nodes[son, LO], nodes[son, HI] = nodes[node, LO], nodes[node, HI]
+                waiting = push(nodes, waiting, node, DECIDE)
+                waiting = push(nodes, waiting, son, TRY)
                 continue
         if decide_node(nodes, cut, cost, node, son, as_branch):
-            nodes[waiting, TASK] = VISIT
-            waiting += 1
+            waiting = push(nodes, waiting, node, VISIT)
     return True
