@@ -491,6 +491,7 @@ def _problem(
         None if handed is None else handed.classes,
         evaluator.suppression,
         settings.absences,
+        evaluator.codes,
     )
 
 

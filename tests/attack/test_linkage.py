@@ -197,3 +197,11 @@ def test_what_counts_as_found_is_nearly_what_is_truly_found(spread):
     found = linkage(scene, errors=())[0].success.value
     assert 0.1 < truly < 1.0
     assert found == pytest.approx(truly, abs=0.06)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0, math.nan])] * 3), max_size=12))
+def test_patterns_are_numbered_in_the_order_of_their_cells(rows):
+    cells = np.array(rows, dtype=float).reshape(-1, 3)
+    plain = np.where(np.isnan(cells), -1.0, cells).tolist()
+    order = sorted({tuple(row) for row in plain})
+    assert pattern_numbers(cells).tolist() == [order.index(tuple(row)) for row in plain]

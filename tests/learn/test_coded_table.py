@@ -90,3 +90,28 @@ def test_a_slice_has_the_columns_and_rows_in_the_order_given():
 def test_a_table_needs_a_row_to_be_coded_by():
     with pytest.raises(InputError, match="one row or more"):
         CodedTable.of(pl.DataFrame({"x": [1]}), np.array([], dtype=int))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), min_size=3, max_size=40),
+    st.data(),
+)
+def test_rows_that_nobody_asks_about_need_no_codes(rows, data):
+    frame = pl.DataFrame(rows, schema=["x", "y"], orient="row")
+    some = st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True)
+    learnt = np.array(sorted(data.draw(some)))
+    only = np.union1d(learnt, data.draw(some))
+    whole, few = CodedTable.of(frame, learnt), CodedTable.of(frame, learnt, only=only)
+    assert few.rows == whole.rows == len(rows)
+    assert few.coded_rows.tolist() == only.tolist()
+    for one, other in ((few, whole), (few.beside(few), whole.beside(whole))):
+        parts = one.slice([1, 0], only[::-1]), other.slice([1, 0], only[::-1])
+        assert parts[0].codes.tolist() == parts[1].codes.tolist()
+        assert parts[0].widths.tolist() == parts[1].widths.tolist()
+    label = np.array([ord(letter) - ord("a") for _, letter in rows])
+    coded = [CodedTable.of_label(label, learnt, which) for which in (only, None)]
+    assert coded[0].slice([0], only).codes.tolist() == coded[1].slice([0], only).codes.tolist()
+    if len(only) < len(rows):
+        left_out = np.setdiff1d(np.arange(len(rows)), only)
+        with pytest.raises(IndexError):
+            few.slice([0], left_out)

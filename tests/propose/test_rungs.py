@@ -56,6 +56,20 @@ def test_k_is_counted_on_what_is_released(frame, k, by_person):
             assert keeps(chosen) == (least >= k or not chosen)
 
 
+@given(frames, st.integers(1, 6), st.randoms(use_true_random=False))
+def test_what_is_known_of_other_sets_changes_no_answer(frame, k, chance):
+    rungs = two_columns(frame)
+    sets = [c for size in range(1, 3) for c in combinations(range(len(rungs)), size)]
+    chance.shuffle(sets)
+    few, frame = rungs[:4], frame.select("x", "y")
+    together = keeps_people(few, frame, ["x", "y"], k)
+    first = {c: together(c) for c in sets if max(c) < 4}
+    few += rungs[4:]  # rungs that come later may be worked out from those before
+    for columns in sets:
+        alone = keeps_people(rungs, frame, ["x", "y"], k)(columns)
+        assert together(columns) == alone == first.get(columns, alone)
+
+
 @given(frames, st.integers(2, 4))
 def test_what_holds_a_refused_set_is_refused(frame, k):
     rungs = two_columns(frame)

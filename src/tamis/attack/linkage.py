@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.attack.scene import Cells, RowNumbers, Scene
 from tamis.attack.score import AttackScore, scored
+from tamis.risk.grouping import Coded, dense, joined
 
 Mask = NDArray[np.bool_]
 
@@ -224,9 +225,16 @@ def _joined_by(side: Side, first: Mask) -> NDArray[np.float64]:
 
 
 def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
-    """A number for each row, the same for the same cells."""
-    plain = np.ascontiguousarray(np.where(np.isnan(cells), -1.0, cells))
-    return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1].reshape(-1))
+    """A number for each row, the same for the same cells, in the order of the cells.
+
+    >>> pattern_numbers(np.array([[1.0, 7.0], [np.nan, 9.0], [1.0, 7.0]])).tolist()
+    [1, 0, 1]
+    """
+    if not cells.size:
+        return np.zeros(len(cells), dtype=np.intp)
+    numbers = (np.unique(c, return_inverse=True) for c in np.where(np.isnan(cells), -1.0, cells).T)
+    codes = (Coded(place, len(values)) for values, place in numbers)
+    return dense(reduce(joined, codes)).codes
 
 
 def _distinct(cells: Cells) -> tuple[Cells, NDArray[np.int64]]:

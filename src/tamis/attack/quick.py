@@ -90,7 +90,9 @@ def quick_attack(
     """
     if release.kept is not None:  # only who is in can be found
         original = replace(original, frame=original.frame.filter(pl.Series(release.kept)))
-    if release.is_drawn or release.table.rows != original.rows or _many_cells(release):
+    if release.is_drawn or release.table.rows != original.rows:
+        return None
+    if _many_cells(original) or _many_cells(release.table):
         return None
     values = release.unaltered or release.table
     few = min(most, max(FEWEST, COMPARED // max(original.rows, 1)))
@@ -102,8 +104,8 @@ def quick_attack(
     return QuickAttack(linkage(linked, ())[0], halves(linked) if joined else None, guessed)
 
 
-def _many_cells(release: Release) -> bool:
-    return release.table.rows * release.table.frame.width > MOST_CELLS
+def _many_cells(table: Table) -> bool:
+    return table.rows * table.frame.width > MOST_CELLS
 
 
 def _scene(original: Table, release: Release, values: Table, most: int, random_state: int) -> Scene:

@@ -197,8 +197,12 @@ class CoarserForm:
 
     def codes(self, column: pl.Series) -> Codes:
         """The group of each row, from 1; 0 is what is missing."""
+        return self.merged(self.finest.codes(column))
+
+    def merged(self, finest: Codes) -> Codes:
+        """The same from the codes of the finest groups, which all coarser forms share."""
         of_finest = np.array([0, *(1 + group for group in self.group_of)], dtype=np.uint8)
-        return of_finest[self.finest.codes(column)]
+        return of_finest[finest]
 
     @property
     def cuts(self) -> tuple[float, ...]:

@@ -6,9 +6,9 @@ these rows choose among releases, those for the other part are reported: see `Fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -34,10 +34,9 @@ from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.absences import absence_anonymity
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
-from tamis.risk.grouping import Coded, grouped, people_of
+from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
 from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
@@ -82,6 +81,7 @@ class Evaluator:
     records: BinaryTable | None = None
     suppression: Suppression | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
+    _values: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = by_fields
 
@@ -159,9 +159,35 @@ class Evaluator:
         return np.searchsorted(self.split.held, self.rows(part))
 
     @cached_property
+    def codes(self) -> CodedFrame:
+        """The columns of the original as codes, to count who is alike on all rows."""
+        return CodedFrame(self.original.frame)
+
+    @cached_property
+    def sample(self) -> RowNumbers:
+        """The rows that models learn from or are asked about, ascending; maybe not all."""
+        return np.sort(np.concatenate([self.split.seen, self.split.held]))
+
+    def sampled(self, table: Table, columns: Sequence[str]) -> pl.DataFrame:
+        """Some columns of a table with the rows of the original, on the rows of `sample`."""
+        frame = table.only(columns)
+        return frame[self.sample] if frame.height > len(self.sample) else frame
+
+    @cached_property
+    def everything(self) -> pl.DataFrame:
+        """All features on the rows of `sample`."""
+        return self.sampled(self.original, self.original.features)
+
+    def values(self, name: str) -> pl.Series:
+        """The distinct values of a column of the original, found once."""
+        if name not in self._values:
+            self._values[name] = bare(self.original.frame[name]).unique(maintain_order=True)
+        return self._values[name]
+
+    @cached_property
     def guesses_from_everything(self) -> dict[str, Predictions]:
         """The predictions for all held-out rows by attackers who get all features."""
-        return self.attacked(self.original.only(self.original.features))
+        return self.attacked(self.everything)
 
     @cached_property
     def strongest(self) -> str:
@@ -170,7 +196,7 @@ class Evaluator:
 
     @cached_property
     def _everything(self) -> Features:
-        return Features.of(self.original.only(self.original.features))
+        return Features.of(self.everything)
 
     def coded(self, features: pl.DataFrame) -> Features:
         """Features as models read them; a column is coded again only where its values are new.
@@ -187,14 +213,22 @@ class Evaluator:
     ) -> dict[str, Predictions]:
         """What each attacker says of all rows held out who learns from these features.
 
-        Of the rows of a release only, where one is given.
+        They are those of `sample`; only the rows of a release are learnt from, where one is given.
         """
-        coded, split = self.coded(features), self.split
-        learnt = split.seen if release is None else release.inside(split.seen)
+        coded = self.coded(features)
         return {
-            name: fit_predict(attacker, coded, self.secrets, learnt, split.held)
+            name: self.predicted(attacker, coded, self.secrets, release)
             for name, attacker in self.attackers.items()
         }
+
+    def predicted(
+        self, model: Any, features: Features, labels: NDArray[Any], release: Release | None = None
+    ) -> Predictions:
+        """What a model says of all rows held out; features are of `sample`, labels of all rows."""
+        seen, held = self.split.seen, self.split.held
+        learnt = seen if release is None else release.inside(seen)
+        places = (np.searchsorted(self.sample, rows) for rows in (learnt, held))
+        return fit_predict(model, features, labels[self.sample], *places)
 
     def assess(self, release: Release) -> Assessment:
         return Assessment(self, release)
@@ -211,7 +245,7 @@ class Assessment:
 
     @cached_property
     def model_features(self) -> pl.DataFrame:
-        """What models are trained on, and what they predict, in the rows of the table.
+        """What models are trained on, and what they predict, on the rows of the sample.
 
         They are trained on the release. If its columns are those of the original, or of the
         release before it was altered, with other values, they are tested on people as they
@@ -219,20 +253,20 @@ class Assessment:
         person, so here people are as they are throughout. Rows that are left out are here too:
         nobody learns from them, but like all people they may be asked about.
         """
-        table = self.release.of_everyone
-        unaltered = self.release.unaltered or self.evaluator.original
+        evaluator, table = self.evaluator, self.release.of_everyone
+        unaltered = self.release.unaltered or evaluator.original
         if self.release.is_drawn:
-            return unaltered.only(table.features)
-        learnt = table.only(table.features)
+            return evaluator.sampled(unaltered, table.features)
+        learnt = evaluator.sampled(table, table.features)
         if self.release.forms:
             return learnt
         if not set(table.features) <= set(unaltered.features):
             return learnt
-        true = unaltered.only(table.features)
+        true = evaluator.sampled(unaltered, table.features)
         if learnt.equals(true):
             return learnt
         place = np.arange(learnt.height)
-        place[self.evaluator.split.held] += learnt.height
+        place[np.searchsorted(evaluator.sample, evaluator.split.held)] += learnt.height
         return pl.concat([learnt, true], how="vertical_relaxed")[place]
 
     @cached_property
@@ -240,14 +274,9 @@ class Assessment:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if self.release.rehearsal is not None:
             return self._learnt_from(self.release.rehearsal, self.evaluator.classifier)
-        split, labels = self.evaluator.split, self.evaluator.labels
-        return fit_predict(
-            self.evaluator.classifier,
-            self.evaluator.coded(self.model_features),
-            labels,
-            self.release.inside(split.seen),
-            split.held,
-        )
+        evaluator = self.evaluator
+        features = evaluator.coded(self.model_features)
+        return evaluator.predicted(evaluator.classifier, features, evaluator.labels, self.release)
 
     def _learnt_from(self, drawn: Table, model: Any) -> Predictions:
         """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
@@ -277,7 +306,7 @@ class Assessment:
         if drawn is not None and self.evaluator.sensitive == original.target:
             every = self.evaluator.attackers.items()
             return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
-        everything = self.model_features.equals(original.only(original.features))
+        everything = self.model_features.equals(self.evaluator.everything)
         if everything and self.release.kept is None:
             return self.evaluator.guesses_from_everything
         return self.evaluator.attacked(self.model_features, self.release)
@@ -300,9 +329,9 @@ class Assessment:
     @cached_property
     def value_labels(self) -> dict[str, ValueLabels]:
         """The values of each column in a coarser form, and the labels of their groups."""
-        frame, found = self.evaluator.original.frame, {}
+        found = {}
         for name, form in self.release.forms.items():
-            values = bare(frame[name]).unique(maintain_order=True)
+            values = self.evaluator.values(name)
             labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
             found[name] = ValueLabels(values, labels)
         return found
@@ -315,8 +344,20 @@ class Assessment:
         """
         if self.release.is_drawn:
             return None
-        table, people = self.release.table, self.release.people
-        return k_anonymity(table, people=people) if table.quasi else self.release.everybody
+        if not self.release.table.quasi:
+            return self.release.everybody
+        return fewest_alike(self._known(), self._people)
+
+    def _known(self) -> Iterator[Coded]:
+        """What attackers may know, as codes; a column that is as it was is not coded again."""
+        frame, same = self.release.table.frame, self.evaluator.yardstick.forms(self.release) or {}
+        for name in self.release.table.quasi:
+            as_it_was = same.get(name) == ""
+            yield self.evaluator.codes[name] if as_it_was else coded(frame[name])
+
+    @property
+    def _people(self) -> Coded | None:
+        return None if self.release.people is None else people_of(self.release.people)
 
     @cached_property
     def groups(self) -> Coded:
@@ -324,7 +365,7 @@ class Assessment:
         table = self.release.table
         if not table.quasi:
             return Coded(np.zeros(table.rows, dtype=np.int64), 1)
-        return grouped(table.frame, table.quasi).keys
+        return reduce(joined, self._known())
 
     @cached_property
     def lacks(self) -> str:
@@ -332,9 +373,8 @@ class Assessment:
         asked, original = self.evaluator.anonymity, self.evaluator.original
         if asked is None or self.release.is_drawn:
             return ""
-        people = None if self.release.people is None else people_of(self.release.people)
         secret = self.release.cells(original.frame[self.evaluator.sensitive])
-        return asked.short_of(self.groups, secret, people)
+        return asked.short_of(self.groups, secret, self._people)
 
     @property
     def diversity_reached(self) -> dict[str, float] | None:
@@ -342,9 +382,8 @@ class Assessment:
         asked, original = self.evaluator.anonymity, self.evaluator.original
         if asked is None or self.release.is_drawn:
             return None
-        people = None if self.release.people is None else people_of(self.release.people)
         secret = self.release.cells(original.frame[self.evaluator.sensitive])
-        return asked.reached(self.groups, secret, people)
+        return asked.reached(self.groups, secret, self._people)
 
     @cached_property
     def containment(self) -> int | None:

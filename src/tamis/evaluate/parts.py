@@ -128,6 +128,11 @@ class Parts:
         return np.sort(np.concatenate([self.learn, self.choose]))
 
     @cached_property
+    def every(self) -> RowNumbers:
+        """All rows of a part, ascending."""
+        return np.union1d(self.search, self.report)
+
+    @cached_property
     def asked(self) -> RowNumbers:
         """The rows asked about to choose, round after round."""
         return np.concatenate([ask for _, ask in self.rounds])

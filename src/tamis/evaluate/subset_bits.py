@@ -110,8 +110,8 @@ class SubsetBits:
             parts = Parts.drawn(pairs, people, random_state)
         if len(np.unique(target[parts.learn])) < 2:
             raise InputError("the target has one class only among the rows to learn from")
-        coded = CodedTable.of(frame, parts.search)
-        beside = CodedTable.of_label(target, parts.search)
+        coded = CodedTable.of(frame, parts.search, only=parts.every)
+        beside = CodedTable.of_label(target, parts.search, parts.every)
         return cls(
             coded.beside(beside),
             parts,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -64,6 +65,10 @@ class Yardstick:
     choosing: SubsetBits
     reporting: SubsetBits
     noted: dict[str, Gains] = field(default_factory=dict, repr=False)
+    _forms: WeakKeyDictionary[Release, dict[str, str] | None] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
+    """Found once: to compare columns with those of the original takes long."""
 
     __repr__ = by_fields
 
@@ -119,6 +124,11 @@ class Yardstick:
 
     def forms(self, release: Release) -> dict[str, str] | None:
         """The form of each column of a release, empty for one as it is; `None`: other columns."""
+        if release not in self._forms:
+            self._forms[release] = self._found_forms(release)
+        return self._forms[release]
+
+    def _found_forms(self, release: Release) -> dict[str, str] | None:
         if release.unaltered is not None or release.is_drawn or release.kept is not None:
             return None
         if not set(release.features) <= set(self._number):
@@ -273,7 +283,7 @@ def _other(release: Release, among: SubsetBits) -> SubsetBits:
     Where values were altered, people as they are stand below it: learnt from above, asked below.
     """
     parts = among.parts
-    rows = np.union1d(parts.search, parts.report)
+    rows = parts.every
     frame = release.table.only(release.features)[rows]
     below = 0
     if release.unaltered is not None:

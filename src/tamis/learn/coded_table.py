@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,9 @@ class CodedTable:
         One more than the largest code that each column may have.
     ordered : array of bool
         Whether the codes of a column, other than the missing one, have an order.
+    at : array of int, optional
+        Where only some rows of a large table are coded: the place of every row among them, for
+        the others one that is none. `None`: all rows are coded.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class CodedTable:
     codes: Codes
     widths: NDArray[np.int64]
     ordered: NDArray[np.bool_]
+    at: NDArray[np.intp] | None = None
 
     __repr__ = by_fields
 
@@ -63,18 +67,25 @@ class CodedTable:
         frame: pl.DataFrame,
         rows: NDArray[np.intp] | None = None,
         *,
+        only: NDArray[np.intp] | None = None,
         rare: int = RARE,
     ) -> CodedTable:
-        """Code all rows of a frame by what some of them hold.
+        """Code the rows of a frame by what some of them hold.
 
         Parameters
         ----------
         frame : polars.DataFrame
         rows : array of int, optional
             The rows that quantiles and frequent values are taken from. `None`: all.
+        only : array of int, optional
+            The rows to code, ascending, all of `rows` among them. `None`: all.
         rare : int, default 5
             A nominal value of fewer rows is one of the others.
         """
+        if only is not None and len(only) < frame.height:
+            at = _places(only, frame.height)
+            some = cls.of(frame[only], None if rows is None else at[rows], rare=rare)
+            return replace(some, at=at)
         columns = Coding.of(frame).columns(frame)
         learnt = np.arange(frame.height) if rows is None else np.asarray(rows)
         if len(learnt) == 0:
@@ -89,16 +100,22 @@ class CodedTable:
 
     @classmethod
     def of_label(
-        cls, label: NDArray[np.integer[Any]], rows: NDArray[np.intp] | None = None
+        cls,
+        label: NDArray[np.integer[Any]],
+        rows: NDArray[np.intp] | None = None,
+        only: NDArray[np.intp] | None = None,
     ) -> CodedTable:
-        """One nominal column: the classes, numbered from 0, of every row.
+        """One nominal column: the classes, numbered from 0, of every row, or of `only` these.
 
         >>> CodedTable.of_label(np.array([1, 0, 1])).codes.tolist()
         [[2, 3, 2]]
         """
         learnt = np.arange(len(label)) if rows is None else rows
         codes, width = _nominal_codes(label, int(label.max()) + 1, learnt, rare=1)
-        return cls(codes[None, :], np.array([width]), np.array([False]))
+        every = cls(codes[None, :], np.array([width]), np.array([False]))
+        if only is None or len(only) == len(label):
+            return every
+        return replace(every, codes=every.codes[:, only], at=_places(only, len(label)))
 
     def __len__(self) -> int:
         """The number of columns."""
@@ -106,22 +123,41 @@ class CodedTable:
 
     @property
     def rows(self) -> int:
-        return int(self.codes.shape[1])
+        """The number of rows of the table, coded or not."""
+        return int(self.codes.shape[1]) if self.at is None else len(self.at)
+
+    @property
+    def coded_rows(self) -> NDArray[np.intp]:
+        """The rows that are coded, ascending."""
+        coded = self.codes.shape[1]
+        return np.arange(coded) if self.at is None else np.flatnonzero(self.at < coded)
+
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where the codes of some rows are."""
+        return rows if self.at is None else self.at[rows]
 
     def slice(self, columns: Sequence[int], rows: NDArray[np.intp]) -> CodedTable:
         """Some columns on some rows, in the order given."""
         chosen = np.asarray(columns, dtype=np.intp)
-        codes = np.ascontiguousarray(self.codes[np.ix_(chosen, rows)])
+        codes = np.ascontiguousarray(self.codes[np.ix_(chosen, self.places(rows))])
         return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
 
     def beside(self, *others: CodedTable) -> CodedTable:
-        """The columns of all, of the same rows."""
+        """The columns of all, of the same rows, the same ones coded."""
         every = (self, *others)
         return CodedTable(
             np.concatenate([each.codes for each in every]),
             np.concatenate([each.widths for each in every]),
             np.concatenate([each.ordered for each in every]),
+            self.at,
         )
+
+
+def _places(rows: NDArray[np.intp], height: int) -> NDArray[np.intp]:
+    """The place of every row of a table among some; that of the others does not exist."""
+    at = np.full(height, len(rows), dtype=np.intp)
+    at[rows] = np.arange(len(rows))
+    return at
 
 
 def _coded(column: Column, learnt: NDArray[np.intp], rare: int) -> tuple[Codes, int]:

@@ -61,7 +61,7 @@ def promised_bits(
     residual[np.arange(len(label)), label] += 1
     curvature = probabilities * (1 - probabilities)
     found = np.empty(len(table))
-    _tests(table.codes, np.asarray(rows, dtype=np.int64), residual, curvature, found)
+    _tests(table.codes, np.asarray(table.places(rows), dtype=np.int64), residual, curvature, found)
     # The residuals of a row sum to 0 over the classes, so one of them is not free.
     return np.asarray(found * (classes - 1) / classes / (2 * len(label) * log(2)))
 

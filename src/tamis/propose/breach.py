@@ -15,7 +15,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
-from tamis.risk.grouping import Coded, coded, counted, dense, joined, people_in, people_of
+from tamis.risk.grouping import Coded, dense, fewest_alike, joined
 from tamis.select.breach import SEARCHES, BreachSelector
 from tamis.select.breach.candidate import Trials
 
@@ -150,29 +150,22 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     """
     known = [f for f in problem.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
-    codes = {f: coded(problem.table.frame[f]) for f in known}
-    people = None if problem.table.people is None else people_of(problem.table.people)
     together = Coded(np.zeros(problem.table.rows, np.int64), 1)
     chosen: list[str] = []
 
     def fits(feature: str) -> bool:
         if problem.suppression is not None:
-            return problem.kept(joined(together, codes[feature]))
-        return _smallest(together, codes[feature], people) >= problem.k
+            return problem.kept(joined(together, problem.coded[feature]))
+        if problem.people is None:
+            return problem.crowds.keep([*chosen, feature])
+        return fewest_alike([together, problem.coded[feature]], problem.people) >= problem.k
 
     while known := [f for f in known if fits(f)]:
         found = worth([[*kept, *chosen, f] for f in known])
         best = max(range(len(known)), key=found.__getitem__)
         chosen.append(known.pop(best))
-        together = dense(joined(together, codes[chosen[-1]]))
+        together = dense(joined(together, problem.coded[chosen[-1]]))
     return (*kept, *chosen)
-
-
-def _smallest(together: Coded, column: Coded, people: Coded | None) -> int:
-    """The number of people in the smallest class after adding one more column."""
-    classes = joined(together, column)
-    sizes = counted(classes)[1] if people is None else people_in(classes, people)
-    return int(sizes.min())
 
 
 def set_name(features: Sequence[str]) -> str:

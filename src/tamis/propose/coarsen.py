@@ -82,6 +82,7 @@ class Coarsen:
             fixed=self.keep,
             also=self._also(problem),
             most=problem.most_suppressed,
+            codes=problem.coded,
         )
         return [
             self._release(problem, found, number, ladders, levels)

@@ -26,7 +26,7 @@ from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
-from tamis.risk.grouping import Coded
+from tamis.risk.grouping import Coded, CodedFrame
 from tamis.select.front import WIDTH, thinned
 
 SIZES = (8, 5, 3, 2)
@@ -95,6 +95,7 @@ def search_coarser(
     fixed: Collection[str] = (),
     also: Callable[[Coded], bool] | None = None,
     most: int = 0,
+    codes: CodedFrame | None = None,
     budgets: Sequence[int] = BUDGETS,
     progress: Callable[[int], None] | None = None,
 ) -> CoarserSets:
@@ -121,6 +122,8 @@ def search_coarser(
         What else classes of rows alike must keep; if they do not, no finer ones do.
     most : int
         The most people who may be left out, see `keeps_people`.
+    codes : CodedFrame, optional
+        The columns as codes, where somebody has them.
     budgets : sequence of int
         The most sets to fit each time that groups were learnt; as many times they are learnt.
     progress : callable, optional
@@ -134,7 +137,8 @@ def search_coarser(
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
     rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
-    keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most)
+    codes = CodedFrame(frame) if codes is None else codes
+    keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most, codes)
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
         given = before.sets[_best(before, times * caution)] if time and before.sets else ()
@@ -355,9 +359,12 @@ def _finest(
     search = bits.parts.search
     if too_few_to_learn(bits.parts):
         return [None] * frame.width
-    return [
-        None
-        if column.name in fixed
-        else FinestForm.of(column, bits.table.codes[i], search, k=k, people=bits.people)
-        for i, column in enumerate(frame)
-    ]
+    codes = np.zeros(frame.height, dtype=np.uint8)
+    found: list[FinestForm | None] = []
+    for i, column in enumerate(frame):
+        if column.name in fixed:
+            found.append(None)
+            continue
+        codes[bits.table.coded_rows] = bits.table.codes[i]
+        found.append(FinestForm.of(column, codes, search, k=k, people=bits.people))
+    return found

@@ -19,8 +19,7 @@ from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Coded, coded, collapsed, joined
-from tamis.risk.suppression import all_but_few
+from tamis.risk.grouping import joined
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 
@@ -155,19 +154,10 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
             return lambda columns: not columns or allows(cells[:, list(columns)], k)
         return lambda columns: _contained(problem, cells[:, list(columns)])
     known = set(table.quasi)
-    quasi = {i: coded(table.frame[f]) for i, f in enumerate(features) if f in known}
-    if not quasi or not problem.only_k:
-        return lambda columns: (
-            not (asked := [quasi[c] for c in columns if c in quasi])
-            or problem.kept(reduce(joined, asked))
-        )
-    rows = collapsed(list(quasi.values()))
-    few = {i: Coded(each.codes[rows.first], each.radix) for i, each in quasi.items()}
-
-    def keeps(columns: Columns) -> bool:
-        asked = [few[c] for c in columns if c in few]
-        return not asked or all_but_few(
-            reduce(joined, asked), rows.counts, k, problem.most_suppressed
-        )
-
-    return keeps
+    quasi = {i: name for i, name in enumerate(features) if name in known}
+    if problem.only_k:
+        return lambda columns: problem.crowds.keep([quasi[c] for c in columns if c in quasi])
+    return lambda columns: (
+        not (asked := [problem.coded[quasi[c]] for c in columns if c in quasi])
+        or problem.kept(reduce(joined, asked))
+    )

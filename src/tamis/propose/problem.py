@@ -13,7 +13,8 @@ from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import Coded, joined, people_of
+from tamis.risk.crowds import Crowds
+from tamis.risk.grouping import Coded, CodedFrame, joined, people_of
 from tamis.risk.suppression import Suppression
 from tamis.table import Table
 
@@ -52,6 +53,8 @@ class Problem:
         Coarser forms that people wrote.
     absences : int
         How many things that a person lacks attackers may know, in 0/1 columns.
+    codes : CodedFrame, optional
+        The columns of the table as codes, where somebody has them; `None`: they are made here.
     """
 
     table: Table
@@ -69,8 +72,20 @@ class Problem:
     beside: Coded | None = None
     suppression: Suppression | None = None
     absences: int = 0
+    codes: CodedFrame | None = None
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
     """Searches of whole columns that were run, by their budget: see `tamis.propose.front`."""
+
+    @cached_property
+    def coded(self) -> CodedFrame:
+        """The columns of the table as codes, each made once for all methods."""
+        return CodedFrame(self.table.frame) if self.codes is None else self.codes
+
+    @cached_property
+    def crowds(self) -> Crowds[str]:
+        """Rows alike in what attackers may know, where these need only be counted."""
+        known = {name: self.coded[name] for name in self.table.quasi}
+        return Crowds(known, self.k, self.most_suppressed)
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked.
@@ -83,7 +98,7 @@ class Problem:
         secret = self.table.frame[self.table.sensitive or self.table.target]
         if self.beside is not None:
             classes = joined(classes, self.beside)
-        return asked.kept(classes, secret if asked.of_secrets else None, self._people)
+        return asked.kept(classes, secret if asked.of_secrets else None, self.people)
 
     @property
     def only_k(self) -> bool:
@@ -100,7 +115,8 @@ class Problem:
         return release if self.suppression is None else self.suppression.trimmed(release)
 
     @cached_property
-    def _people(self) -> Coded | None:
+    def people(self) -> Coded | None:
+        """The person of each row; `None` if each is another."""
         return None if self.table.people is None else people_of(self.table.people)
 
     @cached_property

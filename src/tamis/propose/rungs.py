@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from itertools import pairwise
+from operator import or_
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.learnt_forms import CoarserForm
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
-from tamis.learn.coded_table import CodedTable
+from tamis.learn.coded_table import CodedTable, Codes
 from tamis.risk.grouping import (
     Coded,
+    CodedFrame,
+    DistinctRows,
     coded,
     collapsed,
     counted,
@@ -75,6 +78,24 @@ class Rung:
         return self.chain == other.chain and self.groups >= other.groups
 
 
+class FinestCodes:
+    """The rows of a table by the finest groups of its columns, which all coarser forms are made of.
+
+    Each column is grouped when it is first asked for, and once.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+        self._known: dict[tuple[int, FinestForm], Codes] = {}
+
+    def of(self, column: int, form: CoarserForm) -> Codes:
+        """The group of each row in a form of a column."""
+        asked = column, form.finest
+        if asked not in self._known:
+            self._known[asked] = form.finest.codes(self._frame[:, column])
+        return form.merged(self._known[asked])
+
+
 @dataclass(eq=False)
 class RungBits(SubsetBits):
     """Kept and told of sets of rungs; the first rungs are the columns as they are.
@@ -112,10 +133,10 @@ class RungBits(SubsetBits):
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
         """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
         rungs = (*self.rungs, *more)
-        rows = np.union1d(self.parts.search, self.parts.report)
-        few, search = frame[rows], np.searchsorted(rows, self.parts.search)
+        rows, search = self.table.coded_rows, self.table.places(self.parts.search)
+        finest = FinestCodes(few := frame[rows])
         released, *rounds = (
-            [_spread(_coded(rung, few, rows, number, search), rows, frame.height) for rung in more]
+            [_coded(rung, few, finest, rows, number, search) for rung in more]
             for number in (None, *range(len(self.parts.rounds)))
         )
         return replace(
@@ -155,6 +176,7 @@ def keeps_people(
     people: Labels | None = None,
     also: Callable[[Coded], bool] | None = None,
     most: int = 0,
+    codes: CodedFrame | None = None,
 ) -> Keeps:
     """Whether a set has one rung a column, and k people or more alike in what attackers may know.
 
@@ -164,6 +186,7 @@ def keeps_people(
     Parameters
     ----------
     rungs : sequence of Rung
+        It may grow; a rung keeps its place.
     frame : polars.DataFrame
         All rows, since all of them are released.
     quasi : sequence of str
@@ -176,37 +199,119 @@ def keeps_people(
     most : int
         The most people who may be left out so that the rest keeps k; where people have several
         rows, or more is asked, `also` says whether so few suffice.
+    codes : CodedFrame, optional
+        The columns as codes, where somebody has them.
     """
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
     who = None if people is None else people_of(people)
-    cells: dict[int, Coded] = {}
-    rows = None
+    codes = CodedFrame(frame) if codes is None else codes
+    cells = _RungCells(rungs, frame, codes)
     if known and who is None and also is None:  # then rows alike are counted once for all
-        rows = collapsed([coded(frame[:, column]) for column in sorted(known)])
+        cells.collapse([frame.columns[column] for column in sorted(known)])
+    found = _Answers(rungs)
 
-    def of_rung(number: int) -> Coded:
-        if number not in cells:
-            rung = rungs[number]
-            found = _cells(rung, frame[:, rung.column])
-            cells[number] = found if rows is None else Coded(found.codes[rows.first], found.radix)
-        return cells[number]
-
-    @cache
-    def keeps(columns: Columns) -> bool:
-        if len({rungs[c].column for c in columns}) < len(columns):
-            return False
-        together = [of_rung(c) for c in columns if rungs[c].column in known]
-        if not together:
-            return True
-        classes = reduce(joined, together)
-        if rows is not None:
-            return all_but_few(classes, rows.counts, k, most)
+    def counted_people(together: Columns) -> bool:
+        classes = reduce(joined, map(cells.of, together))
+        if cells.rows is not None:
+            return all_but_few(classes, cells.rows.counts, k, most)
         if most:
             return also is not None and also(classes)
         sizes = counted(classes)[1] if who is None else people_in(classes, who)
         return int(sizes.min()) >= k and (also is None or also(classes))
 
+    @cache
+    def keeps(columns: Columns) -> bool:
+        if len({rungs[c].column for c in columns}) < len(columns):
+            return False
+        together = tuple(c for c in columns if rungs[c].column in known)
+        if not together:
+            return True
+        if also is not None:
+            return counted_people(together)
+        return found.of(together, counted_people)
+
     return keeps
+
+
+class _RungCells:
+    """The rungs of a table as codes of its rows, or of its distinct ones; each is made once."""
+
+    def __init__(self, rungs: Sequence[Rung], frame: pl.DataFrame, codes: CodedFrame) -> None:
+        self._rungs, self._frame, self._codes = rungs, frame, codes
+        self._finest = FinestCodes(frame)
+        self._found: dict[int, Coded] = {}
+        self.rows: DistinctRows | None = None
+
+    def collapse(self, names: Sequence[str]) -> None:
+        """From now on only rows that are distinct in these columns."""
+        self.rows = collapsed([self._codes[name] for name in names])
+
+    def of(self, number: int) -> Coded:
+        if number not in self._found:
+            every = self._every(self._rungs[number])
+            few = every if self.rows is None else Coded(every.codes[self.rows.first], every.radix)
+            self._found[number] = few
+        return self._found[number]
+
+    def _every(self, rung: Rung) -> Coded:
+        if rung.form is not None:
+            return Coded(self._finest.of(rung.column, rung.form), rung.form.groups + 1)
+        if rung.level is not None:
+            return coded(rung.level)
+        return self._codes[self._frame.columns[rung.column]]
+
+
+class _Answers:
+    """Which sets of rungs keep k, counted only where no other set tells.
+
+    Classes of rows only become larger where less is told: whoever could work out a refused set
+    has a refused one, and what can be worked out from a kept set is kept. Sets are words of bits.
+    """
+
+    def __init__(self, rungs: Sequence[Rung]) -> None:
+        self._rungs = rungs
+        self._makes: list[int] = []
+        self._kept: dict[Columns, int] = {}
+        self._refused: dict[Columns, int] = {}
+
+    def of(self, columns: Columns, counted: Callable[[Columns], bool]) -> bool:
+        """Whether a set is kept, by the others or else as counted."""
+        self._learn_rungs()
+        word, makes = _word(columns), self._makes_of(columns)
+        if any(refused & ~makes == 0 for refused in self._refused.values()):
+            return False
+        if any(word & ~kept == 0 for kept in self._kept.values()):
+            return True
+        if not counted(columns):
+            self._refused[columns] = word
+            return False
+        self._kept[columns] = makes
+        return True
+
+    def _learn_rungs(self) -> None:
+        """Where there are more rungs by now, more can be worked out from the sets before."""
+        if len(self._makes) < len(self._rungs):
+            self._makes = [
+                sum(1 << i for i, other in enumerate(self._rungs) if _tells_all(rung, other))
+                for rung in self._rungs
+            ]
+            self._kept = {columns: self._makes_of(columns) for columns in self._kept}
+
+    def _makes_of(self, columns: Columns) -> int:
+        return reduce(or_, (self._makes[c] for c in columns))
+
+
+def _tells_all(one: Rung, other: Rung) -> bool:
+    """Whether one rung of a column tells rows apart wherever the other does, of whatever chain."""
+    if one is other or one.column != other.column:
+        return one is other
+    if one.form is None or other.form is None or one.form.finest != other.form.finest:
+        return one.form is None and one.level is None
+    return len(set(zip(one.form.group_of, other.form.group_of))) == one.form.groups
+
+
+def _word(columns: Columns) -> int:
+    return sum(1 << c for c in columns)
 
 
 def moves(rungs: Sequence[Rung], columns: Columns) -> list[Columns]:
@@ -261,40 +366,27 @@ def _steps(
     return [*found, *(same if chain else [])]
 
 
-def _cells(rung: Rung, column: pl.Series) -> Coded:
-    if rung.form is None:
-        return coded(rung.applied(column))
-    return Coded(rung.form.codes(column).astype(np.int64), rung.form.groups + 1)
-
-
 def _coded(
     rung: Rung,
     frame: pl.DataFrame,
+    finest: FinestCodes,
     rows: NDArray[np.intp],
     number: int | None,
     search: NDArray[np.intp],
 ) -> CodedTable:
     """One rung of some rows as a coded column, in one round or (`None`) as it would be released."""
-    column = frame[:, rung.column]
     if rung.form is None:
-        cells = column if rung.level is None else rung.level[rows]
+        cells = frame[:, rung.column] if rung.level is None else rung.level[rows]
         return CodedTable.of(cells.to_frame(), search)
     form = rung.form if number is None else rung.trials[number]
-    codes = form.codes(column)[None, :]
+    codes = finest.of(rung.column, form)[None, :]
     return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
-
-
-def _spread(coded: CodedTable, rows: NDArray[np.intp], height: int) -> CodedTable:
-    """The same among all rows; the others, which no search reads, are left at 0."""
-    codes = np.zeros((len(coded), height), dtype=np.uint8)
-    codes[:, rows] = coded.codes
-    return CodedTable(codes, coded.widths, coded.ordered)
 
 
 def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
     """The table with more columns before its last one, which is the target."""
     front, last = (
-        CodedTable(table.codes[part], table.widths[part], table.ordered[part])
+        CodedTable(table.codes[part], table.widths[part], table.ordered[part], table.at)
         for part in (slice(-1), slice(-1, None))
     )
     return front.beside(*more, last)

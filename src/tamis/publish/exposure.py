@@ -19,7 +19,7 @@ from tamis.flow import Outcome
 from tamis.publish.summary import Alike, ExposureFacts, Unit
 from tamis.release import Promise, Release
 from tamis.risk.containment import entity_anonymity
-from tamis.risk.grouping import grouped
+from tamis.risk.grouping import grouped, people_in, people_of
 
 Ints = NDArray[np.int64]
 
@@ -189,7 +189,7 @@ def _distinct(kinds: Ints, others: Ints | None) -> Ints:
     """For each kind the number of different others that go with it, or else of its rows."""
     if others is None:
         return np.bincount(kinds)
-    return np.bincount(np.unique(np.column_stack([kinds, others]), axis=0)[:, 0])
+    return people_in(people_of(kinds), people_of(others))
 
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> NDArray[np.uint8]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -48,6 +48,37 @@ def coded(column: pl.Series) -> Coded:
     present, width = _present(bare(column))
     codes = present.cast(pl.UInt32).fill_null(width).to_numpy()
     return Coded(codes.astype(np.min_scalar_type(width)), width + 1)
+
+
+class CodedFrame:
+    """The columns of a frame as codes, each coded when it is first asked for, and once.
+
+    Examples
+    --------
+    >>> columns = CodedFrame(pl.DataFrame({"age": [31, 47, 31]}))
+    >>> columns["age"].codes.tolist(), columns["age"] is columns["age"]
+    ([0, 16, 0], True)
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+        self._known: dict[str, Coded] = {}
+
+    def __getitem__(self, name: str) -> Coded:
+        if name not in self._known:
+            self._known[name] = coded(self._frame.get_column(name))
+        return self._known[name]
+
+
+def fewest_alike(columns: Iterable[Coded], people: Coded | None = None) -> int:
+    """The people in the smallest class of rows alike in some columns, at least one.
+
+    >>> fewest_alike([Coded(np.array([0, 1, 1]), 2)]), fewest_alike([Coded(np.array([0, 0]), 1)])
+    (1, 2)
+    """
+    classes = reduce(joined, columns)
+    sizes = counted(classes)[1] if people is None else people_in(classes, people)
+    return int(sizes.min())
 
 
 def _present(column: pl.Series) -> tuple[pl.Series, int]:
