@@ -22,6 +22,14 @@ class InputFrame:
     frame: pl.DataFrame
     features: tuple[str, ...]
     back: Callable[[pl.DataFrame], Any]
+    library: str | None = None
+    """Whose frame it was; `None` for a `Table` or an array."""
+
+    def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
+        """An altered frame as its own kind, or as one of the library that was asked for."""
+        if self.library is None or asked is None:
+            return self.back(new)
+        return Table(new, library=asked).native()
 
 
 def input_frame(data: Any) -> InputFrame:
@@ -38,7 +46,9 @@ def input_frame(data: Any) -> InputFrame:
     if not frame.width or not frame.height:
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     whole = Table(frame, Roles(), native_kind(data))
-    return InputFrame(frame, whole.features, lambda new: replace(whole, frame=new).native())
+    return InputFrame(
+        frame, whole.features, lambda new: replace(whole, frame=new).native(), whole.library
+    )
 
 
 def _array(values: Any) -> InputFrame:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.errors import InputError, listed, plural
 from tamis.perturb.input_frame import columns_to_alter, input_frame
 from tamis.read.frames import asked_library
-from tamis.table import Table, bare, only
+from tamis.table import bare, only
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
@@ -80,10 +80,7 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
             )
         rng = np.random.default_rng(self.random_state)
         altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
-        new, asked = data.frame.with_columns(altered), asked_library(self)
-        if asked is not None and hasattr(X, "columns"):
-            return Table(new, library=asked).native()
-        return data.back(new)
+        return data.answer(data.frame.with_columns(altered), asked_library(self))
 
     def _sources(self, rng: np.random.Generator) -> Any:
         """A random source for each column, so that no column affects the draws of another."""

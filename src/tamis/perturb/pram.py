@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.errors import InputError
 from tamis.perturb.input_frame import InputFrame, columns_to_alter, input_frame
 from tamis.perturb.noise import check_probability
+from tamis.read.frames import asked_library
 from tamis.table import bare, kind_of
 
 Chances = NDArray[np.float64]
@@ -111,7 +112,7 @@ class Pram(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         sources = np.random.default_rng(self.random_state).spawn(len(self.columns_))
         every = zip(self.columns_, sources)
         new = [_redrawn(data.frame[c], self.transitions_[c], rng) for c, rng in every]
-        return data.back(data.frame.with_columns(new))
+        return data.answer(data.frame.with_columns(new), asked_library(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
