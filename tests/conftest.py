@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.long import LONG
 
@@ -21,10 +20,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The first example of a test may wait for a kernel to compile. Few examples are tried each time, as
-# they are drawn anew, and `fuzz/` looks for longer; a test whose examples are slow asks for fewer.
-settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 25)
-settings.load_profile("untimed")
+
+def pytest_configure() -> None:
+    """Few examples are tried each time, as they are drawn anew, and `fuzz/` looks for longer.
+
+    The first one may wait for a kernel to compile. A test whose examples are slow asks for fewer.
+    """
+    from hypothesis import settings  # not before compiled modules may be written: pytest alters it
+
+    settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 25)
+    settings.load_profile("untimed")
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import (
@@ -116,7 +116,6 @@ def test_the_lines_say_what_matters(table, outcome, records):
     assert repr(rules) == "<RuleSet: 1 rule, target 'ill', over 1 column>"
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=300))
 def test_no_name_makes_a_line_long_or_breaks_it(name):
     frame = pl.DataFrame({"x": [1], f"n{name}": [2]})

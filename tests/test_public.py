@@ -58,7 +58,8 @@ def test_public_names_have_types(tmp_path: Path):
     names = sorted(set(tamis.__all__) - {"separation"})
     asked.write_text("import tamis\n" + "".join(f"reveal_type(tamis.{n})\n" for n in names))
     config = tmp_path / "mypy.ini"
-    config.write_text(CONFIG.format(source=SOURCE.parents[1], cache=tmp_path / "cache"))
+    cache = Path(__file__).parents[1] / ".mypy_cache" / "public"
+    config.write_text(CONFIG.format(source=SOURCE.parents[1], cache=cache))
     said, wrong, _ = api.run(["--config-file", str(config), str(asked)])
     lines = [line for line in said.splitlines() if "Revealed type" in line]
     assert len(lines) == len(names), said + wrong

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.attack.beside import HandedOn, row_changes
@@ -49,7 +49,6 @@ def test_columns_of_all_releases_stand_side_by_side(rows, before, now):
     assert found == min(Counter(table.frame.select(both).iter_rows()).values())
 
 
-@settings(max_examples=40)
 @given(ROWS)
 def test_two_promises_of_containment_are_one_of_both(rows):
     table = table_of(rows)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.attack import linkage as links
@@ -55,7 +55,6 @@ def table_of(rows):
     return Table(pl.DataFrame(rows, schema=schema, orient="row"))
 
 
-@settings(max_examples=40)
 @given(PEOPLE, st.randoms())
 def test_in_a_release_of_true_values_a_person_among_c_alike_is_found_once_in_c(rows, random):
     shuffled = list(rows)
@@ -67,7 +66,6 @@ def test_in_a_release_of_true_values_a_person_among_c_alike_is_found_once_in_c(r
     assert found.guess == 1 / len(rows)
 
 
-@settings(max_examples=40)
 @given(PEOPLE)
 def test_two_halves_are_joined_as_often_as_both_pick_the_same_row(rows):
     found = halves(Scene(table_of(rows), table_of(rows)))
@@ -153,7 +151,6 @@ def test_patterns_take_missing_for_a_value():
 BITS = st.lists(st.tuples(*[st.sampled_from([0, 1])] * 4), min_size=1, max_size=8)
 
 
-@settings(max_examples=40)
 @given(BITS)
 def test_by_m_rarest_things(rows):
     records = np.array(rows, dtype=np.uint8)

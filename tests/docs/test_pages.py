@@ -6,11 +6,14 @@ stands what it prints; a line of ``...`` stands for any lines.
 
 import re
 import shlex
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
+
+from tamis.cli import _run
+from tests.quick_look import few_trees
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted((DOCS / "tutorials").glob("*.md"))
@@ -44,11 +47,11 @@ def commands(block):
 def answer(command):
     program, *arguments = shlex.split(command)
     assert program == "tamis"
-    done = subprocess.run(
-        [sys.executable, "-m", "tamis.cli", *arguments], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{command}: {done.stderr}"
-    return done.stdout
+    said, wrong = StringIO(), StringIO()
+    with redirect_stdout(said), redirect_stderr(wrong), few_trees():
+        code = _run(arguments)
+    assert code == 0, f"{command}: {wrong.getvalue()}"
+    return said.getvalue()
 
 
 def assert_said(expected, out):

@@ -21,10 +21,11 @@ from tamis.dp import selector as private_module
 from tamis.dp.histogram import DPHistogram
 from tamis.dp.partition import measured_boxes
 from tamis.dp.selector import chosen_places, hamming_scores
+from tests.long import LONG
 
 EPSILON = 1.0
 MANY = 20_000
-RUNS = 1_200
+RUNS = 1_200 if LONG else 600
 LEVEL = 1e-6
 
 
@@ -101,7 +102,7 @@ def test_exponential_draws_have_the_stated_probabilities() -> None:
     weight = np.exp(epsilon * np.array(scores) / (2 * sensitivity * picks))
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
     chance = [weight[i] * weight[j] / weight.sum() / (weight.sum() - weight[i]) for i, j in pairs]
-    times = 4000
+    times = 4000 if LONG else 2000
     seen = Counter(
         tuple(noise.exponential(np.array(scores), sensitivity, epsilon, picks))
         for _ in range(times)

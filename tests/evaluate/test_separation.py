@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -32,7 +32,6 @@ def test_the_papers_feature_sets():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 12), columns=st.integers(1, 6))
 def test_pairs_and_groups_by_definition(form, seed, rows, columns):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from experiments.__main__ import BESIDE, main
 from experiments.fletcher.worked import section
+from tests.long import long
 
 
 def quick(which, dataset, folder):
@@ -23,6 +24,7 @@ def quick(which, dataset, folder):
     }
 
 
+@long
 def test_jafer_gives_the_running_example_to_the_printed_digit(dataset, tmp_path):
     cells = quick("jafer", dataset, tmp_path)
     differ = {place for place, cell in cells.items() if cell["verdict"] != "equal"}

@@ -22,6 +22,7 @@ from fuzz.page import kept, written
 from fuzz.ready import Ready
 from fuzz.tally import Tally
 from tamis.errors import InputError
+from tests.long import LONG
 
 QUICK = [name for name, door in DOORS.items() if door.file[0] in "tbl"]
 """Readers that need no release."""
@@ -147,12 +148,15 @@ def test_what_a_stopped_command_leaves_is_noticed(tmp_path):
     assert list(scene.wrong(fine)) == ["the earlier release is gone"]
 
 
+SIGNS = [(signal.SIGKILL, -9), (signal.SIGTERM, 130), (signal.SIGUSR1, -10)][: 3 if LONG else 2]
+
+
 def test_a_stop_between_imports_and_end_is_as_of_the_real_command(tmp_path):
     scene = kills.Scene(tmp_path)
     with closing(Ready(scene.folder, scene.scratch)) as ready:
         code, said = ready.ran(["release", "none.svm", "--out", "out"])
         assert (code, "operations: 0" in said) == (2, True)
-        for sign, right in ((signal.SIGKILL, -9), (signal.SIGTERM, 130), (signal.SIGUSR1, -10)):
+        for sign, right in SIGNS:
             ended = kills.Ended(*ready.ran(scene.command(), number=5, sign=sign))
             assert ended.code == right
             assert list(scene.wrong(ended)) == []

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
@@ -14,7 +14,6 @@ from tamis.table import Table
 
 
 @given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.4), st.integers(0, 9))
-@settings(max_examples=40)
 def test_both_parts_have_the_same_mix_and_share_no_row(ones, zeros, share, seed):
     y = np.array([1] * ones + [0] * zeros)
     split = HoldOut.drawn(y, share, seed)

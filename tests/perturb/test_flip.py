@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -45,7 +45,6 @@ def test_the_result_is_k_anonymous_and_the_share_is_counted_right(table, k, seed
     assert np.bincount(found.clusters).min() >= k
 
 
-@settings(max_examples=40)
 @given(TABLES, st.integers(2, 4))
 def test_each_cluster_flips_as_few_cells_as_its_rows_allow(table, k) -> None:
     if k > len(table) or not varies(table):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -65,7 +65,6 @@ def test_groups_are_those_of_the_definition(X, k) -> None:
     assert sizes.max() <= 2 * k - 1
 
 
-@settings(max_examples=40)
 @given(NUMBERS, st.integers(1, 6))
 def test_means_stay_and_rows_become_alike(X, k) -> None:
     if len(X) < k:

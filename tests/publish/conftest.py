@@ -21,8 +21,8 @@ from tests.quick_look import few_trees
 Opener = Callable[..., "Page"]
 
 
-# For one module: while it lives, asyncio cannot be used in the same worker.
-@pytest.fixture(scope="module")
+# While it lives, asyncio cannot be used in the same worker; nothing here does.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The chromium of this machine; skips where there is none."""
     with chromium() as found:

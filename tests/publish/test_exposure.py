@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
@@ -69,7 +69,6 @@ def by_definition(rows: Any, width: int, kind: str, in_people: bool) -> dict[str
 
 @pytest.mark.parametrize("kind", ["equal", "containment"])
 @given(data=st.data())
-@settings(max_examples=40)
 def test_figures_are_those_of_the_definition(kind: str, data: st.DataObject):
     rows, width = data.draw(releases(kind))
     release, people = made(rows, width, kind)

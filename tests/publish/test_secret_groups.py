@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, verify
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Settings, consider
+from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.layout import write_json
 from tamis.publish.secret_groups import (
@@ -76,18 +78,28 @@ def stays(each: int = 1) -> Table:
     return Table(columns, Roles("y", "ill", quasi=("sex", "job"), identifiers=("who",)))
 
 
+def without_the_secret(each: int = 1) -> Table:
+    roles = Roles("y", quasi=("sex", "job"), identifiers=("who",))
+    return Table(stays(each).frame.drop("ill"), roles)
+
+
 def settings(**asked: Any) -> Settings:
     return Settings(methods={"front": {}}, attackers=("nb",), k=4, **asked)
 
 
-def published(table: Table, folder: Path, **asked: Any) -> tuple[Path, dict[str, Any]]:
-    made = publish(consider(table, settings(**asked)), folder / "out", date="2026-11-16")
+@cache
+def considered(of: Callable[[int], Table], each: int, **asked: Any) -> Outcome:
+    return consider(of(each), settings(**asked))
+
+
+def published(outcome: Outcome, folder: Path) -> tuple[Path, dict[str, Any]]:
+    made = publish(outcome, folder / "out", date="2026-11-16")
     return made, json.loads((made / "manifest.json").read_text())
 
 
 @pytest.mark.parametrize("each", [1, 3])
 def test_a_secret_that_is_not_released_is_counted_by_the_holder_alone(tmp_path, each):
-    folder, manifest = published(stays(each), tmp_path, l=3, t=0.5)
+    folder, manifest = published(considered(stays, each, l=3, t=0.5), tmp_path)
     for name in ("manifest.json", "report.html", "release.csv"):
         text = (folder / name).read_text()
         assert "t-closeness" not in text, name
@@ -103,7 +115,7 @@ def test_a_secret_that_is_not_released_is_counted_by_the_holder_alone(tmp_path, 
 
 
 def test_secrets_that_are_not_those_of_the_rows_are_found(tmp_path):
-    folder, _ = published(stays(), tmp_path, l=3, t=0.5)
+    folder, _ = published(considered(stays, 1, l=3, t=0.5), tmp_path)
     path = folder / "private" / "secrets.csv"
     header, *lines = path.read_text().splitlines()
     path.write_text("\n".join([header, *sorted(lines)]) + "\n")
@@ -121,9 +133,8 @@ def test_secrets_that_are_not_those_of_the_rows_are_found(tmp_path):
 
 @pytest.mark.parametrize("each", [1, 3])
 def test_where_the_target_is_the_secret_anybody_can_count(tmp_path, each):
-    roles = Roles("y", quasi=("sex", "job"), identifiers=("who",))
-    table = Table(stays(each).frame.drop("ill"), roles)
-    folder, manifest = published(table, tmp_path, l=2, l_kind="recursive", c=9.0, t=0.9)
+    asked: dict[str, Any] = {"l": 2, "l_kind": "recursive", "c": 9.0, "t": 0.9}
+    folder, manifest = published(considered(without_the_secret, each, **asked), tmp_path)
     diverse, close = manifest["diversity"]
     assert (diverse["column"], diverse["kind"], close["distance"]) == ("y", "recursive", "equal")
     assert diverse["recount"] == ("file" if each == 1 else "private")
@@ -135,8 +146,8 @@ def test_where_the_target_is_the_secret_anybody_can_count(tmp_path, each):
 @pytest.fixture(scope="module")
 def stated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release whose manifest states t, not to be changed."""
-    table = Table(stays().frame.drop("ill"), Roles("y", quasi=("sex", "job"), identifiers=("who",)))
-    return published(table, tmp_path_factory.mktemp("stated"), t=0.9, allow_useless=True)[0]
+    outcome = considered(without_the_secret, 1, t=0.9, allow_useless=True)
+    return published(outcome, tmp_path_factory.mktemp("stated"))[0]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +181,7 @@ def test_what_cannot_be_counted_is_refused():
 def test_the_terminal_says_what_was_reached():
     from tamis.cli.release.outcome_words import words
 
-    said = words(consider(stays(), settings(l=3, t=0.5)))
+    said = words(considered(stays, 1, l=3, t=0.5))
     assert any(
         line.endswith(
             "ill has at least 3 different values. Measured: the least diverse group has 3."
@@ -180,7 +191,7 @@ def test_the_terminal_says_what_was_reached():
     assert any("t-closeness, equal distance). Measured: the farthest" in line for line in said)
 
 
-ALL = {
+ALL: dict[str, Any] = {
     "alpha": 0.9,
     "beta": 2.0,
     "beta_kind": "enhanced",
@@ -192,7 +203,7 @@ ALL = {
 
 @pytest.mark.parametrize("each", [1, 3])
 def test_risks_are_stated_and_other_figures_of_a_secret_are_not(tmp_path, each):
-    folder, manifest = published(stays(each), tmp_path, **ALL)
+    folder, manifest = published(considered(stays, each, **ALL), tmp_path)
     assert [entry["key"] for entry in manifest["diversity"]] == ["max_risk", "average_risk"]
     assert all(p["at_least"] >= 10 for p in manifest["promises"])
     recipe = json.loads((folder / "private" / "recipe.json").read_text())
@@ -207,9 +218,8 @@ def test_risks_are_stated_and_other_figures_of_a_secret_are_not(tmp_path, each):
 
 
 def test_where_the_target_is_the_secret_all_is_stated_and_counted(tmp_path):
-    table = stays()
-    table = Table(table.frame.drop("ill"), Roles("y", quasi=("sex", "job"), identifiers=("who",)))
-    folder, manifest = published(table, tmp_path, alpha=0.95, beta=3.0, max_average_risk=0.2)
+    asked = {"alpha": 0.95, "beta": 3.0, "max_average_risk": 0.2}
+    folder, manifest = published(considered(without_the_secret, 1, **asked), tmp_path)
     keys = [entry["key"] for entry in manifest["diversity"]]
     assert keys == ["average_risk", "alpha", "beta_likeness"]
     for place, key in enumerate(keys):

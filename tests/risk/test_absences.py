@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
@@ -63,7 +63,6 @@ def test_it_never_rises_with_an_absence_or_a_column(rows):
             assert here <= absence_anonymity(narrow, absences)
 
 
-@settings(max_examples=40)
 @given(ROWS, st.integers(0, 2), st.integers(1, 5))
 def test_an_early_stop_tells_whether_it_is_enough(rows, absences, enough):
     exact = absence_anonymity(rows, absences)

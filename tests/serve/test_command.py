@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.cli.release import release
@@ -39,7 +39,6 @@ def understood(words: list[str]) -> dict[str, Any]:
 
 
 @given(options)
-@settings(max_examples=40)
 def test_the_flags_mean_what_the_configuration_file_means(given_options: dict[str, Any]):
     with TemporaryDirectory() as folder:
         config = Path(folder) / "tamis.toml"

@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 from tamis.datasets import patients
+from tamis.serve.fields import METHOD_WORDS
 from tests.long import long
 from tests.publish.hard_summaries import HOSTILE
 from tests.serve.running import Server, serving
@@ -175,6 +176,8 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     page.keyboard.type("7")
     assert "at least 7 people" in page.locator("#words").inner_text()
     looked_at(page, "4-limits")
+    press(page, page.get_by_text("More limits and choices"))
+    press(page, page.get_by_label(METHOD_WORDS["front"]), "Space")  # the others take their time
     press(page, page.get_by_role("button", name="Look for releases"))
     at(page, "work")
     other = tab()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tamis.errors import CannotMeet, InputError
@@ -62,7 +62,6 @@ def test_the_best_column_that_still_fits_again_and_again(rows, k, absences):
         assert found.utility == pytest.approx(pairs)
 
 
-@settings(max_examples=40)
 @given(TABLES, st.integers(1, 3), st.sampled_from(["hamdist", "difference", "distcnt"]))
 def test_without_absences_it_is_the_plain_greedy(rows, k, utility):
     X, y = opened(rows)
@@ -72,7 +71,6 @@ def test_without_absences_it_is_the_plain_greedy(rows, k, utility):
     assert mine.anonymity == plain.anonymity
 
 
-@settings(max_examples=40)
 @given(TABLES, st.integers(1, 3))
 def test_with_all_absences_it_keeps_k_equal_rows(rows, k):
     X, y = opened(rows)

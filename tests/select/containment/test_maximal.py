@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mlxtend.frequent_patterns import fpmax
 from scipy import sparse
@@ -76,7 +76,6 @@ def test_an_empty_table_of_columns() -> None:
 
 
 @given(labelled_tables(), st.integers(1, 4), st.sampled_from(["hamdist", "distcnt"]))
-@settings(max_examples=40)
 def test_the_best_itemset_is_chosen_and_extended(table: Labelled, k: int, name: str) -> None:
     X, y = table
     k = min(k, len(X))
