@@ -9,7 +9,7 @@ released on all rows that a search may see.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
@@ -60,6 +60,8 @@ class CoarserSets:
     sets: tuple[Columns, ...]
     measured: KeptTold
     """Kept and told; the sets come first, in their order."""
+    _applied: dict[int, pl.Series] = field(default_factory=dict, repr=False)
+    """The columns that rungs release, which sets share."""
 
     @property
     def sizes(self) -> list[int]:
@@ -78,10 +80,15 @@ class CoarserSets:
 
     def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
         """The features as a set releases them."""
-        return frame.select(
-            rung.applied(frame[:, rung.column]).alias(frame.columns[rung.column])
-            for rung in self.rungs(number)
-        )
+        order = sorted(self.sets[number], key=lambda c: self.bits.rungs[c].column)
+        return pl.DataFrame([self._released(c, frame) for c in order])
+
+    def _released(self, number: int, frame: pl.DataFrame) -> pl.Series:
+        if number not in self._applied:
+            rung = self.bits.rungs[number]
+            column = frame[:, rung.column]
+            self._applied[number] = rung.applied(column).alias(column.name)
+        return self._applied[number]
 
 
 def search_coarser(

@@ -106,19 +106,20 @@ def content_of(column: pl.Series) -> Looks | None:
         return _of_years(column.name, column.alias("").drop_nulls().dt.year())
     if column.dtype.is_float() and not _whole(column):
         return _of_places(column)
-    texts = _texts(column)
+    known = _known(column)
+    texts = _some(known)
     if texts.len() == 0:
         return None
     if column.dtype.is_numeric():
         return _checked(texts)
-    if written := _written(column, texts):
+    if written := _written(known.cast(pl.String), texts):
         return written
     found = (look(texts) for look in (_inside, _shaped, _checked, _networked, _streets))
     return next(filter(None, found), None) or _of_text_dates(column.name, texts) or _people(texts)
 
 
-def _texts(column: pl.Series) -> pl.Series:
-    """Some distinct values as texts, spread evenly; of numbers, those of nine digits or more."""
+def _known(column: pl.Series) -> pl.Series:
+    """The distinct values that may identify; of numbers, those of nine digits or more."""
     bare = column.alias("").drop_nulls()
     if column.dtype.is_numeric():
         whole = bare.cast(pl.Int64, strict=False).drop_nulls()
@@ -127,7 +128,11 @@ def _texts(column: pl.Series) -> pl.Series:
         bare = whole
     elif column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return pl.Series([], dtype=pl.String)
-    known = bare.unique(maintain_order=True)
+    return bare.unique(maintain_order=True)
+
+
+def _some(known: pl.Series) -> pl.Series:
+    """Some of the values as texts, spread evenly."""
     step = -(-known.len() // LOOKED_AT)
     cut = known.gather_every(step) if step > 1 else known
     return cut.cast(pl.String).str.strip_chars().str.slice(0, 2_000)
@@ -155,9 +160,8 @@ _WRITTEN: tuple[tuple[Looks, str, str], ...] = (
 """What nobody writes by chance, with a sign that every one of them has."""
 
 
-def _written(column: pl.Series, texts: pl.Series) -> Looks | None:
-    """Addresses, of which one among all values is enough."""
-    cells = column.alias("").drop_nulls().cast(pl.String)
+def _written(cells: pl.Series, texts: pl.Series) -> Looks | None:
+    """Addresses, of which one among all distinct values is enough."""
     for looks, sign, shape in _WRITTEN:
         signed = cells.filter(cells.str.contains(sign, literal=True)).head(LOOKED_AT)
         if _share(signed.str.slice(0, 2_000), shape):

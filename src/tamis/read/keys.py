@@ -25,6 +25,10 @@ STEADY = 0.9
 """The share of equal steps at which numbers count as a sequence, even if it restarts."""
 BANDS = 5
 """Row numbers in this many bands of equal length, or more, are still recognised."""
+BEGINNING = 1000
+"""The first rows, which tell at once that most columns are not sorted."""
+NINE_DIGITS = 10**8
+"""The smallest number of nine digits: shorter ones hardly name people."""
 OFTEN = 0.01
 """Distinct values per row at which a column named like a key counts as one."""
 
@@ -151,11 +155,16 @@ def _hardly_repeats(table: Table, name: str) -> bool:
 
 
 def _in_order(present: pl.Series, distinct: int) -> bool:
-    before, after = present.head(-1), present.tail(-1)
-    sorted_ = bool((before <= after).all()) or bool((before >= after).all())
+    # A few rows tell of most columns that they are in no order.
+    sorted_ = _is_sorted(present.head(BEGINNING)) and _is_sorted(present)
     if distinct >= LEAST:
         return sorted_ or _is_counted(present)
     return sorted_ and _in_bands(present)
+
+
+def _is_sorted(present: pl.Series) -> bool:
+    before, after = present.head(-1), present.tail(-1)
+    return bool((before <= after).all()) or bool((before >= after).all())
 
 
 def _is_counted(present: pl.Series) -> bool:
@@ -163,8 +172,8 @@ def _is_counted(present: pl.Series) -> bool:
     if not present.dtype.is_numeric():
         return False
     steps = present.cast(pl.Float64).diff().drop_nulls()
-    commonest = steps.value_counts(sort=True).row(0)
-    return bool(commonest[0] != 0 and commonest[1] >= STEADY * steps.len())
+    middle = steps.median()  # a step that most are equal to
+    return bool(middle != 0 and (steps == middle).sum() >= STEADY * steps.len())
 
 
 def _in_bands(present: pl.Series) -> bool:
@@ -204,9 +213,12 @@ def _words(name: str) -> list[str]:
 
 def _shaped(present: pl.Series) -> bool:
     """Whether nearly all values look like e-mail addresses, personal numbers or hashes."""
-    whole = present.cast(pl.Int64, strict=False) if present.dtype.is_float() else present
-    texts = whole.cast(pl.String)
-    return any(texts.str.contains(shape).sum() >= STEADY * texts.len() for shape in _SHAPES)
+    if present.dtype.is_numeric():
+        return bool((present >= NINE_DIGITS).sum() >= STEADY * present.len())
+    found = present.cast(pl.String).value_counts(name="n")
+    texts, counts = found.to_series(0), found["n"]
+    most = STEADY * present.len()
+    return any(counts.filter(texts.str.contains(shape)).sum() >= most for shape in _SHAPES)
 
 
 def _described(found: dict[str, str]) -> str:
