@@ -179,8 +179,8 @@ def test_levels_that_keep_and_tell_hide_who_is_in_the_table(run, tmp_path):
     table = pl.concat([town.head(300), town.tail(600).filter(pl.col("age") == 33)])
     table.write_csv(tmp_path / "t.csv")
     town.write_csv(tmp_path / "town.csv")
-    how = ("coarsen", tmp_path / "t.csv", "--target", "ill", "--quasi", "age", "--json")
-    how = (*how, "--search", "learning", "--population", tmp_path / "town.csv")
+    how = ("coarsen", tmp_path / "t.csv", "--target", "ill", "--quasi", "age", "--json",
+           "--search", "learning", "--population", tmp_path / "town.csv")  # fmt: skip
     code, answer, err = run(*how, "--delta-presence", "0,0.5")
     assert code == 0, err
     assert json.loads(answer)["presence"]["most"] <= 0.5

@@ -161,6 +161,15 @@ def test_presence_is_measured_and_kept(run, folder, tmp_path):
     code, _, err = run(*asked, *town, "--delta-presence", "0,0.9", "--out", tmp_path / "out")
     assert code == 0, err
     assert run("release", "--again", tmp_path / "out", "--quiet").code == 0
+    said = json.loads(run("verify", tmp_path / "out", "--json").out)
+    assert "give it with --population FILE" in said["not_recounted"][0]
+    assert "delta-presence" not in said["checks"]
+    said = json.loads(run("verify", tmp_path / "out", *town, "--json").out)
+    assert (said["not_recounted"], "delta-presence" in said["checks"]) == ([], True)
+    assert "Not counted again: delta-presence" in run("verify", tmp_path / "out").out
+    code, _, err = run("verify", tmp_path / "out", "--population", folder / "sample.csv")
+    assert code == 1
+    assert "which is not what was promised" in " ".join(err.split())
     code, _, err = run(*asked, *town, "--delta-presence", "0.2,0.3", "--out", tmp_path / "no")
     assert code == 1
     assert "chance that somebody is in the table must be from 0.2 to 0.3" in err

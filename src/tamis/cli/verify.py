@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,27 @@ from tamis.cli.options import recount_options, speaking
 if TYPE_CHECKING:
     from tamis.engine.choice import Asked, EngineOptions
     from tamis.publish.verify import Verified
+    from tamis.table import Table
 
 
 @click.command()
 @click.argument("folder", metavar="DIR")
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="The register that the table was drawn from, to count delta-presence again.",
+)
+@click.option("--missing", multiple=True, help="With --population: text that means missing in it.")
 @recount_options
 @speaking
-def verify(folder: str, engine: EngineOptions, as_json: bool, quiet: bool) -> None:
+def verify(
+    folder: str,
+    population: str | None,
+    missing: tuple[str, ...],
+    engine: EngineOptions,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise.
 
     A file too large for memory is counted by another engine than the one that wrote it.
@@ -27,18 +42,19 @@ def verify(folder: str, engine: EngineOptions, as_json: bool, quiet: bool) -> No
     from tamis.cli.terminal import console, print_json
     from tamis.publish.people import uncounted
 
-    found = _verified(Path(folder), engine, quiet or as_json)
+    register = None if population is None else _register(Path(folder), population, missing)
+    found = _verified(Path(folder), engine, quiet or as_json, register)
+    counted = [c.name for c in found.checks if not c.uncounted]
     if as_json:
-        checks = [c.name for c in found.checks]
         claimed = {name: found.manifest.get(name) for name in ("promises", "exposure")}
-        print_json({"verified": True, "checks": checks, "claims": found.claims, **claimed})
+        claimed["not_recounted"] = found.uncounted
+        print_json({"verified": True, "checks": counted, "claims": found.claims, **claimed})
         return
     if quiet:
         return
     out = console()
-    checked = ", ".join(c.name for c in found.checks)
-    out.print(printable(f"{folder} matches its manifest: {checked}."), markup=False)
-    for words in (*found.claims, *found.alone):
+    out.print(printable(f"{folder} matches its manifest: {', '.join(counted)}."), markup=False)
+    for words in (*found.claims, *found.uncounted, *found.alone):
         out.print(printable(words), markup=False)
     if uncounted(found.manifest, found.private):
         out.print("Rows were counted again; people cannot be counted from the file alone.")
@@ -46,9 +62,37 @@ def verify(folder: str, engine: EngineOptions, as_json: bool, quiet: bool) -> No
         out.print("private/ is not here, so columns were checked only by their values.")
 
 
-def _verified(folder: Path, options: EngineOptions, silent: bool) -> Verified:
+def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
+    """The register, read as the holder read it where the recipe is here."""
+    from tamis.publish.layout import NAME, PRIVATE, RECIPE, is_folder, read_json
+    from tamis.publish.presence import how_to_read
+    from tamis.read import read_table
+    from tamis.read.schema import Schema
+    from tamis.table import Roles
+
+    private = folder / PRIVATE
+    recipe = read_json(private / RECIPE) if is_folder(private) else {}
+    how = how_to_read(read_json(folder / NAME), recipe)
+    found = read_table(
+        path,
+        missing=missing or how.missing,
+        schema=Schema(columns=how.kinds),
+        encoding=how.encoding,
+        separator=how.separator,
+        check=False,
+    )
+    person = [c for c in how.person if c in found.frame.columns]
+    whole = len(person) == len(how.person)
+    return replace(found, roles=Roles(identifiers=tuple(person) if whole else ()))
+
+
+def _verified(
+    folder: Path, options: EngineOptions, silent: bool, register: Table | None
+) -> Verified:
     from tamis.publish.verify import verify as check
 
+    if register is not None:
+        return check(folder, register)
     name, why = _engine_for(folder, options)
     if name == "memory":
         return check(folder)

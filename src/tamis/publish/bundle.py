@@ -55,6 +55,13 @@ from tamis.publish.people import (
     write_numbers,
     write_people,
 )
+from tamis.publish.presence import (
+    counted_shares,
+    kept_presence,
+    out_of_bounds,
+    presence_entry,
+    unmet_words,
+)
 from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import arranged
 from tamis.publish.report import render
@@ -72,6 +79,8 @@ from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Summary
 from tamis.publish.verify import verify
+from tamis.release import Release
+from tamis.table import Table
 
 RECIPE_VERSION = 1
 
@@ -96,10 +105,7 @@ def recipe(
         "method": release.recipe.method,
         "public": dict(release.recipe.public),
         "private": {"seed": outcome.settings.seed, **release.recipe.private},
-        "forms": {
-            name: {"level": form.level, "ladder": dict(form.ladder)}
-            for name, form in release.forms.items()
-        },
+        "forms": recipe_forms(release),
         "identifiers": list(roles.identifiers),
         "sensitive": outcome.table.sensitive,
         "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
@@ -107,6 +113,14 @@ def recipe(
         **({} if suppressed is None else {"suppressed": suppressed}),
         "sha256": {path.name: digest(path) for path in public},
         "versions": versions(),
+    }
+
+
+def recipe_forms(release: Release) -> dict[str, dict[str, Any]]:
+    """The coarser forms of a release, as plain values."""
+    return {
+        name: {"level": form.level, "ladder": dict(form.ladder)}
+        for name, form in release.forms.items()
     }
 
 
@@ -172,7 +186,7 @@ def publish(
     date = date or datetime.now(UTC).date().isoformat()
     with written_release(out, force=force) as draft:
         _write(outcome, draft, date, dict(origin or {}))
-        verify(draft)
+        verify(draft, _register(outcome))
     return out
 
 
@@ -198,6 +212,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
+    presence = _presence(outcome, rows.back, content, people)
     private_only = [] if secrets is None else diverse
     attacked = of_hundred_facts(outcome)
     summary = summarise(outcome, content, origin, look, attacked, private_only)
@@ -205,7 +220,8 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
     write_json(draft / NAME, content)
-    _write_private(outcome, draft, summary, recipe(outcome, draft, origin, date, diverse))
+    how = recipe(outcome, draft, origin, date, diverse) | presence
+    _write_private(outcome, draft, summary, how)
     if people is not None:
         write_people(draft / PRIVATE / PEOPLE, people)
     if secrets is not None:
@@ -282,6 +298,31 @@ def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> li
     entries = asked_risks(outcome.settings, release.table.quasi, unit)
     none = np.zeros(written.height, dtype=np.int64)
     return with_measures(entries, written, none, people, "file" if people is None else "private")
+
+
+def _register(outcome: Outcome) -> Table | None:
+    """Everybody, where something is claimed about who of them is in the table."""
+    asked = outcome.settings.delta_presence is not None and outcome.population is not None
+    return outcome.population.register if asked and outcome.population else None
+
+
+def _presence(
+    outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People | None
+) -> dict[str, Any]:
+    """State who of a register may be in the table; what was measured is for the recipe."""
+    release, register = outcome.decision.chosen.release, _register(outcome)
+    bounds = outcome.settings.delta_presence
+    if register is None or bounds is None or outcome.population is None:
+        return {}
+    altered, known = release.unaltered is not None, release.table.quasi
+    content["presence"] = presence_entry(bounds, known, release.unit, altered)
+    if altered:
+        found: Any = outcome.population.presence_of(release)
+    else:
+        found = counted_shares(written, content, recipe_forms(release), register, people)
+        if out_of_bounds(content["presence"], found):
+            raise CannotMeet(unmet_words(found))
+    return {"presence": kept_presence(found, known, register)}
 
 
 def held_back(outcome: Outcome) -> int:

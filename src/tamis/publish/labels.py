@@ -1,4 +1,5 @@
-"""Whether the cells of a column in a coarser form are rungs of the ladder that a manifest states.
+"""Whether the cells of a column in a coarser form are rungs of the ladder that a manifest states,
+and which of them the values of other people would be.
 
 This reads the statement by itself: it knows no ladder, and none of the code that coarsens.
 """
@@ -6,6 +7,7 @@ This reads the statement by itself: it knows no ladder, and none of the code tha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
@@ -15,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from tamis.table import bare
+from tamis.table_file import MOMENT
 
 
 def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
@@ -175,3 +178,112 @@ _FITS: dict[str, Callable[[dict[str, Any]], Callable[[str], bool]]] = {
     "dates": _in_calendar,
     "groups": _in_groups,
 }
+
+
+def labels_of(
+    values: pl.Series, labels: list[str], said: dict[str, Any], form: Any = None
+) -> list[str | None] | None:
+    """The label that each value has in a file; `None` for one that no row of it can have.
+
+    Parameters
+    ----------
+    values : polars.Series
+        Distinct values as they are before they are made coarser, none missing.
+    labels : list of str
+        Those that the file has.
+    said : dict
+        What the manifest states of them.
+    form : dict, optional
+        The level and the ladder of the holder's recipe, which has every value of a group.
+
+    Returns
+    -------
+    list, or None
+        `None` where groups are stated and do not name every value.
+
+    Examples
+    --------
+    >>> labels_of(pl.Series([39, 41, 95]), ["[40, 50)", ">= 90"], {"width": 10, "top": 90})
+    [None, '[40, 50)', '>= 90']
+    >>> labels_of(pl.Series(["cook", "bard"]), ["manual"], {"groups": {"manual": ["cook"]}})
+    """
+    if "groups" in said:
+        return _labels_of_groups(values, said, form)
+    if "keep" in said:
+        kept = int(said["keep"])
+        return [text[:kept] + "*" * (len(text) - kept) for text in _texts(values)]
+    if said.get("dates") == "hour":
+        at = "%H:00" if values.dtype == pl.Time else "%Y-%m-%d %H:00"
+        return values.dt.strftime(at).to_list()
+    ends = _calendar_ends if "dates" in said else _ends_or_point
+    return _labels_between(_points(values), labels, ends)
+
+
+def _labels_between(
+    points: list[float], labels: list[str], ends: Callable[[str], tuple[float, float] | None]
+) -> list[str | None]:
+    known = sorted((*both, label) for label in labels if (both := ends(label)) is not None)
+    lows = [low for low, _, _ in known]
+    found: list[str | None] = []
+    for point in points:
+        place = bisect_right(lows, point) - 1
+        inside = place >= 0 and (point < known[place][1] or point == known[place][0])
+        found.append(known[place][2] if inside else None)
+    return found
+
+
+def _ends_or_point(label: str) -> tuple[float, float] | None:
+    """The ends of an interval; of a value that is told as it is, the value twice."""
+    if (found := _ends(label)) is not None:
+        return found
+    try:
+        return (_point(label), _point(label))
+    except ValueError:
+        return None
+
+
+def _points(values: pl.Series) -> list[float]:
+    """Numbers as they are, dates in days from the first of January 1."""
+    if values.dtype.is_numeric():
+        return values.cast(pl.Float64).to_list()
+    moments = values.cast(pl.Datetime("us")).to_physical().to_list()
+    return [moment / 86_400_000_000 + EPOCH for moment in moments]
+
+
+EPOCH = date(1970, 1, 1).toordinal() - 1
+
+
+def _labels_of_groups(
+    values: pl.Series, said: dict[str, Any], form: Any
+) -> list[str | None] | None:
+    number = values.dtype.is_numeric()
+    keys = [_group_key(text, number) for text in _texts(values)]
+    if form is None:
+        named = {_group_key(v, number): label for label, vs in said["groups"].items() for v in vs}
+        return [named[key] for key in keys] if all(key in named for key in keys) else None
+    ladder, level = form["ladder"], form["level"]
+    if "common" in ladder:
+        common = {_group_key(v, number): v for v in ladder["common"][level - 1]}
+        texts = dict(zip(keys, _texts(values)))
+        return [texts[key] if key in common else ladder.get("other", "other") for key in keys]
+    place = {_group_key(v, number): g for g, vs in ladder["groups"][0].items() for v in vs}
+    for groups in ladder["groups"][1:level]:
+        above = {member: group for group, members in groups.items() for member in members}
+        place = {key: above.get(label, ladder.get("unlisted")) for key, label in place.items()}
+    return [place.get(key, ladder.get("unlisted")) for key in keys]
+
+
+def _group_key(text: str, number: bool) -> Any:
+    """What a value of a group is compared by: numbers by their size, however they are written."""
+    try:
+        return float(text) if number else text
+    except ValueError:
+        return text
+
+
+def _texts(values: pl.Series) -> list[str]:
+    """Values as ladders write them: a whole number without a point."""
+    if values.dtype == pl.Datetime:
+        return values.dt.strftime(MOMENT).to_list()
+    texts = values.cast(pl.String)
+    return (texts.str.strip_suffix(".0") if values.dtype.is_float() else texts).to_list()

@@ -22,6 +22,7 @@ from tamis.publish.left_out import left_out_numbers, left_out_words, public_word
 from tamis.publish.manifest import versions
 from tamis.publish.notes import notes_of
 from tamis.publish.of_hundred import finalist_facts
+from tamis.publish.presence import presence_claim
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.publish.summary import (
@@ -266,6 +267,7 @@ def summarise(
         "promises": [
             *_promises(outcome, manifest),
             *map(_diverse, manifest.get("diversity", ())),
+            *_present(manifest.get("presence")),
         ],
         "kept_private": [_diverse(entry) for entry in diverse],
         "not_promised": list(manifest["not_promised"]),
@@ -330,6 +332,18 @@ def _diverse(entry: dict[str, Any]) -> PromiseFacts:
         "value": float(entry["measured"]),
         "limit": float(asked or 0.0),
     }
+
+
+def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
+    """Who of a population is in the table; what was measured is for the holder alone."""
+    if entry is None:
+        return []
+    most = float(entry["at_most"])
+    measured = "within that, by the holder's register"
+    claim = presence_claim(entry)
+    return [
+        {"key": entry["key"], "claim": claim, "measured": measured, "value": most, "limit": most}
+    ]
 
 
 def _budget(spent: dict[str, Any] | None) -> BudgetFacts | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum, isfinite
 from pathlib import Path
@@ -30,12 +30,18 @@ from tamis.publish.layout import (
 )
 from tamis.publish.left_out import public_words, wrong_left_out
 from tamis.publish.people import kept_people, promise_of, rows_said, wrong_people
+from tamis.publish.presence import (
+    Recounted,
+    check_claimed_columns,
+    presence_claim,
+    recounted_presence,
+)
 from tamis.publish.promises import budget_claim, claim
 from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells
 from tamis.release import MOST_ABSENCES
-from tamis.table import bare, kind_of
+from tamis.table import Table, bare, kind_of
 from tamis.table_file import runs, safe_names, undone
 
 ROUNDING = 1e-9
@@ -49,10 +55,11 @@ RANGED = ("number", "feature")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked; `wrong` says what does not hold."""
+    """One thing that was checked; `wrong` says what does not hold, `uncounted` why nobody could."""
 
     name: str
     wrong: str = ""
+    uncounted: str = ""
 
     @property
     def holds(self) -> bool:
@@ -73,6 +80,11 @@ class Verified:
     claims: tuple[str, ...] = ()
 
     @property
+    def uncounted(self) -> list[str]:
+        """The claims that were not counted again, and why, in words."""
+        return [f"Not counted again: {c.name}; {c.uncounted}." for c in self.checks if c.uncounted]
+
+    @property
     def alone(self) -> list[str]:
         """Who is unique in the release, in words built from the figures that were checked."""
         exposure = self.manifest.get("exposure")
@@ -82,20 +94,26 @@ class Verified:
         return exposure_words(exposure, target)
 
 
-def verify(folder: str | Path) -> Verified:
+def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -> Verified:
     """Check a published folder by code that did not make it.
 
     Parameters
     ----------
     folder : path
         What `publish` wrote, with or without its private part.
+    population : Table or polars frame, optional
+        The register of everybody that the table was drawn from, where the manifest makes a claim
+        about who is in it; without one, that claim is not counted again.
 
     Returns
     -------
     Verified
         `CannotMeet` names everything that does not hold.
     """
-    return verify_by(Path(folder), _cell_checks)
+    register = Table(population) if isinstance(population, pl.DataFrame) else population
+    if register is not None:
+        check_claimed_columns(read_json(Path(folder) / NAME), register)
+    return verify_by(Path(folder), partial(_cell_checks, register=register))
 
 
 def verify_by(folder: Path, look: Look) -> Verified:
@@ -132,7 +150,9 @@ def _all_checks(folder: Path, content: dict[str, Any], look: Look) -> Iterator[C
         yield look_at("private", lambda: _wrong_private(folder, content))
 
 
-def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
+def _cell_checks(
+    folder: Path, content: dict[str, Any], register: Table | None = None
+) -> Iterator[Check]:
     path, format = folder / content["file"]["name"], content["file"]["format"]
     try:
         raw = read_cells(path, content)
@@ -152,6 +172,8 @@ def _cell_checks(folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
     yield look_at("diversity", lambda: wrong_secret_groups(folder, frame, content))
     yield look_at("exposure", lambda: _wrong_exposure(folder, frame, content))
+    if "presence" in content:
+        yield _presence_check(folder, frame, content, register)
     yield look_at("budget", lambda: _wrong_budget(frame, content))
     yield look_at("identifiers", lambda: _identifiers(folder, frame, content))
 
@@ -166,12 +188,27 @@ def look_at(name: str, look: Callable[[], str]) -> Check:
         return Check(name, f"the manifest is malformed ({type(error).__name__} at {name!r})")
 
 
+def _presence_check(
+    folder: Path, frame: pl.DataFrame, content: dict[str, Any], register: Table | None
+) -> Check:
+    found = Recounted()
+
+    def look() -> str:
+        nonlocal found
+        found = recounted_presence(folder, frame, content, register)
+        return found.wrong
+
+    return replace(look_at("delta-presence", look), uncounted=found.uncounted)
+
+
 def _claims(content: dict[str, Any]) -> Iterator[str]:
     for entry in content["promises"]:
         measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
         yield f"{_words(entry)}{measured}"
     for entry in content.get("diversity", []):
         yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
+    if content.get("presence") is not None:
+        yield presence_claim(content["presence"])
     if content.get("suppressed") is not None:
         yield public_words(content["suppressed"])
     if content.get("budget") is not None:
