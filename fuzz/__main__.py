@@ -7,6 +7,7 @@ import math
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from fuzz import claims, damaged, kills, privacy
 from fuzz.page import kept, written
@@ -27,20 +28,26 @@ def main(words: list[str]) -> int:
     parser.add_argument("--minutes", type=float, help="for each part [60; any with --times]")
     parser.add_argument("--seed", type=int, default=0, help="begin elsewhere [0]")
     parser.add_argument("--times", type=int, help="stop a part after so many cases")
+    parser.add_argument(
+        "--only", default="", help='readers or mechanisms with one of these words, as "SPSS|Stata"'
+    )
     asked = parser.parse_args(words)
     if unknown := set(asked.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    if asked.only and (not asked.parts or set(asked.parts) - {"input", "privacy"}):
+        parser.error("--only is for the parts input and privacy; name one")
     found = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in asked.parts or PARTS:
         tally = Tally(name, asked.minutes or (60 if asked.times is None else math.inf))
-        more = {} if asked.times is None else {"most": asked.times}
+        more: dict[str, Any] = {} if asked.times is None else {"most": asked.times}
+        more |= {"only": asked.only} if asked.only else {}
         try:
             PARTS[name](tally, seed=asked.seed, **more)
         except KeyboardInterrupt:
             tally.note("The run was stopped before it was done.")
         _tell(tally)
-        kept(PAGE, written(tally), name)
+        kept(PAGE, written(tally, only=asked.only), name, asked.only)
         found += tally.found
     return 1 if found else 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 from random import Random
 from types import FrameType
 
-from fuzz.doors import DOORS, MARK, RELEASE, Door, all_published
+from fuzz.doors import DOORS, MARK, RELEASE, SAS, Door, all_published
 from fuzz.mutate import mutated
 from fuzz.tally import Tally
 
@@ -49,7 +50,8 @@ def wrong(door: Door, data: bytes, folder: Path, said: Path | None = None) -> st
             warnings.simplefilter("ignore")
             door.read(path)
     except TamisError as error:
-        return _shown(door, data, str(error).replace(str(folder), ""))
+        if found := _shown(door, data, str(error).replace(str(folder), "")):
+            return found
     except Hang:
         return f"{door.name}: not done in {SECONDS} seconds"
     except BaseException as error:
@@ -94,25 +96,27 @@ def _in_time() -> Iterator[None]:
             signal.signal(sign, handler)
 
 
-def run(tally: Tally, most: int = 10_000, seed: int = 0) -> None:
+def run(tally: Tally, most: int = 10_000, seed: int = 0, only: str = "") -> None:
     """Batches of damaged files over all readers, then files that coverage chooses."""
-    guided = find_spec("atheris") is not None
+    if SAS not in os.environ and re.search(only, "SAS"):
+        tally.note(f"SAS: no intact file was named by {SAS}, so none was damaged.")
+    guided = find_spec("atheris") is not None and not only
     os.environ[RELEASE] = str(all_published())
     share = 0.75 if guided else 1.0
     mutating = Tally(tally.part, tally.minutes * share, tried=tally.tried)
     for number in mutating.until(-(-int(most * share) // BATCH)):
-        _batch(tally, seed * 1_000_003 + number, mutating.left)
+        _batch(tally, seed * 1_000_003 + number, mutating.left, only)
     if guided:
         for name in GUIDED:
             seconds = max(5, int(min(tally.left, HOUR) / len(GUIDED)))
             _guided(tally, name, seconds, -(-(most - int(most * share)) // len(GUIDED)))
-    else:
+    elif not only:
         tally.note("atheris is not installed, so damage was random, not guided by coverage.")
 
 
-def _batch(tally: Tally, seed: int, left: float) -> None:
+def _batch(tally: Tally, seed: int, left: float, only: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "fuzz.damaged", str(seed), folder, str(left)]
+        command = [sys.executable, "-m", "fuzz.damaged", str(seed), folder, str(left), only]
         with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=_limited) as process:
             try:
                 out, _ = process.communicate(timeout=HOUR)
@@ -135,15 +139,16 @@ def _limited() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _worker(seed: int, folder: Path, left: float) -> None:
+def _worker(seed: int, folder: Path, left: float, only: str) -> None:
     """Try a batch of files; a line before and after each, so that the last one is known."""
     tally, rng = Tally("batch", left / 60), Random(seed)
     talk = os.fdopen(os.dup(1), "w", buffering=1)
     said = folder / "said"
     os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY), 2)
     names = list(DOORS)
+    asked = [name for name in names if re.search(only, name)]
     for case in tally.until(BATCH):
-        door = DOORS[rng.choice(names)]
+        door = DOORS[rng.choice(asked)]
         intact = door.intact()
         others = [intact, DOORS[rng.choice(names[:5])].intact()]
         data = mutated(intact, rng, others)
@@ -165,4 +170,4 @@ def _guided(tally: Tally, name: str, seconds: int, most: int) -> None:
 
 
 if __name__ == "__main__":
-    _worker(int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]))
+    _worker(int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

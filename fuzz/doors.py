@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import polars as pl
 
@@ -76,6 +77,53 @@ def _duckdb() -> bytes:
                 "CASE WHEN i % 2 = 0 THEN 'u' ELSE 'v' END AS y FROM range(24) AS r(i)"
             )
         return path.read_bytes()
+
+
+def _statistical(ending: str) -> Callable[[], bytes]:
+    """The small table as a program of statistics has it, with labels."""
+
+    @cache
+    def written() -> bytes:
+        from tamis.statistical_file import write_sheet, write_statistical
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"t.{ending}"
+            if ending == "xlsx":
+                write_sheet(frame(), path)
+            else:
+                write_statistical(frame(), path, ending)
+            return path.read_bytes()
+
+    return written
+
+
+SAS = "TAMIS_SAS_FILE"
+"""The environment variable that names an intact .sas7bdat file: none can be written here."""
+
+
+def _sas() -> bytes:
+    return Path(os.environ[SAS]).read_bytes()
+
+
+def _read_sas(path: Path) -> object:
+    from tamis.statistical_file import read_statistical
+
+    return read_statistical(path, "sas")
+
+
+def _unpacked_sheet() -> bytes:
+    """The sheet of the spreadsheet alone, so that damage meets cells and not an archive."""
+    with ZipFile(io.BytesIO(_statistical("xlsx")())) as packed:
+        return packed.read("xl/worksheets/sheet1.xml")
+
+
+def _read_unpacked_sheet(path: Path) -> object:
+    book = path.with_suffix(".xlsx")
+    with ZipFile(io.BytesIO(_statistical("xlsx")())) as intact, ZipFile(book, "w") as packed:
+        for name in intact.namelist():
+            damaged = name == "xl/worksheets/sheet1.xml"
+            packed.writestr(name, path.read_bytes() if damaged else intact.read(name))
+    return _read_table(book)
 
 
 def _svm() -> bytes:
@@ -336,6 +384,10 @@ DOORS = {
         Door("parquet", "t.parquet", _parquet, _read_table),
         Door("arrow", "t.arrow", _arrow, _read_table),
         Door("DuckDB", "t.duckdb", _duckdb, _read_duckdb),
+        Door("SPSS", "t.sav", _statistical("sav"), _read_table, header=False),
+        Door("Stata", "t.dta", _statistical("dta"), _read_table, header=False),
+        Door("spreadsheet", "t.xlsx", _statistical("xlsx"), _read_table, header=False),
+        Door("spreadsheet's cells", "t.xml", _unpacked_sheet, _read_unpacked_sheet, header=False),
         Door("libsvm", "t.svm", _svm, _read_sparse, header=False),
         Door("basket", "t.basket", _basket, _read_sparse, header=False),
         Door("basket with a label", "t.basket", _basket, _read_labelled, header=False),
@@ -369,3 +421,5 @@ DOORS = {
         ),
     )
 }  # fmt: skip
+if SAS in os.environ:
+    DOORS["SAS"] = Door("SAS", "t.sas7bdat", _sas, _read_sas, header=False)

@@ -31,19 +31,22 @@ ABOUT = {
 }
 
 
-def written(tally: Tally, date: str | None = None) -> str:
+def written(tally: Tally, date: str | None = None, only: str = "") -> str:
     """The section of a part: what was tried, how often, and what was found.
+
+    A run of some of its cases alone gives a section below that of the part.
 
     >>> tally = Tally("input")
     >>> tally.tried["csv"] += 1200
     >>> [line for line in written(tally, "2026-11-16").splitlines() if "csv" in line]
     ['| csv | 1,200 |']
+    >>> written(tally, "2026-11-16", only="csv|SAS").splitlines()[0]
+    '### input: csv, SAS alone'
     """
     day = date or datetime.now(UTC).date().isoformat()
+    head = [f"## {tally.part}", "", fill(ABOUT[tally.part], 100)]
     lines = [
-        f"## {tally.part}",
-        "",
-        fill(ABOUT[tally.part], 100),
+        *([f"### {_titled(tally.part, only)}"] if only else head),
         "",
         f"{day}, tamis {version('tamis')}: {tally.total:,} in {tally.seconds / 60:.0f} minutes.",
         "",
@@ -58,10 +61,23 @@ def written(tally: Tally, date: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def kept(page: Path, section: str, part: str) -> None:
-    """Put a section into the page, in place of the last one of that part."""
+def kept(page: Path, section: str, part: str, only: str = "") -> None:
+    """Put a section into the page, in place of the last one of the same part and cases."""
     text = page.read_text(encoding="utf-8") if page.exists() else TOP
-    sections = {s.split("\n", 1)[0][3:]: s for s in re.split(r"\n(?=## )", text)[1:]}
-    sections[part] = section
-    ordered = [sections[name].rstrip() + "\n" for name in ABOUT if name in sections]
+    sections = {_title(s): s for s in re.split(r"\n(?=###? )", text)[1:]}
+    sections[_titled(part, only)] = section
+    ordered = [
+        sections[title].rstrip() + "\n"
+        for name in ABOUT
+        for title in sorted(sections, key=lambda title: (title != name, title))
+        if title.partition(":")[0] == name
+    ]
     page.write_text("\n".join([TOP, *ordered]), encoding="utf-8")
+
+
+def _titled(part: str, only: str) -> str:
+    return f"{part}: {only.replace('|', ', ')} alone" if only else part
+
+
+def _title(section: str) -> str:
+    return section.split("\n", 1)[0].lstrip("# ")

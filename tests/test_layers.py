@@ -18,6 +18,7 @@ ORDER = [
     "table",
     "release",
     "files",
+    "sheet_extent",
     "statistical_file",
     "table_file",
     "charts",
@@ -121,6 +122,6 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
         *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
-        "publish",
+        *("sheet_extent", "publish"),
     }
     assert len(seen) > 5

@@ -174,8 +174,14 @@ def test_blank_texts_and_long_numbers_are_refused(tmp_path):
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     write_sheet(ROWS, tmp_path / "a.xlsx")
-    monkeypatch.setattr("tamis.statistical_file.MOST_UNPACKED", 100)
+    monkeypatch.setattr("tamis.sheet_extent.MOST_UNPACKED", 100)
     with pytest.raises(InputError, match="unpacks to more"):
         read_table(tmp_path / "a.xlsx")
     with pytest.raises(CannotMeet, match="unpacks to more"):
         read_written(tmp_path / "a.xlsx", "xlsx")
+
+
+def test_a_sheet_with_a_blank_column_is_read_in_silence(tmp_path, capfd):
+    pl.DataFrame({"a": [1, 2], "b": [None, None]}).write_excel(tmp_path / "a.xlsx")
+    assert read_sheet(tmp_path / "a.xlsx")["b"].null_count() == 2
+    assert capfd.readouterr().err == ""

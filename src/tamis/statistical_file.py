@@ -8,15 +8,16 @@ written file has no date in it, so that the same rows are the same bytes.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, is_zipfile
 
 import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed
+from tamis.sheet_extent import refuse_bomb
 
 PROGRAMS = {"sav": "SPSS", "dta": "Stata", "sas": "SAS"}
 """The formats that pyreadstat reads, and the programs they are of."""
@@ -30,8 +31,6 @@ MOST_LABELS = 1_000
 """Texts of more distinct values are written as texts."""
 LONGEST = {"sav": 120, "dta": 2_000}
 """The most bytes of a label."""
-MOST_UNPACKED = 1 << 30
-"""The most bytes that a spreadsheet, which is an archive, may unpack to."""
 _LOCKED_SPSS = b"ENCRYPTEDSAV"
 _COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
 """How a file of several streams begins: an old .xls, or a newer one behind a password."""
@@ -115,7 +114,9 @@ def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
         ) from None
     if path.suffix.lower() != ".xls" and _beginning(path).startswith(_COMPOUND):
         raise InputError(f"{path} is protected by a password; save it without one")
-    _refuse_bomb(path)
+    refuse_bomb(path)
+    for name in ("fastexcel", "calamine"):  # which would tell the terminal of blank columns
+        logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         sheets = fastexcel.read_excel(path).sheet_names
     except Exception as error:
@@ -132,17 +133,6 @@ def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
             f"({type(error).__name__})"
         ) from None
     return pl.DataFrame([whole(cells) for cells in frame])
-
-
-def _refuse_bomb(path: Path) -> None:
-    """A small archive may hold more than fits in memory."""
-    if is_zipfile(path):
-        with ZipFile(path) as packed:
-            size = sum(entry.file_size for entry in packed.infolist())
-        if size > MOST_UNPACKED:
-            raise InputError(
-                f"{path} unpacks to more than {MOST_UNPACKED // 2**30} GB; save it as csv"
-            )
 
 
 def _sheet(path: Path, sheets: list[str], asked: str) -> str:
