@@ -539,7 +539,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
 
 
 def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
-    """Of what kept and told are shares, where columns were left out before anything was measured."""
+    """Of what kept and told are shares, where columns were left out before."""
     yield _note(
         f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
         "teach or tell most in a sample of its rows were compared; the others are held back."
