@@ -34,6 +34,7 @@ def visits(rows: int = 400) -> Table:
             ],
             "place": rng.choice(["p", "'q", "-r", ""], rows),
             "ill": np.where(age + rng.normal(size=rows) > 2, "yes", "no"),
+            "pay": [[1.5, 20.0, 300.0, None][i] for i in rng.integers(0, 4, rows)],
         }
     )
     return Table(frame, Roles(target="ill", quasi=("=age", "place"), identifiers=("who",)))
@@ -41,9 +42,17 @@ def visits(rows: int = 400) -> Table:
 
 @pytest.fixture(scope="module", params=["csv", "parquet"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    settings = Settings(k=3, methods={"front": {}}, attackers=("nb",), format=request.param)
-    out = tmp_path_factory.mktemp("published") / "out"
-    return publish(consider(visits(), settings), out, date="2026-01-01")
+    """Of the target, t is stated for everybody; of another column, l and t for the holder."""
+    table, out = visits(), tmp_path_factory.mktemp("published") / "out"
+    asked: dict[str, Any] = {"t": 0.9, "max_average_risk": 0.9}
+    if request.param == "csv":
+        table = Table(table.frame.drop("pay"), table.roles)
+    else:
+        table, asked = table.with_roles(sensitive="pay"), asked | {"l": 2, "l_kind": "recursive"}
+    settings = Settings(
+        k=3, methods={"front": {}}, attackers=("nb",), format=request.param, **asked
+    )
+    return publish(consider(table, settings), out, date="2026-01-01")
 
 
 def checked_by(kind: type[Engine], folder: Path) -> Any:
@@ -65,7 +74,7 @@ def test_what_memory_finds_right_is_right(folder, tmp_path, kind, private):
         (tmp_path / "out" / "private").rmdir()
     found = checked_by(kind, tmp_path / "out")
     assert found.claims == verify(tmp_path / "out").claims
-    assert {check.name for check in found.checks} >= {"schema", "k_anonymity", "exposure"}
+    assert {check.name for check in found.checks} >= {"k_anonymity", "diversity", "exposure"}
 
 
 def changed(folder: Path, place: Path, change: Any) -> Path:
@@ -127,6 +136,25 @@ def no_exposure(content, place):
     del content["exposure"]
 
 
+def closer(content, place):
+    """What is stated of t, for everybody or for the holder."""
+    path = place / "private" / "recipe.json"
+    kept = json.loads(path.read_text())
+    for entry in (*content["diversity"], *kept["diversity"]):
+        if entry["key"] == "t_closeness":
+            entry["measured"] /= 2
+    path.write_text(json.dumps(kept))
+
+
+def less_risky(content, place):
+    (entry,) = (e for e in content["diversity"] if e["key"] == "average_risk")
+    entry["measured"] /= 2
+
+
+def unheard_of(content, place):
+    content["diversity"][0]["key"] = "perfection"
+
+
 def known_less(content, place):
     for said in (content["exposure"], content["exposure"]["rows"]):
         said["known"]["columns"] = []
@@ -146,6 +174,9 @@ def known_less(content, place):
         (other_words, "the wording of the promise"),
         (no_exposure, "does not say who is unique"),
         (known_less, "of known is"),
+        (closer, "t_closeness is"),
+        (less_risky, "average_risk is"),
+        (unheard_of, "malformed (KeyError at 'diversity')"),
     ],
 )
 def test_what_was_changed_is_found(folder, tmp_path, change, words):
@@ -178,3 +209,20 @@ def test_what_only_memory_can_check_is_said(tmp_path, folder):
 
     with pytest.raises(CannotMeet, match="--engine memory"):
         checked_by(Polars, changed(folder, tmp_path / "out", promise))
+
+
+@pytest.mark.parametrize("change", ["another value", "one line more"])
+def test_other_secrets_are_found(folder, tmp_path, change):
+    """The holder's numbers are counted again: all alike, or more than there are rows."""
+
+    def alike(content: dict[str, Any], place: Path) -> None:
+        path = place / "private" / "secrets.csv"
+        if not path.exists():
+            pytest.skip("the target is the sensitive column, which is in the file")
+        rows = content["file"]["rows"] + (change == "one line more")
+        path.write_text("\n".join(["secret", *["1"] * rows]) + "\n")
+
+    place = changed(folder, tmp_path / "out", alike)
+    for check in (lambda: checked_by(DuckDB, place), lambda: verify(place)):
+        with pytest.raises(CannotMeet, match=r"l_diversity is inf|secrets.csv"):
+            check()

@@ -126,7 +126,7 @@ def test_columns_of_zeros_and_ones_are_promised_by_equality(tmp_path):
     [
         (Settings(methods={"noise": {}}), "alters cells"),
         (Settings(methods={"containment": {}}), "--engine memory"),
-        (Settings(l=2), "are counted in memory only"),
+        (Settings(absences=1), "absences are counted in memory only"),
         (Settings(max_suppressed=0.1), "rows are left out in memory only"),
     ],
 )

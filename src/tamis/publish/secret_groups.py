@@ -9,7 +9,7 @@ file (0 is missing, and larger values have larger numbers), and the recipe says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import exp, inf, log
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -99,11 +99,17 @@ def _ratio(group: SecretGroup, least: int) -> float:
     return inf if group.people < least or rare == 0 else falling[0] / rare
 
 
-def farthest_group(
-    groups: Sequence[SecretGroup], distance: str, secrets: Secrets, people: People | None = None
-) -> float:
+def usual_counts(secrets: Secrets, people: People | None = None) -> dict[int, int]:
+    """How many of all people have each value.
+
+    >>> usual_counts(np.array([1, 2, 2]))
+    {1: 1, 2: 2}
+    """
+    return secret_groups(pl.DataFrame(), secrets, people)[0].counts
+
+
+def farthest_group(groups: Sequence[SecretGroup], distance: str, usual: dict[int, int]) -> float:
     """The largest earth mover's distance of a group's values from those of all rows."""
-    usual = secret_groups(pl.DataFrame(), secrets, people)[0].counts
     order = sorted(usual)
     if distance == "equal":
         return max(sum(abs(d) for d in _apart(group, usual, order)) / 2 for group in groups)
@@ -134,10 +140,9 @@ def largest_share(groups: Sequence[SecretGroup]) -> float:
 
 
 def shares_apart(
-    groups: Sequence[SecretGroup], entry: dict[str, Any], secrets: Secrets, people: People | None
+    groups: Sequence[SecretGroup], entry: dict[str, Any], usual: dict[int, int]
 ) -> float:
     """How far shares in a group are from those of all, by beta-likeness or delta-disclosure."""
-    usual = secret_groups(pl.DataFrame(), secrets, people)[0].counts
     total = sum(usual.values())
     found = 0.0
     for group in groups:
@@ -184,12 +189,19 @@ def measured_entry(
     if entry["key"] in RISKS:
         return risk_of_rows(cells, entry["key"], people, frame.height)
     groups = secret_groups(cells, secrets, people)
+    return reached_by_groups(entry, groups, usual_counts(secrets, people))
+
+
+def reached_by_groups(
+    entry: dict[str, Any], groups: Sequence[SecretGroup], usual: dict[int, int]
+) -> float:
+    """What some groups reach of what an entry asks for, given how many of all have each value."""
     if entry["key"] == "alpha":
         return largest_share(groups)
     if entry["key"] in LIKENESS:
-        return shares_apart(groups, entry, secrets, people)
+        return shares_apart(groups, entry, usual)
     if entry["key"] == "t_closeness":
-        return farthest_group(groups, entry["distance"], secrets, people)
+        return farthest_group(groups, entry["distance"], usual)
     return least_diversity(groups, entry["kind"], entry["at_least"])
 
 
@@ -381,9 +393,14 @@ def _wrong_private_entries(folder: Path, frame: pl.DataFrame, people: People | N
 def _wrong_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None
 ) -> str:
+    return wrong_entry_by(lambda e: measured_entry(e, frame, secrets, people), entry)
+
+
+def wrong_entry_by(count: Callable[[dict[str, Any]], float], entry: dict[str, Any]) -> str:
+    """What does not hold of an entry, by whatever counts what is reached of it."""
     if entry["key"] not in ("l_diversity", "t_closeness", *LIKENESS, *RISKS):
         return f"{entry['key']!r} is not one that can be checked"
-    value, said = measured_entry(entry, frame, secrets, people), entry["measured"]
+    value, said = count(entry), entry["measured"]
     if short_of_asked(entry, value):
         return f"{entry['key']} is {value:.4g}, which is not what was promised"
     if not abs(value - said) <= ROUNDING:

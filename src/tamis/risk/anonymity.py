@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from tamis.errors import InputError
-from tamis.risk.diversity import Distance, closeness, diversity, spread
+from tamis.risk.diversity import Distance, Spread, closeness, diversity, spread
 from tamis.risk.grouping import Coded, Grouping, Ints, counted, people_in
 from tamis.risk.likeness import BetaKind, disclosures, largest_shares, surpluses
 
@@ -118,7 +119,10 @@ class Anonymity:
         """What classes of rows lack of all but k, in words; empty where they lack nothing."""
         if not self.beyond_k:
             return ""
-        found = self.reached(classes, secret, people)
+        return self.lacking(self.reached(classes, secret, people))
+
+    def lacking(self, found: dict[str, Any]) -> str:
+        """What `reached` lacks of what is asked for, in words."""
         return self._lacking_diversity(found) or self._lacking_likeness(found)
 
     def _lacking_diversity(self, found: dict[str, Any]) -> str:
@@ -167,6 +171,10 @@ class Anonymity:
         """What classes of rows reach of everything but k, of the kinds asked for."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
         found = spread(Grouping((), (), classes, sizes, people), secret)
+        return {**self.reached_in(found), "average_risk": _average_risk(classes, people)}
+
+    def reached_in(self, found: Spread) -> dict[str, Any]:
+        """What counted sensitive values reach of everything asked about them."""
         diverse = diversity(found, self.l)
         of_kind = {
             "distinct": diverse.distinct,
@@ -179,8 +187,18 @@ class Anonymity:
             "alpha": float(largest_shares(found).max()),
             "beta": float(surpluses(found, self.beta_kind).max()),
             "delta_disclosure": float(disclosures(found).max()),
-            "average_risk": _average_risk(classes, people),
         }
+
+    def worst(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """What all classes reach, given what each of some parts of them does.
+
+        >>> Anonymity(l=2).worst([{"l": 3, "t": 0.1}, {"l": 2, "t": 0.3}, {"l": 4, "t": 0.2}])
+        {'l': 2, 't': 0.3}
+        """
+        found = {name: max(part[name] for part in parts) for name in parts[0]}
+        if self.kind != "recursive":
+            found["l"] = min(part["l"] for part in parts)
+        return found
 
 
 def fewest_people(max_risk: float) -> int:

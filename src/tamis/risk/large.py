@@ -123,7 +123,7 @@ def _diversity(counts: SensitiveCounts) -> tuple[LDiversity, float]:
 
 def _in_parts(counts: SensitiveCounts) -> tuple[LDiversity, float]:
     """The worst of all classes, some classes at a time, by the measures for tables in memory."""
-    found = [(diversity(part, 1), closeness(part)) for part in _parts(counts)]
+    found = [(diversity(part, 1), closeness(part)) for part in spreads(counts)]
     least = min(each.distinct for each, _ in found)
     entropy = min(log(each.entropy) for each, _ in found)
     once = max(each.recursive_c for each, _ in found)
@@ -132,10 +132,11 @@ def _in_parts(counts: SensitiveCounts) -> tuple[LDiversity, float]:
 
 
 def _recursive(counts: SensitiveCounts, least: int) -> float:
-    return max(diversity(part, least).recursive_c for part in _parts(counts))
+    return max(diversity(part, least).recursive_c for part in spreads(counts))
 
 
-def _parts(counts: SensitiveCounts) -> Iterator[Spread]:
+def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
+    """The counted sensitive values of some classes at a time."""
     return (_spread(counts, part) for part in whole_classes(counts))
 
 

@@ -21,6 +21,7 @@ from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Setting, Summary, TableFacts
 from tamis.release import Promise
 from tamis.scale.coarse import plain_kind
+from tamis.scale.diverse import stated_groups
 from tamis.scale.exposed import ReleasedRows
 from tamis.scale.search import LargeOutcome
 from tamis.table_file import Format
@@ -113,12 +114,19 @@ def describe(
         for promise, people in zip(found.promises, found.measured)
     ]
     content["engine"] = _said(found, other.name)
-    summary = _about_all_rows(found, summarise(outcome, content, origin, look, []))
+    risks, diverse = stated_groups(
+        outcome.settings, large, known, found.measured[0], dict(found.beyond_k)
+    )
+    public = large.shape.sensitive == large.shape.target
+    if stated := [*risks, *(diverse if public else ())]:
+        content["diversity"] = stated
+    private_only = [] if public else diverse
+    summary = _about_all_rows(found, summarise(outcome, content, origin, look, [], private_only))
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
     write_json(draft / NAME, content)
-    _write_private(found, draft, summary, recipe(outcome, draft, origin, date))
+    _write_private(found, draft, summary, recipe(outcome, draft, origin, date, diverse))
 
 
 def _write_private(found: LargeOutcome, draft: Path, summary: Summary, how: dict[str, Any]) -> None:

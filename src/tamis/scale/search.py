@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
-from tamis.engine.cells import count_cells
 from tamis.engine.door import LargeTable
 from tamis.engine.sampling import Sample, sampled
 from tamis.errors import CannotMeet, InputError, Progress, listed
@@ -21,7 +21,9 @@ from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.release import Coarsening, Promise, Release
+from tamis.risk.anonymity import Anonymity
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
+from tamis.scale.diverse import cells_of, reached_beyond_k
 from tamis.scale.exposed import smallest
 from tamis.table import Table
 
@@ -66,6 +68,8 @@ class LargeOutcome:
         What all rows reach for each, in people.
     coarse : mapping of name to CoarseColumn
         The columns in a coarser form.
+    beyond_k : mapping of name to float
+        What all rows reach of l, t and whatever else was asked of groups.
     """
 
     large: LargeTable
@@ -75,6 +79,7 @@ class LargeOutcome:
     promises: tuple[Promise, ...]
     measured: tuple[int, ...]
     coarse: Mapping[str, CoarseColumn]
+    beyond_k: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -112,11 +117,11 @@ def consider_large(
     """
     settings = _where_the_rows_are(settings)
     sample = sampled(large, rows, settings.seed)
-    crowds = Crowds(large, settings.k, ladders or {})
-    k, best = sample.k_for(settings.k), None
+    crowds = Crowds(large, settings.anonymity, ladders or {})
+    k, best, asked = sample.k_for(settings.k), None, _of_sample(settings, sample)
     for time in range(TRIES):
         try:
-            found = consider(sample.table, replace(settings, k=k), ladders=ladders, tell=tell)
+            found = _searched(sample.table, replace(asked, k=k), ladders, tell)
         except CannotMeet:
             if time == 0:
                 raise
@@ -130,17 +135,12 @@ def consider_large(
             break  # a larger k allows no more than this one
         k *= 2
     if best is None:
-        raise _nothing_holds(sample, large, settings, crowds.most)
+        raise _nothing_holds(sample, large, crowds)
     return _settled(best, sample, crowds)
 
 
 def _where_the_rows_are(settings: Settings) -> Settings:
     """The settings without methods that work in memory; an error where one was asked for."""
-    if settings.anonymity.beyond_k:
-        raise InputError(
-            "l, t, alpha, beta, delta and the average risk are counted in memory only; pass "
-            "--engine memory, or ask for --k alone"
-        )
     if settings.max_population_risk is not None or settings.sampling is not None:
         raise InputError("the population is counted in memory only; pass --engine memory")
     if settings.absences:
@@ -164,6 +164,38 @@ def _where_the_rows_are(settings: Settings) -> Settings:
             "front,coarsen"
         )
     return replace(settings, methods=kept)
+
+
+def _of_sample(settings: Settings, sample: Sample) -> Settings:
+    """What to ask of a sample, in which groups are smaller: of their size only in proportion."""
+    most = settings.max_average_risk
+    if most is not None:
+        most = min(1.0, most * sample.of / sample.table.rows)
+    return replace(settings, max_risk=None, max_average_risk=most)
+
+
+def _searched(
+    sample: Table, asked: Settings, ladders: Mapping[str, Ladder] | None, tell: Progress | None
+) -> Outcome:
+    """The choice on a sample: by all that is asked for, or by k alone where nothing keeps it all.
+
+    Small groups are seldom diverse; whether a release keeps the rest is counted on all rows.
+    """
+    try:
+        return consider(sample, asked, ladders=ladders, tell=tell)
+    except CannotMeet:
+        if not asked.anonymity.beyond_k:
+            raise
+        alone = replace(
+            asked,
+            l=None,
+            t=None,
+            alpha=None,
+            beta=None,
+            delta_disclosure=None,
+            max_average_risk=None,
+        )
+        return consider(sample, alone, ladders=ladders, tell=tell)
 
 
 def _kept(found: Outcome, crowds: Crowds, settings: Settings) -> Decision | None:
@@ -219,14 +251,26 @@ def _settled(best: SampledOutcome, sample: Sample, crowds: Crowds) -> LargeOutco
     coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
     large = with_coarse_columns(crowds.large, coarse.values())
     measured = tuple(crowds.reached(release) for _ in promises)
-    return LargeOutcome(large, sample, best, best.k_of_sample, promises, measured, coarse)
+    return LargeOutcome(
+        large,
+        sample,
+        best,
+        best.k_of_sample,
+        promises,
+        measured,
+        coarse,
+        crowds.beyond_k(release),
+    )
 
 
-def _nothing_holds(sample: Sample, large: LargeTable, settings: Settings, most: int) -> CannotMeet:
+def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:
+    k, most = crowds.anonymity.k, crowds.most
+    wanted = f"k = {k}" if most < k else "what is asked of groups besides k"
+    why = f"the best reached {most}" if most < k else crowds.short
     return CannotMeet(
-        f"no release chosen on {sample.table.rows:,} sampled rows keeps k = {settings.k} on all "
-        f"{large.rows:,}; the best reached {most}. Ask for a smaller --k, a larger --sample, or "
-        "say which columns attackers may know with --quasi"
+        f"no release chosen on {sample.table.rows:,} sampled rows keeps {wanted} on all "
+        f"{large.rows:,}; {why}. Ask for less, for a larger --sample, or say which columns "
+        "attackers may know with --quasi"
     )
 
 
@@ -240,25 +284,32 @@ class Crowds:
     ----------
     large : LargeTable
         With every column as it is.
-    k : int
-        How many must be alike.
+    anonymity : Anonymity
+        How many must be alike, and what is asked of their sensitive values.
     written : mapping of column to Ladder
         Ladders that people wrote, which may name any value.
     """
 
     large: LargeTable
-    k: int
+    anonymity: Anonymity
     written: Mapping[str, Ladder]
     most: int = 0
     """The most that any release has reached."""
+    short: str = ""
+    """What a release lacked besides k."""
     _found: dict[Known, int] = field(default_factory=dict)
+    _beyond: dict[Known, dict[str, Any]] = field(default_factory=dict)
     _columns: dict[tuple[str, str], CoarseColumn] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> Frame:
         """Each combination that occurs of what attackers may know, and whose it is."""
-        known = self.large.columns(self.large.shape.quasi)
-        return self.large.engine.hold(count_cells(self.large.frame, [*known, *self.large.who]))
+        return cells_of(self.large, self.large.shape.quasi, self.anonymity.of_secrets)
+
+    @property
+    def k(self) -> int:
+        """How many must be alike."""
+        return self.anonymity.k
 
     def promise(self, release: Release) -> Promise:
         """What is promised about all rows."""
@@ -273,7 +324,7 @@ class Crowds:
         reached = self.reached(release)
         self.most = max(self.most, reached)
         if reached >= self.k:
-            return None
+            return self._lacks_beyond_k(release)
         unit = self.large.shape.unit
         words = (
             f"k = {self.k} requires {self.k} {unit} alike, but on all rows some group has no more "
@@ -283,13 +334,33 @@ class Crowds:
 
     def reached(self, release: Release) -> int:
         """The smallest group; of forms that hold all of a counted one, never more than that."""
-        names = self.promise(release).columns
-        forms = release.forms
-        known = frozenset((c, forms[c].key if c in forms else "") for c in names)
+        known = self._known(release)
         if known not in self._found:
             fewer = [n for other, n in self._found.items() if other < known and n < self.k]
-            self._found[known] = min(fewer) if fewer else self._count(release, names)
+            self._found[known] = min(fewer) if fewer else self._count(release)
         return self._found[known]
+
+    def _known(self, release: Release) -> Known:
+        names, forms = self.promise(release).columns, release.forms
+        return frozenset((c, forms[c].key if c in forms else "") for c in names)
+
+    def beyond_k(self, release: Release) -> dict[str, Any]:
+        """What the groups of a release reach of everything asked for but k."""
+        if not self.anonymity.beyond_k:
+            return {}
+        known, names = self._known(release), self.promise(release).columns
+        if known not in self._beyond:
+            cells = self._labelled(release)
+            self._beyond[known] = reached_beyond_k(self.anonymity, self.large, cells, names)
+        return self._beyond[known]
+
+    def _lacks_beyond_k(self, release: Release) -> Failure | None:
+        if not self.anonymity.beyond_k:
+            return None
+        nothing = {"average_risk": 0.0}  # where it was not asked for
+        words = self.anonymity.lacking(nothing | self.beyond_k(release))
+        self.short = words or self.short
+        return Failure(f"{words}, on all rows", words, 1.0) if words else None
 
     def column(self, name: str, form: Coarsening) -> CoarseColumn:
         """A column in a coarser form."""
@@ -301,10 +372,16 @@ class Crowds:
     def _names_few(self, name: str, form: Coarsening) -> bool:
         return name not in self.written and self.column(name, form).names_few
 
-    def _count(self, release: Release, names: tuple[str, ...]) -> int:
-        large, cells = self.large, self.cells
-        for name in names:
+    def _count(self, release: Release) -> int:
+        large = self.large
+        columns = large.columns(self.promise(release).columns)
+        return smallest(large.engine, self._labelled(release), columns, large.who).k
+
+    def _labelled(self, release: Release) -> Frame:
+        """The cells, with the columns that attackers may know as they are released."""
+        cells = self.cells
+        for name in self.promise(release).columns:
             if name in release.forms:
-                (column,) = large.columns([name])
+                (column,) = self.large.columns([name])
                 cells = with_labels(cells, column, self.column(name, release.forms[name]))
-        return smallest(large.engine, cells, large.columns(names), large.who).k
+        return cells

@@ -8,7 +8,7 @@ who is unique is counted from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -22,10 +22,11 @@ from tamis.engine.cells import count_distinct, count_rows
 from tamis.engine.choice import Asked
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import FEW, hidden_in_parquet
-from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, open_plain_file
+from tamis.publish.layout import PEOPLE, PRIVATE, SECRETS, is_folder, open_plain_file
 from tamis.publish.people import DIGITS, HEADER, rows_said, wrong_people_by
 from tamis.publish.promises import claim
 from tamis.publish.recount import Counts, wrong_exposure_by
+from tamis.publish.secret_groups import HEADER as SECRET
 from tamis.publish.verify import (
     BOUNDS,
     Check,
@@ -40,6 +41,7 @@ from tamis.publish.verify import (
 )
 from tamis.release import Promise
 from tamis.scale.exposed import ReleasedRows
+from tamis.scale.verifying_groups import private_entries, wrong_groups
 from tamis.table_file import raw_parts, undone
 
 
@@ -86,6 +88,7 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
     for entry in content["promises"]:
         yield look_at(str(entry["key"]), partial(_wrong_promise, rows, entry))
     yield look_at("people", lambda: _wrong_people(rows, folder, content))
+    yield look_at("diversity", lambda: wrong_groups(rows, folder, content, written.secret_column))
     yield look_at("exposure", lambda: _wrong_exposure(rows, content))
     yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content))
 
@@ -96,8 +99,8 @@ def _needs_memory(content: dict[str, Any]) -> str:
         return "sparse files are verified in memory only"
     if any(entry["key"] != "k_anonymity" for entry in content["promises"]):
         return "promises other than k-anonymity are verified in memory only"
-    if "budget" in content or "diversity" in content:
-        return "synthetic rows, l and t are verified in memory only"
+    if "budget" in content:
+        return "synthetic rows are verified in memory only"
     return ""
 
 
@@ -110,16 +113,20 @@ class _WrittenFile:
         private = any(entry.get("recount") == "private" for entry in content["promises"])
         kept = private and is_folder(folder / PRIVATE)
         self.people = folder / PRIVATE / PEOPLE if kept else None
+        self.secrets = folder / PRIVATE / SECRETS if private_entries(folder) else None
         self.frame: Frame | None = None
 
     def wrong(self) -> str:
         """What does not fit the manifest; parts that do are put before the engine."""
-        with nullcontext() if self.people is None else open_plain_file(self.people) as people:
-            if people is not None and people.readline(DIGITS).rstrip() != HEADER.encode():
-                return f"{PRIVATE}/{PEOPLE} does not begin with {HEADER!r}"
-            self.frame = self.engine.keep(self._parts(people))
-            if people is not None and people.read(1):
-                return f"{PRIVATE}/{PEOPLE} has more lines than the file has rows"
+        with ExitStack() as opened:
+            beside = [
+                _Numbers(opened.enter_context(open_plain_file(path)), path.name, header)
+                for path, header in ((self.people, HEADER), (self.secrets, SECRET))
+                if path is not None
+            ]
+            self.frame = self.engine.keep(self._parts(beside))
+            for numbers in beside:
+                numbers.check_end()
         rows = count_rows(self.engine, self.frame)
         hidden = hidden_in_parquet(self.path) if self.format == "parquet" else ""
         return wrong_rows(rows, self.content) or hidden
@@ -136,24 +143,43 @@ class _WrittenFile:
             [] if self.people is None else [f"c{len(columns)}"],
         )
 
-    def _parts(self, people: BinaryIO | None) -> Iterator[pl.DataFrame]:
-        """The cells with the people of their rows; an error at the first part that is wrong."""
+    @property
+    def secret_column(self) -> str | None:
+        """The column with the holder's sensitive values, after that of the people."""
+        place = len(self.content["columns"]) + (self.people is not None)
+        return None if self.secrets is None else f"c{place}"
+
+    def _parts(self, beside: list[_Numbers]) -> Iterator[pl.DataFrame]:
+        """The cells and the numbers beside them; an error at the first part that is wrong."""
         for raw in raw_parts(self.path, self.format, BATCH):
             frame = undone(raw) if self.format == "csv" else raw
             if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
                 raise CannotMeet(wrong)
             columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
-            if people is not None:
-                columns.append(_numbers(people, frame.height).alias(f"c{len(columns)}"))
+            for numbers in beside:
+                columns.append(numbers.of_next(frame.height).alias(f"c{len(columns)}"))
             yield pl.DataFrame(columns)
 
 
-def _numbers(people: BinaryIO, rows: int) -> pl.Series:
-    """The person of each of the next rows."""
-    lines = [line.rstrip(b"\n") for line in islice(people, rows)]
-    if len(lines) < rows or not all(line.isdigit() and len(line) < DIGITS - 1 for line in lines):
-        raise CannotMeet(f"{PRIVATE}/{PEOPLE} does not hold a {HEADER} for each row")
-    return pl.Series([int(line) for line in lines], dtype=pl.Int64)
+class _Numbers:
+    """A file of the holder's with a number for each row, in the order of the rows."""
+
+    def __init__(self, file: BinaryIO, name: str, header: str) -> None:
+        self.file, self.name, self.header = file, f"{PRIVATE}/{name}", header
+        if file.readline(DIGITS).rstrip() != header.encode():
+            raise CannotMeet(f"{self.name} does not begin with {header!r}")
+
+    def of_next(self, rows: int) -> pl.Series:
+        """The numbers of the next rows."""
+        lines = [line.rstrip(b"\n") for line in islice(self.file, rows)]
+        short = all(line.isdigit() and len(line) < DIGITS - 1 for line in lines)
+        if len(lines) < rows or not short:
+            raise CannotMeet(f"{self.name} does not hold a {self.header} for each row")
+        return pl.Series([int(line) for line in lines], dtype=pl.Int64)
+
+    def check_end(self) -> None:
+        if self.file.read(1):
+            raise CannotMeet(f"{self.name} has more lines than the file has rows")
 
 
 def _wrong_promise(rows: ReleasedRows, entry: dict[str, Any]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -12,12 +12,16 @@ from typing import IO, Any
 import polars as pl
 
 from tamis.engine.backend import DuckDB, Engine, Polars
+from tamis.engine.cells import count_cells
 from tamis.engine.choice import estimated_bytes, free_memory
+from tamis.engine.door import LargeTable
 from tamis.engine.sampling import HASH, content_text, salt_of
 from tamis.errors import InputError
 from tamis.publish.folder import written_release
-from tamis.publish.layout import PEOPLE, PRIVATE, RELEASE
+from tamis.publish.layout import PEOPLE, PRIVATE, RELEASE, SECRETS
 from tamis.publish.people import HEADER
+from tamis.publish.secret_groups import HEADER as SECRET
+from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.verify import verify
 from tamis.scale.describing import FileShape, describe
 from tamis.scale.search import LargeOutcome
@@ -105,6 +109,7 @@ def _write_rows(found: LargeOutcome, shape: FileShape, file: Path, private: Path
     columns = large.columns(found.columns)
     keyed = large.frame.with_columns(content_text(large.frame, columns).alias(KEY))
     rows = large.engine.with_hash(keyed, KEY, salt_of(seed, "order"))
+    secret = _private_secret(found)
     last = []
     if large.who:
         whose = rows.drop(KEY).rename({HASH: "place"})
@@ -112,22 +117,61 @@ def _write_rows(found: LargeOutcome, shape: FileShape, file: Path, private: Path
         # A salt that nobody keeps: with a known one, the numbers could be traced to identifiers.
         rows = large.engine.with_hash(whose, KEY, token_hex(16))
         rows, last = rows.rename({HASH: PERSON, "place": HASH}), [PERSON]
+    last += secret
     wanted = rows.select(*columns, HASH, *last).sort(HASH, *columns, *last, nulls_last=True)
-    format = _dense_format(found)
-    if not large.who:
-        write_parts(_shaped(found, shape, large.engine.batches(wanted)), file, format)
-        return
-    with (private / PEOPLE).open("w", encoding="ascii") as people:
-        people.write(f"{HEADER}\n")
-        batches = _tell_people(large.engine.batches(wanted), people)
-        write_parts(_shaped(found, shape, batches), file, format)
+    batches = large.engine.batches(wanted)
+    with ExitStack() as files:
+        if large.who:
+            people = files.enter_context(_numbers_file(private / PEOPLE, HEADER))
+            batches = _beside(batches, people, lambda batch: _person_numbers(batch[PERSON]))
+        if secret:
+            secrets = files.enter_context(_numbers_file(private / SECRETS, SECRET))
+            number = _secret_numbers(large, secret[0])
+            batches = _beside(batches, secrets, lambda batch: number(batch[secret[0]]))
+        write_parts(_shaped(found, shape, batches), file, _dense_format(found))
 
 
-def _tell_people(batches: Iterator[pl.DataFrame], file: IO[str]) -> Iterator[pl.DataFrame]:
-    """The batches, while the number of the person of each row goes to a file of its own."""
+def _private_secret(found: LargeOutcome) -> list[str]:
+    """The sensitive column, where something was asked about it and it is not the target."""
+    shape, asked = found.large.shape, found.outcome.settings.anonymity
+    hidden = asked.of_secrets and shape.sensitive != shape.target
+    return found.large.columns([str(shape.sensitive)]) if hidden else []
+
+
+@contextmanager
+def _numbers_file(path: Path, header: str) -> Iterator[IO[str]]:
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"{header}\n")
+        yield file
+
+
+def _beside(
+    batches: Iterator[pl.DataFrame],
+    file: IO[str],
+    numbers: Callable[[pl.DataFrame], Iterable[int]],
+) -> Iterator[pl.DataFrame]:
+    """The batches, while a number of each row goes to a file of its own."""
     for batch in batches:
-        file.writelines(f"{int(text[:_DIGITS], 16)}\n" for text in batch[PERSON])
+        file.writelines(f"{number}\n" for number in numbers(batch))
         yield batch
+
+
+def _person_numbers(hashes: pl.Series) -> Iterator[int]:
+    return (int(text[:_DIGITS], 16) for text in hashes)
+
+
+def _secret_numbers(large: LargeTable, column: str) -> Callable[[pl.Series], pl.Series]:
+    """What numbers sensitive values as `numbered_secrets` does, given all of them."""
+    counted = large.engine.small(count_cells(large.frame, [column]))[column]
+    values = counted.drop_nulls()
+    ranks = pl.DataFrame({column: values, "number": numbered_secrets(values)})
+
+    def numbers(cells: pl.Series) -> pl.Series:
+        here = cells.to_frame(column)
+        joined = here.join(ranks, on=column, how="left", maintain_order="left")
+        return joined["number"].fill_null(0)
+
+    return numbers
 
 
 def _shaped(
