@@ -35,6 +35,9 @@ most = 3
 [containment]
 ks = [20]
 utilities = ["difference"]
+
+[noise]
+levels = [0.2]
 """
 FEW_METHODS = ("--methods", "breach,containment")
 """Less to search, where another test has what all methods find."""

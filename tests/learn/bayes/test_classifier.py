@@ -21,12 +21,11 @@ from tamis.learn.bayes.densities import MOST_FEATURES
 from tamis.learn.columns import Column
 
 
-@pytest.mark.parametrize("precision", [None, "data"])
-def test_it_is_a_scikit_learn_classifier(precision):
+def test_without_a_precision_too_it_is_a_scikit_learn_classifier():
     with warnings.catch_warnings():
         # Raised inside scikit-learn's own checks, where they cast NaN to whole numbers.
         warnings.filterwarnings("ignore", message="invalid value encountered in cast")
-        check_estimator(AdditiveNaiveBayes(precision=precision), on_skip=None)
+        check_estimator(AdditiveNaiveBayes(precision=None), on_skip=None)
 
 
 def mixed(rng: np.random.Generator, rows: int = 60) -> pl.DataFrame:
