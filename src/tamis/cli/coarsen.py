@@ -104,7 +104,7 @@ def coarsen(
 
     if output is not None:
         format_named(output)
-    table = source.read_said()
+    table = source.read_with_roles()
     given = given_ladders(source, ladder, ladders)
     more = {name: asked.pop(name) for name in LIKENESS}
     if asked["search"] == "learning":

@@ -62,7 +62,7 @@ def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> No
 
     levels = _levels(options["levels"])
     others = {Path(path).name: _read(path) for path in options["beside"]}
-    table = source.read_said()
+    table = source.read_with_roles()
     with progress(not (quiet or as_json)) as tell:
         found = _measured(table, source, levels, options, tell)
     agree = correlations({THIS: found, **others})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import recount_options, speaking
+from tamis.cli.options import common_options, recount_options
 
 if TYPE_CHECKING:
     from tamis.engine.choice import Asked, EngineOptions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", metavar="DIR")
 @recount_options
-@speaking
+@common_options
 def verify(folder: str, engine: EngineOptions, as_json: bool, quiet: bool) -> None:
     """Read the release in DIR again and check its hash, its columns and every promise.
 
