@@ -224,8 +224,8 @@ def _row(each: AttackScore) -> tuple[str, ...]:
 
 KINDS = (
     ("linkage", "{n} are found in the release by what an attacker may know"),
-    ("inference", "{n} have their secret guessed rightly"),
-    ("membership", "of {n} it is rightly said whether they are in the table"),
+    ("inference", "{n} have their secret guessed correctly"),
+    ("membership", "for {n} it is said correctly whether they are in the table"),
 )
 
 

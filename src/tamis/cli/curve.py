@@ -103,7 +103,7 @@ def _read(path: str) -> Curve:
 def _measured(
     table: Table, source: TableSource, levels: list[float], options: dict[str, Any], tell: Any
 ) -> Curve:
-    from tamis.cli.retain import asked_rules, read_like
+    from tamis.cli.retain import read_like, rules_to_check
     from tamis.evaluate.curve import retention_curve
     from tamis.evaluate.prediction import prediction_measures
     from tamis.perturb.noise import GaussianNoise, UniformNoise
@@ -122,7 +122,7 @@ def _measured(
         return altered
 
     return retention_curve(
-        asked_rules(table, options["rules_file"], options["seed"]),
+        rules_to_check(table, options["rules_file"], options["seed"]),
         table,
         released,
         levels,
