@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.evaluate.surest import known_rightly, largest_gains, largest_group, surest
+from tamis.evaluate.surest import known_correctly, largest_gains, largest_group, surest
 
 
 @given(st.integers(1, 60), st.floats(0.01, 1), st.integers(0, 999))
@@ -31,7 +31,7 @@ def test_who_was_known_before_is_not_told():
     said = np.array([[0.99, 0.01], [0.99, 0.01], [0.01, 0.99], [0.6, 0.4]])
     before = np.array([[0.96, 0.04], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
     # The first was known, the second is told, the third is told wrongly, the fourth hardly.
-    assert known_rightly(said, before, np.array([0, 0, 0, 0])).value == 0.25
+    assert known_correctly(said, before, np.array([0, 0, 0, 0])).value == 0.25
 
 
 def test_the_largest_gain_of_a_person_counts():

@@ -64,38 +64,38 @@ def attack(
     """
     from tamis.attack.run import attack_release
 
-    original = source.read_wide(said=False)
+    original = source.read_wide(need_roles=False)
     if not (quiet or as_json):
         print_understood(original)
     others = None if control is None else _control(original, source, control)
-    opened = _opened(original, source, release)
+    given = _attack_input(original, source, release)
     if others is not None:
         from tamis.attack.sources import in_its_groups
 
-        others = in_its_groups(others, opened.release, opened.stated)
+        others = in_its_groups(others, given.release, given.stated)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
-            opened.original,
-            opened.release,
+            given.original,
+            given.release,
             control=others,
             secret=secret,
             known=known or None,
             errors=errors,
-            alter=opened.alter,
+            alter=given.alter,
             most=people,
             random_state=seed,
             tell=say,
         )
-        if opened.manifest.get("budget") is not None:
+        if given.manifest.get("budget") is not None:
             say("drawing the rows again", 0, 1)
-            found = _with_shadow(found, original, opened.manifest, Path(release), shadows, seed)
+            found = _with_shadow(found, original, given.manifest, Path(release), shadows, seed)
     if as_json:
         print_json(found.to_dict())
     else:
         _print(found, original.unit)
 
 
-class Opened(NamedTuple):
+class AttackInput(NamedTuple):
     """The original in the terms of the release, the release, and how it was made."""
 
     original: Table
@@ -107,7 +107,7 @@ class Opened(NamedTuple):
     """Empty for a file."""
 
 
-def _opened(original: Table, source: TableSource, release: str) -> Opened:
+def _attack_input(original: Table, source: TableSource, release: str) -> AttackInput:
     from tamis.attack.sources import (
         altered_by,
         in_its_groups,
@@ -132,7 +132,7 @@ def _opened(original: Table, source: TableSource, release: str) -> Opened:
         manifest, suppressed = {}, False
     terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
     there = those_inside(terms, table) if suppressed else terms
-    return Opened(there, table, alter, stated, manifest)
+    return AttackInput(there, table, alter, stated, manifest)
 
 
 def _with_shadow(
@@ -224,8 +224,8 @@ def _row(each: AttackScore) -> tuple[str, ...]:
 
 KINDS = (
     ("linkage", "{n} are found in the release by what an attacker may know"),
-    ("inference", "{n} have their secret guessed rightly"),
-    ("membership", "of {n} it is rightly said whether they are in the table"),
+    ("inference", "{n} have their secret guessed correctly"),
+    ("membership", "for {n} it is said correctly whether they are in the table"),
 )
 
 

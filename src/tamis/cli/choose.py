@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import OutputFile, speaking
+from tamis.cli.options import OutputFile, common_options
 from tamis.cli.terminal import console, nearness, print_json, rich_table
 from tamis.errors import InputError
 
@@ -40,7 +40,7 @@ _SHOWN = 40
     help="Draw which candidate wins for which weights (three factors).",
 )
 @click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
-@speaking
+@common_options
 def choose(
     scores: str,
     factor: tuple[str, ...],

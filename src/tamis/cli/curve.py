@@ -62,7 +62,7 @@ def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> No
 
     levels = _levels(options["levels"])
     others = {Path(path).name: _read(path) for path in options["beside"]}
-    table = source.read_said()
+    table = source.read_with_roles()
     with progress(not (quiet or as_json)) as tell:
         found = _measured(table, source, levels, options, tell)
     agree = correlations({THIS: found, **others})
@@ -103,7 +103,7 @@ def _read(path: str) -> Curve:
 def _measured(
     table: Table, source: TableSource, levels: list[float], options: dict[str, Any], tell: Any
 ) -> Curve:
-    from tamis.cli.retain import asked_rules, read_like
+    from tamis.cli.retain import read_like, rules_to_check
     from tamis.evaluate.curve import retention_curve
     from tamis.evaluate.prediction import prediction_measures
     from tamis.perturb.noise import GaussianNoise, UniformNoise
@@ -122,7 +122,7 @@ def _measured(
         return altered
 
     return retention_curve(
-        asked_rules(table, options["rules_file"], options["seed"]),
+        rules_to_check(table, options["rules_file"], options["seed"]),
         table,
         released,
         levels,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import seed_option, speaking
+from tamis.cli.options import common_options, seed_option
 
 HERE = "tamis-demo"
 METHODS: dict[str, dict[str, Any]] = {
@@ -24,7 +24,7 @@ METHODS: dict[str, dict[str, Any]] = {
 @click.option("--rows", type=click.IntRange(200), default=3000, show_default=True)
 @click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
 @seed_option
-@speaking
+@common_options
 def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quiet: bool) -> None:
     """Publish a simulated table of hospital stays, with its reports.
 

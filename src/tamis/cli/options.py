@@ -104,7 +104,7 @@ def _known_options() -> set[str]:
     return {str(p.name) for p in params if isinstance(p, click.Option)}
 
 
-def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+def _silence(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
     if value:
         warnings.simplefilter("ignore", TamisWarning)
     return value
@@ -135,7 +135,7 @@ _READING = [
     click.option("--labels", metavar="FILE", help="Labels of baskets or of a long table."),
     click.option("--label-item", type=Names(), default=(), help="Items that are the label."),
 ]
-_SPEAKING = [
+_COMMON = [
     click.option(
         "--config",
         metavar="FILE.toml",
@@ -146,7 +146,7 @@ _SPEAKING = [
     ),
     click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
     click.option(
-        "--quiet", is_flag=True, is_eager=True, callback=_hush, help="No notes, no progress."
+        "--quiet", is_flag=True, is_eager=True, callback=_silence, help="No notes, no progress."
     ),
 ]
 
@@ -162,7 +162,7 @@ def table_options(command: Command | None = None, *, required: bool = True) -> A
         return command(source=source, **given)
 
     read = with_options(_READING)(gathered)
-    return click.argument("table", required=required)(speaking(read))
+    return click.argument("table", required=required)(common_options(read))
 
 
 _ENGINE = [
@@ -231,9 +231,9 @@ def named_engine(
     return name
 
 
-def speaking(command: Command) -> Command:
+def common_options(command: Command) -> Command:
     """Give a command `--config`, `--json` and `--quiet`."""
-    return with_options(_SPEAKING)(command)
+    return with_options(_COMMON)(command)
 
 
 def with_options(options: Sequence[Decorator]) -> Decorator:
@@ -245,7 +245,7 @@ def with_options(options: Sequence[Decorator]) -> Decorator:
     return give
 
 
-class Described(click.ParamType[dict[str, Any]]):
+class LadderDescriptions(click.ParamType[dict[str, Any]]):
     """The descriptions of ladders, which only a configuration file can give."""
 
     name = "TABLE"
@@ -266,7 +266,7 @@ ladder_options = with_options(
         ),
         click.option(
             "--ladders",
-            type=Described(),
+            type=LadderDescriptions(),
             default=None,
             hidden=True,
             help="The table [ladders] of a configuration file.",

@@ -149,10 +149,12 @@ def run_perturb(
         return
     altered = _METHODS[method](source, options, public)
     _write(altered, path)
-    _tell(method, altered, as_json)
+    _report(method, altered, as_json)
 
 
-def _tell(method: str, altered: Altered, as_json: bool, more: dict[str, Any] | None = None) -> None:
+def _report(
+    method: str, altered: Altered, as_json: bool, more: dict[str, Any] | None = None
+) -> None:
     result = {"method": method, **altered.result, "rows": altered.frame.height, **(more or {})}
     if as_json:
         print_json(result)
@@ -187,7 +189,7 @@ def _spend(
         _write(altered, path)
     if not as_json:
         altered = altered._replace(words=f"{altered.words}\n{spending_words(spent, ledger)}")
-    _tell(method, altered, as_json, total(spent, ledger))
+    _report(method, altered, as_json, total(spent, ledger))
 
 
 def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:

@@ -121,7 +121,7 @@ def read_like(original: Table, source: TableSource, path: str) -> Table:
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
     from tamis.rules.count import kept_rules
 
-    rules = asked_rules(original, options["rules_file"], options["seed"])
+    rules = rules_to_check(original, options["rules_file"], options["seed"])
     if not (options["min_support"] or options["min_confidence"] or options["only"]):
         return rules
     return kept_rules(
@@ -134,7 +134,7 @@ def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
     )
 
 
-def asked_rules(original: Table, path: str | None, seed: int) -> RuleSet:
+def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
     """The rules of a file, or mined from the original where none is given."""
     from tamis.rules.mine import mine_rules
 

@@ -52,7 +52,7 @@ def rules(
     from tamis.files import written
     from tamis.rules.mine import mine_rules
 
-    table = source.read_said()
+    table = source.read_with_roles()
     found = mine_rules(
         table, min_support=min_support, max_depth=max_depth, shares=shares, random_state=seed
     )

@@ -151,7 +151,7 @@ class TableSource:
             separator=self.separator,
         )
 
-    def read_said(self) -> Table:
+    def read_with_roles(self) -> Table:
         """The table, refused where the role of a column that could identify people is not given."""
         from tamis.read.keys import refuse_unsaid
 
@@ -159,12 +159,12 @@ class TableSource:
         refuse_unsaid(table)
         return table
 
-    def read_wide(self, *, said: bool = True) -> Table:
+    def read_wide(self, *, need_roles: bool = True) -> Table:
         """The table; sparse records as one of 0/1 columns, the label last."""
         from tamis.read import read_table
 
         if not self.sparse:
-            return self.read_said() if said else self.read()
+            return self.read_with_roles() if need_roles else self.read()
         records = self.read_binary()
         self.check_size(records)
         target = None if records.labels is None else records.target
@@ -192,7 +192,7 @@ class TableSource:
         from tamis.read import read_binary
 
         if not self.sparse:
-            table, how = self.read_said(), self.rules().binary
+            table, how = self.read_with_roles(), self.rules().binary
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
         if self.long and len(self.long) != 2:
             raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import recount_options, speaking
+from tamis.cli.options import common_options, recount_options
 
 if TYPE_CHECKING:
     from tamis.engine.choice import Asked, EngineOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--missing", multiple=True, help="With --population: text that means missing in it.")
 @recount_options
-@speaking
+@common_options
 def verify(
     folder: str,
     population: str | None,

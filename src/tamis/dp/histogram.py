@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.dp.budget import Budget, Neighbours, laplace
 from tamis.dp.domain import Bounds, Ints
-from tamis.dp.private_table import MAX_CELLS, PrivateTable, counts_of
+from tamis.dp.private_table import MAX_CELLS, PrivateTable, check_bins, counts_of
 from tamis.errors import InputError
 from tamis.table import Table
 
@@ -106,8 +106,7 @@ class DPHistogram(PrivateTable):
         counts = counts_of(table, self.axes_)
         budget.spend(self.epsilon, "counts of all cells")
         self.counts_ = laplace(counts, self._moved, self.epsilon)
-        # Under substitution the number of rows is public; otherwise the noisy counts estimate it.
-        self._total = table.rows if self.neighbours == "substitute" else int(self.counts_.sum())
+        self._total = self._rows_to_draw(table, int(self.counts_.sum()))
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
         flat = self.counts_.ravel()
@@ -139,9 +138,3 @@ def shifted(counts: Ints, total: int) -> Ints:
     order = np.argsort(whole - exact, kind="stable")
     whole[order[: total - int(whole.sum())]] += 1
     return whole
-
-
-def check_bins(bins: Any) -> None:
-    """Refuse a number of bins that is not a whole number of at least 1."""
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        raise InputError(f"bins must be a whole number of at least 1, got {bins!r}")

@@ -8,11 +8,9 @@ import numpy as np
 
 from tamis.dp.budget import Budget, Neighbours, laplace
 from tamis.dp.domain import Axis, Bounds, Ints
-from tamis.dp.histogram import check_bins, shifted
-from tamis.dp.private_table import PrivateTable, counts_of
+from tamis.dp.histogram import shifted
+from tamis.dp.private_table import NO_LIMIT, PrivateTable, check_bins, counts_of
 from tamis.table import Table
-
-NO_LIMIT = 1 << 62
 
 
 class DPMarginals(PrivateTable):
@@ -102,9 +100,8 @@ class DPMarginals(PrivateTable):
         noisy = laplace(flat, self._moved * len(exact), self.epsilon)
         parts = np.split(noisy, np.cumsum([counts.size for counts in exact])[:-1])
         self.counts_ = [part.reshape(counts.shape) for part, counts in zip(parts, exact)]
-        # Under substitution the number of rows is public; otherwise the noisy counts estimate it.
         measured = round(float(np.mean([counts.sum() for counts in self.counts_])))
-        self._total = table.rows if self.neighbours == "substitute" else measured
+        self._total = self._rows_to_draw(table, measured)
 
     @property
     def _tables(self) -> list[list[Axis]]:

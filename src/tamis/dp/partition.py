@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.dp.budget import Budget, Neighbours, laplace
 from tamis.dp.domain import Axis, Bounds, Ints
-from tamis.dp.histogram import check_bins
-from tamis.dp.private_table import MAX_CELLS, PrivateTable, counts_of
+from tamis.dp.private_table import MAX_CELLS, PrivateTable, check_bins, counts_of
 from tamis.errors import InputError, TamisWarning
 from tamis.table import Table
 

@@ -1,4 +1,4 @@
-"""What `DPHistogram` and `DPPartition` share: noisy counts first, then rows drawn from them.
+"""What all tables of synthetic rows share: noisy counts first, then rows drawn from them.
 
 `fit` looks at the table once, through noise that cannot be seeded, and spends the budget.
 `sample` looks only at the noisy counts: it costs nothing, and the same seed gives the same rows.
@@ -26,6 +26,8 @@ from tamis.table import Roles, Table
 
 MAX_CELLS = 1 << 18
 """The most cells for which counts are drawn: about four seconds of noise."""
+NO_LIMIT = 1 << 62
+"""For what counts no cells of all columns together."""
 
 
 class PrivateTable(BaseEstimator):  # type: ignore[misc]
@@ -103,6 +105,10 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     def _moved(self) -> int:
         """By how much the counts change in total between neighbours."""
         return MOVED[self.neighbours] * (self.max_rows_per_person if self._people else 1)
+
+    def _rows_to_draw(self, table: Table, measured: int) -> int:
+        """Under substitution the number of rows is public; otherwise noisy counts estimate it."""
+        return table.rows if self.neighbours == "substitute" else measured
 
     @property
     def _order(self) -> list[str]:
@@ -188,3 +194,9 @@ def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:
 def counts_of(table: Table, of: Sequence[Axis]) -> Ints:
     """The true counts, which must never leave this package without noise."""
     return cell_counts(table.frame, of)
+
+
+def check_bins(bins: Any) -> None:
+    """Refuse a number of bins that is not a whole number of at least 1."""
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        raise InputError(f"bins must be a whole number of at least 1, got {bins!r}")

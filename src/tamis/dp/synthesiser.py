@@ -18,15 +18,13 @@ import polars as pl
 
 from tamis.dp.budget import Budget
 from tamis.dp.domain import Bounds, Ints
-from tamis.dp.histogram import check_bins
-from tamis.dp.private_table import PrivateTable
+from tamis.dp.private_table import NO_LIMIT, PrivateTable, check_bins
 from tamis.errors import CannotMeet, InputError, MissingExtra
 from tamis.files import scratch_folder
 from tamis.table import Table
 from tamis.table_file import panics_unheard
 
 SCRIPT = Path(__file__).with_name("synthesiser_script.py")
-NO_LIMIT = 1 << 62
 INSTALL = (
     "create an environment for it, for example: uv venv mbi && uv pip install --python mbi "
     "'opendp[mbi]' pandas; then name its Python with python=... or --python FILE"

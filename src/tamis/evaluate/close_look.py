@@ -13,7 +13,14 @@ from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Mean, gains, mean, 
 from tamis.evaluate.figure import Figure, accuracy, auc
 from tamis.evaluate.strong import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
-from tamis.evaluate.surest import Group, Surest, known_rightly, largest_gains, largest_group, surest
+from tamis.evaluate.surest import (
+    Group,
+    Surest,
+    known_correctly,
+    largest_gains,
+    largest_group,
+    surest,
+)
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
@@ -139,7 +146,7 @@ def _guessed(
         accuracy(predictions.right, people),
         auc(predictions, people),
         surest(said[:, rarest], truth == rarest),
-        known_rightly(said, known, truth),
+        known_correctly(said, known, truth),
         tuple(float(gain) for gain in largest_gains(each, people)),
         None if groups is None else _largest_group(each, groups[rows], k, people),
     )

@@ -81,10 +81,11 @@ def surest(
     return tuple(found)
 
 
-def known_rightly(probabilities: Floats, baseline: Floats, truth: Numbers) -> Figure:
+def known_correctly(probabilities: Floats, baseline: Floats, truth: Numbers) -> Figure:
     """The share of rows whose true label is as good as known with a release, and was not without.
 
-    >>> known_rightly(np.array([[0.99, 0.01], [0.4, 0.6]]), np.full((2, 2), 0.5), np.array([0, 1]))
+    >>> told = np.array([[0.99, 0.01], [0.4, 0.6]])
+    >>> known_correctly(told, np.full((2, 2), 0.5), np.array([0, 1]))
     Figure(value=0.5, low=0.09..., high=0.90...)
     """
     rows = np.arange(len(truth))

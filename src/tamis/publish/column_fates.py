@@ -1,27 +1,29 @@
-"""What happened to each column of the original, and why, in one sentence."""
+"""What happened to each column of the original, why, and the ladder of a coarser form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from tamis.coarsen.ladder import Ladder
+from tamis.evaluate.neighbour_rungs import NeighbourRung
 from tamis.flow import Outcome
-from tamis.publish.bits_facts import ColumnShares
-from tamis.publish.ladder_facts import ladder_facts
+from tamis.publish.bits_facts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.release import Recipe
 from tamis.risk.grouping import grouped
-from tamis.table import Table
+from tamis.table import Table, bare
 
 NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
-
-
+SHOWN_LABELS = 40
+"""More labels than this are counted, not listed."""
 ALTERED = {
     "suppress": "Some cells were left blank, so that enough people are alike.",
     "microaggregate": "Each value is the middle of a group of similar people.",
@@ -234,3 +236,51 @@ def breaks_k(outcome: Outcome, name: str) -> bool:
     if few is not None:
         return not few.allows(found.keys)
     return found.k_anonymity < outcome.settings.k
+
+
+def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> LadderFacts:
+    """The ladder of one column; `said` is what the manifest states of it."""
+    release = outcome.decision.chosen.release
+    form = release.forms[name]
+    ladder = Ladder.from_dict(name, form.ladder)
+    labels = list(_labels(ladder, form.level, release.table.frame[name], said))
+    told = outcome.decision.scorecard.compared.choosing.secret_gains is not None
+    return {
+        "level": form.level,
+        "levels": ladder.top,
+        "words": ladder.words(form.level),
+        "labels": labels[:SHOWN_LABELS],
+        "more": max(0, len(labels) - SHOWN_LABELS),
+        "rungs": [_rung(each, form.level, told) for each in outcome.neighbour_rungs.get(name, ())],
+    }
+
+
+def _rung(found: NeighbourRung, level: int, told: bool) -> RungFacts:
+    return {
+        "finer": found.level < level,
+        "words": found.words.partition(",")[0],  # the rung taken says the rest
+        "kept": found.kept,
+        "told": found.told if told else None,
+        "allowed": found.allowed,
+    }
+
+
+def _labels(
+    ladder: Ladder, level: int, cells: pl.Series, said: Mapping[str, Any]
+) -> Iterator[LabelFacts]:
+    """The released labels, intervals and dates in their order."""
+    found = bare(cells).drop_nulls().unique().sort()
+    ends = ladder.bounds(found, level).rows()
+    order = sorted(range(found.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
+    groups = said.get("groups", {})
+    for i in order:
+        yield {"label": found[i], "values": list(groups.get(found[i], ()))}
+
+
+def _place(lower: Any, upper: Any) -> float:
+    """Where an interval lies: open ones first or last; what is none stays where it is."""
+    if lower is None and upper is None:
+        return 0.0
+    if lower is None:
+        return float("-inf")
+    return float(lower.toordinal()) if isinstance(lower, date) else float(lower)

@@ -33,35 +33,35 @@ class HarbourItem:
     found: tuple[Found, ...]
 
 
-class _Asked(NamedTuple):
+class _Listed(NamedTuple):
     what: str
     kinds: tuple[Kind, ...] = ()
     words: str = ""
 
 
 _LIST = (
-    _Asked("names", ("person",), "surname|firstname|lastname|fullname|forename|maiden"),
-    _Asked(
+    _Listed("names", ("person",), "surname|firstname|lastname|fullname|forename|maiden"),
+    _Listed(
         "places smaller than a state",
         ("address", "coordinates"),
         "zip|zipcode|postcode|postal|plz|city|town|county|district|street|address|parish|commune",
     ),
-    _Asked("dates other than years, ages over 89", ("birth",)),
-    _Asked("telephone numbers", ("phone",), "phone|telephone|mobile|cell"),
-    _Asked("fax numbers", (), "fax|telefax"),
-    _Asked("e-mail addresses", ("email",), "email|mail"),
-    _Asked("social security numbers", ("national",), "ssn|nin|nir"),
-    _Asked("medical record numbers", (), "mrn|medrec|chart"),
-    _Asked("health plan numbers", (), "beneficiary|medicare|medicaid|hicn|insured"),
-    _Asked("account numbers", ("account",), "iban|account|card"),
-    _Asked("certificate and licence numbers", (), "licence|license|certificate|passport|npi"),
-    _Asked("vehicle identifiers", ("vehicle",), "vin|plate|registration"),
-    _Asked("device identifiers", ("device",), "imei|serial|udid|mac"),
-    _Asked("web addresses", ("url",), "url|website|homepage"),
-    _Asked("IP addresses", ("ip",), "ip|ipaddress"),
-    _Asked("biometric identifiers", (), "fingerprint|retina|voiceprint|biometric"),
-    _Asked("photographs of faces", (), "photo|photograph|portrait|selfie"),
-    _Asked("any other unique number or code"),
+    _Listed("dates other than years, ages over 89", ("birth",)),
+    _Listed("telephone numbers", ("phone",), "phone|telephone|mobile|cell"),
+    _Listed("fax numbers", (), "fax|telefax"),
+    _Listed("e-mail addresses", ("email",), "email|mail"),
+    _Listed("social security numbers", ("national",), "ssn|nin|nir"),
+    _Listed("medical record numbers", (), "mrn|medrec|chart"),
+    _Listed("health plan numbers", (), "beneficiary|medicare|medicaid|hicn|insured"),
+    _Listed("account numbers", ("account",), "iban|account|card"),
+    _Listed("certificate and licence numbers", (), "licence|license|certificate|passport|npi"),
+    _Listed("vehicle identifiers", ("vehicle",), "vin|plate|registration"),
+    _Listed("device identifiers", ("device",), "imei|serial|udid|mac"),
+    _Listed("web addresses", ("url",), "url|website|homepage"),
+    _Listed("IP addresses", ("ip",), "ip|ipaddress"),
+    _Listed("biometric identifiers", (), "fingerprint|retina|voiceprint|biometric"),
+    _Listed("photographs of faces", (), "photo|photograph|portrait|selfie"),
+    _Listed("any other unique number or code"),
 )
 OLDEST = 89
 """Ages above are identifiers of their own."""

@@ -125,7 +125,7 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
         if strange.len():
             _refuse_infinite(name, strange)
             there = column.len() - column.null_count()
-            _tell_almost(name, strange.len(), strange.n_unique(), there)
+            _warn_almost_numbers(name, strange.len(), strange.n_unique(), there)
             return None
     return _finite(column, name, numbers)
 
@@ -274,7 +274,7 @@ class ColumnRule:
         if self._strange:
             if self._endless == self._strange:
                 raise _endless(self.name, self._strange)
-            _tell_almost(self.name, self._strange, len(self._kinds), self._present)
+            _warn_almost_numbers(self.name, self._strange, len(self._kinds), self._present)
             return pl.String()
         _refuse_long(self.name, self._infinite, self._long)
         return pl.Float64()
@@ -299,7 +299,7 @@ def _endless(name: str, rows: int) -> InputError:
     )
 
 
-def _tell_almost(name: str, strange: int, kinds: int, present: int) -> None:
+def _warn_almost_numbers(name: str, strange: int, kinds: int, present: int) -> None:
     """Warn about a column that a marker for missing values has turned into text."""
     if strange <= 0.2 * present and kinds <= 3:
         warnings.warn(

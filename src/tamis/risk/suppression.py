@@ -48,7 +48,7 @@ Breaking = Callable[[Ints], Bools]
 
 
 def most_suppressed(share: float, total: int) -> int:
-    """The most rows or people that a share allows to leave out.
+    """The most rows or people that may be left out, given their share.
 
     >>> most_suppressed(0.29, 100)
     29

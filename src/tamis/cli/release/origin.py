@@ -23,7 +23,7 @@ def read(source: TableSource, public: Public | None = None) -> Table | BinaryTab
     if source.sparse and public is None:
         return source.read_records()
     # The flow checks the roles itself.
-    table = source.read_wide(said=False) if public is None else read_public(source, public)
+    table = source.read_wide(need_roles=False) if public is None else read_public(source, public)
     if table.roles.target is None:
         raise InputError(
             "a release needs a target; name it with --target, --labels or --label-item"

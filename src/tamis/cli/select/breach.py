@@ -122,7 +122,7 @@ def run_breach(
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
     if source.sparse:
         raise InputError("choosing by breach needs a table of columns; sparse records have none")
-    table = source.read_said()
+    table = source.read_with_roles()
     if not (quiet or as_json):
         print_understood(table)
     with progress(not (quiet or as_json)) as tell:

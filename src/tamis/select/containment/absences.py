@@ -18,8 +18,6 @@ from tamis.select.containment.projection import check_k, labelled_rows
 from tamis.select.containment.selection import Selection, Step
 from tamis.select.containment.utilities import MODULAR, mutual_information
 
-Gain = Callable[[int], float]
-
 
 def greedy_with_absences(
     X: Any,
