@@ -157,7 +157,7 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
         if problem.suppression is not None:
             return problem.kept(joined(together, problem.coded[feature]))
         if problem.people is None:
-            return problem.crowds.keep([*chosen, feature])
+            return problem.alike.keep([*chosen, feature])
         return fewest_alike([together, problem.coded[feature]], problem.people) >= problem.k
 
     while known := [f for f in known if fits(f)]:

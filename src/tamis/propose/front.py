@@ -156,7 +156,7 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     known = set(table.quasi)
     quasi = {i: name for i, name in enumerate(features) if name in known}
     if problem.only_k:
-        return lambda columns: problem.crowds.keep([quasi[c] for c in columns if c in quasi])
+        return lambda columns: problem.alike.keep([quasi[c] for c in columns if c in quasi])
     return lambda columns: (
         not (asked := [problem.coded[quasi[c]] for c in columns if c in quasi])
         or problem.kept(reduce(joined, asked))

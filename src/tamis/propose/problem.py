@@ -12,8 +12,8 @@ from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
+from tamis.risk.alike_rows import AlikeRows
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.crowds import Crowds
 from tamis.risk.grouping import Coded, CodedFrame, joined, people_of
 from tamis.risk.suppression import Suppression
 from tamis.table import Table
@@ -82,10 +82,10 @@ class Problem:
         return CodedFrame(self.table.frame) if self.codes is None else self.codes
 
     @cached_property
-    def crowds(self) -> Crowds[str]:
+    def alike(self) -> AlikeRows[str]:
         """Rows alike in what attackers may know, where these need only be counted."""
         known = {name: self.coded[name] for name in self.table.quasi}
-        return Crowds(known, self.k, self.most_suppressed)
+        return AlikeRows(known, self.k, self.most_suppressed)
 
     def kept(self, classes: Coded) -> bool:
         """Whether classes of rows, equal in what attackers may know, keep what is asked.

@@ -18,7 +18,7 @@ from tamis.risk.suppression import all_but_few
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Crowds(Generic[Key]):
+class AlikeRows(Generic[Key]):
     """The rows of a table by some columns, to be asked which of these leave k rows alike.
 
     Parameters
@@ -32,8 +32,8 @@ class Crowds(Generic[Key]):
     Examples
     --------
     >>> age, job = Coded(np.array([0, 0, 1, 1]), 2), Coded(np.array([0, 1, 0, 1]), 2)
-    >>> crowds = Crowds({"age": age, "job": job}, k=2)
-    >>> crowds.keep(["age"]), crowds.keep(["age", "job"]), crowds.keep([])
+    >>> rows = AlikeRows({"age": age, "job": job}, k=2)
+    >>> rows.keep(["age"]), rows.keep(["age", "job"]), rows.keep([])
     (True, False, True)
     """
 
