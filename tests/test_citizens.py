@@ -313,3 +313,20 @@ def test_who_does_not_ask_for_the_sensitive_column_is_told_so(people):
         steps = Pipeline([("choose", BreachSelector(AdditiveNaiveBayes(), cv=2))])
         with pytest.raises(ValueError, match="sensitive"):
             steps.fit(numbers, ill, sensitive=smokes)
+
+
+def test_selectors_draw_what_they_chose(people):
+    frame, ill, smokes = people
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector = BreachSelector(AdditiveNaiveBayes(), cv=2, random_state=0)
+        drawn = selector.fit(frame, ill, sensitive=smokes).plot("smokes")._repr_svg_()
+    assert drawn.startswith("<svg")
+    assert "smokes" in drawn
+    ones = frame.select((pl.all().rank("dense") > 1).cast(pl.Int8))
+    greedy = ContainmentSelector(k=3).fit(ones, ill)
+    assert "rows that have everything a row has" in greedy.plot()._repr_svg_()
+    counted = ContainmentSelector(k=3).fit(ones, ill, people=np.arange(120) // 2)
+    assert "people who have everything a person has" in counted.plot()._repr_svg_()
+    with pytest.raises(ValueError, match="no path to draw"):
+        ContainmentSelector(k=3, search="exact").fit(ones, ill).plot()

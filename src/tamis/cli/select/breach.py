@@ -134,7 +134,7 @@ def run_breach(
     if output:
         _write(table, fitted.best_, Path(output))
     if plot:
-        _draw(fitted, table, Path(plot))
+        fitted.plot(str(table.sensitive)).save(Path(plot))
     if as_json:
         _print_json(table, options, fitted, held, stabilities)
     else:
@@ -329,16 +329,3 @@ def _write(table: Table, best: Candidate, output: Path) -> None:
 
     with written(output) as draft:
         write_table(table.only([*best.features, table.target]), draft)
-
-
-def _draw(fitted: BreachSelector, table: Table, path: Path) -> None:
-    from tamis.select.breach.picture import region_picture
-
-    picture = region_picture(
-        fitted.candidates_,
-        fitted.best_,
-        floor=fitted.floor_,
-        alpha=fitted.alpha_,
-        sensitive=str(table.sensitive),
-    )
-    picture.save(path)

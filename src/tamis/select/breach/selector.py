@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.columns import Encoding
@@ -175,6 +176,21 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.searched(X, y, sensitive, groups)
         return self
+
+    def plot(self, sensitive: str = "the sensitive column") -> Picture:
+        """Every candidate by performance and breach increase, and the choice.
+
+        Parameters
+        ----------
+        sensitive : str
+            What to call the column that is guessed.
+        """
+        from tamis.select.breach.picture import region_picture
+
+        check_is_fitted(self)
+        return region_picture(
+            self.candidates_, self.best_, floor=self.floor_, alpha=self.alpha_, sensitive=sensitive
+        )
 
     def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
         """Fit, and give the scores that were made on the way, for those who ask for more sets."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
+from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.risk.grouping import Ints, numbered
 from tamis.select.containment.crowd import selected
@@ -84,6 +85,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         A proven upper limit of the utility, if the search gives one.
     selection_ : Selection
         Features in the order of choice, with the path.
+    unit_ : {"people", "rows"}
+        What the anonymity counts.
     classes_ : array
         The two labels; the second one counts as true.
 
@@ -180,7 +183,22 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_[list(found.features)] = True
         self.anonymity_, self.utility_ = found.anonymity, found.utility
         self.bound_ = found.bound
+        self.unit_: Literal["people", "rows"] = "rows" if who is None else "people"
         return self
+
+    def plot(self) -> Picture:
+        """What each feature chosen added, and how the anonymity fell."""
+        from tamis.select.containment.picture import path_picture
+
+        check_is_fitted(self)
+        if not self.selection_.steps:
+            raise InputError(
+                f"search={self.search!r} finds a whole set at once, so there is no path to draw; "
+                "use search='greedy' for one"
+            )
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        utility = self.utility if isinstance(self.utility, str) else "utility"
+        return path_picture(self.selection_, [*map(str, names)], self.k, utility, self.unit_)
 
     def _read(self, X: Any, y: Any, names: list[str]) -> tuple[Binary, NDArray[np.bool_]]:
         positive = two_classes(y)
