@@ -110,7 +110,7 @@ class Anonymity:
     def kept(self, classes: Coded, secret: pl.Series | None, people: Coded | None = None) -> bool:
         """Whether classes of rows keep all that is asked."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        if int(sizes.min()) < self.k or self._too_risky(_average_risk(classes, people)):
+        if int(sizes.min()) < self.k or self._too_risky(average_risk(classes, people)):
             return False
         return secret is None or not self.short_of(classes, secret, people)
 
@@ -179,7 +179,7 @@ class Anonymity:
             "alpha": float(largest_shares(found).max()),
             "beta": float(surpluses(found, self.beta_kind).max()),
             "delta_disclosure": float(disclosures(found).max()),
-            "average_risk": _average_risk(classes, people),
+            "average_risk": average_risk(classes, people),
         }
 
 
@@ -194,11 +194,11 @@ def fewest_people(max_risk: float) -> int:
     return ceil(1 / max_risk - 1e-9)
 
 
-def _average_risk(classes: Coded, people: Coded | None) -> float:
+def average_risk(classes: Coded, people: Coded | None) -> float:
     """The mean over people of 1 by the people in their smallest group.
 
     >>> import numpy as np
-    >>> _average_risk(Coded(np.array([0, 0, 1]), 2), None)
+    >>> average_risk(Coded(np.array([0, 0, 1]), 2), None)
     0.6666666666666666
     """
     if people is None:
