@@ -70,7 +70,30 @@ def fits(table: PlainTable, rows: list[int], asked: Any) -> bool:
         return False
     if asked.l is not None and not diverse(table, rows, asked):
         return False
+    if asked.also is not None and not alike(table, rows, asked.also):
+        return False
     return asked.t is None or distance(table, rows, asked.distance) <= asked.t
+
+
+def alike(table: PlainTable, rows: list[int], asked: Any) -> bool:
+    """Whether some rows keep alpha, beta and delta by what these mean."""
+    own, usual = shares(table, rows), shares(table, list(range(len(table.rows))))
+    people = len({table.person(r) for r in rows})
+    for value, p in usual.items():
+        holders = len({table.person(r) for r in rows if table.values[r] == value})
+        q = own.get(value, 0.0)
+        if asked.alpha is not None and holders / people > asked.alpha + 1e-9:
+            return False
+        if asked.beta is not None and (q - p) / p > asked.beta + 1e-9:
+            return False
+        enhanced = asked.beta is not None and asked.beta_kind == "enhanced"
+        if enhanced and (q - p) / p > -math.log(p) + 1e-9:
+            return False
+        if asked.delta_disclosure is not None and (
+            q == 0 or abs(math.log(q / p)) >= asked.delta_disclosure
+        ):
+            return False
+    return True
 
 
 def classes(table: PlainTable, levels: tuple[int, ...]) -> list[list[int]]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tamis.coarsen.classes import CodedRows, Constraints, coded_rows
 from tamis.coarsen.hierarchy import Hierarchy
+from tamis.risk.anonymity import Anonymity
 from tests.coarsen.definitions import PlainTable
 
 
@@ -45,6 +46,15 @@ constraints = st.builds(
     distance=st.sampled_from(["equal", "ordered"]),
     kind=st.sampled_from(["distinct", "entropy", "recursive"]),
     c=st.sampled_from([0.7, 1.0, 1.5, 3.0]),
+)
+
+
+likeness = st.builds(
+    Anonymity,
+    alpha=st.none() | st.sampled_from([0.51, 0.67, 1.0]),
+    beta=st.none() | st.sampled_from([0.1, 0.51, 1.7]),
+    beta_kind=st.sampled_from(["basic", "enhanced"]),
+    delta_disclosure=st.none() | st.sampled_from([0.21, 0.71, 1.7]),
 )
 
 

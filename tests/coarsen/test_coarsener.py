@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -67,3 +69,30 @@ def test_it_is_an_estimator_like_others():
     with pytest.raises(InputError, match="no column 'job'"):
         fitted.transform(FRAME.drop("job"))
     assert fitted.get_feature_names_out().tolist() == ["age", "job"]
+
+
+def test_it_keeps_every_limit_that_the_command_keeps():
+    """Alone, each limit makes the one column coarser, or holds it back."""
+    ages = [20 + i for i in range(16)]
+    ill = ["no", "no", "no", "yes"] * 4
+    frame = pl.DataFrame({"age": ages, "ill": ill})
+    table = Table(frame, Roles(target="ill"))
+    ladders = {"age": {"width": [4, 8]}}
+    town = pl.DataFrame({"age": [*ages, *range(20, 52)]})
+    limits: list[dict[str, Any]] = [
+        {"max_risk": 0.25},
+        {"max_average_risk": 0.25},
+        {"alpha": 0.8},
+        {"beta": 0.5},
+        {"delta_disclosure": 0.5},
+        {"delta_presence": (0.0, 0.5)},
+    ]
+    assert Coarsener(k=1, ladders=ladders).fit(table).levels_ == {"age": 0}
+    reached = [
+        Coarsener(k=1, ladders=ladders, **each).fit(table, population=town) for each in limits
+    ]
+    assert [each.levels_["age"] for each in reached] == [1, 1, 1, 1, 1, 0]
+    crowded = Coarsener(k=1, ladders=ladders, delta_presence=(0.0, 0.4))
+    assert crowded.fit(table, population=town).levels_ == {"age": 3}
+    with pytest.raises(InputError, match="needs a register"):
+        crowded.fit(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,15 @@ from tamis.coarsen.local import (
     local_shares,
 )
 from tamis.errors import CannotMeet, InputError
-from tests.coarsen.definitions import fits
-from tests.coarsen.strategies import constraints, tables
+from tamis.risk.anonymity import Anonymity
+from tests.coarsen.definitions import PlainTable, fits
+from tests.coarsen.strategies import constraints, likeness, tables
 
 
-@given(tables(), constraints, st.booleans())
-def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, by_target):
+@given(tables(), constraints, st.none() | likeness, st.booleans())
+def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, also, by_target):
     """The oracle knows no order of cuts: each class fits, and no cut of one gives two that fit."""
+    asked = replace(asked, also=also)
     leaves = np.array(table.rows).T
     how: dict[str, Any] = {
         "people": None if table.people is None else np.array(table.people),
@@ -50,6 +53,34 @@ def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, by_tar
                 low, high = rows[line[rows] <= leaf], rows[line[rows] > leaf]
                 both = fits(table, low.tolist(), asked) if len(low) else False
                 assert not (both and len(high) and fits(table, high.tolist(), asked))
+
+
+def mean_risk(table: PlainTable, class_of: Any) -> float:
+    """The mean over people of 1 by the people of their smallest class."""
+    groups: dict[int, set[int]] = {}
+    for row, each in enumerate(class_of):
+        groups.setdefault(int(each), set()).add(table.person(row))
+    everybody = {table.person(row) for row in range(len(table.rows))}
+    smallest = [min(len(g) for g in groups.values() if who in g) for who in everybody]
+    return sum(1 / size for size in smallest) / len(smallest)
+
+
+@settings(max_examples=60)
+@given(tables(), st.integers(1, 2), st.sampled_from([0.1, 0.2, 0.34, 0.5, 0.8]))
+def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
+    leaves, widths = list(np.array(table.rows).T), [h.leaves for h in table.hierarchies]
+    people = None if table.people is None else np.array(table.people)
+    asked = Constraints(k=k, also=Anonymity(max_average_risk=most))
+    everybody = len({table.person(row) for row in range(len(table.rows))})
+    if everybody < k or 1 / everybody > most + 1e-12:
+        with pytest.raises(CannotMeet):
+            local_classes(leaves, widths, asked, people=people)
+        return
+    found = local_classes(leaves, widths, asked, people=people)
+    assert mean_risk(table, found.class_of) <= most + 1e-12
+    free = local_classes(leaves, widths, Constraints(k=k), people=people)
+    if mean_risk(table, free.class_of) <= most:
+        assert found.class_of.tolist() == free.class_of.tolist()
 
 
 def test_the_target_decides_where_to_cut():

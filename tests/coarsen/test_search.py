@@ -147,7 +147,15 @@ def test_alpha_beta_delta_and_risk_are_kept_by_the_least_coarse_levels(rows, ask
     assert tuple(found.levels.values()) in fits
 
 
-def test_local_recoding_says_what_it_cannot_keep():
-    table = table_of([(30, "cook", "no", 1), (31, "cook", "yes", 2)])
-    with pytest.raises(InputError, match="local recoding keeps k, l and t"):
-        coarsened(table, None, Constraints(k=1, also=Anonymity(alpha=0.5)), search="local")
+@settings(max_examples=25)
+@given(people, ASKED)
+def test_local_recoding_keeps_alpha_beta_delta_and_risk(rows, asked):
+    table = table_of(rows)
+    limits = Constraints(k=1, also=Anonymity(**asked))
+    try:
+        found = coarsened(table, {"age": AGES}, limits, search="local")
+    except CannotMeet:
+        assert not keeps(table.frame, [], asked, table.people)
+        return
+    told: list[str] = [c for c in ("age", "job") if c in found.table.frame.columns]
+    assert keeps(found.table.frame, told, asked, table.people)

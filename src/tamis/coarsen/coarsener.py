@@ -11,14 +11,14 @@ import polars as pl
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_file import ladder_from
-from tamis.coarsen.search import coarsened
+from tamis.coarsen.search import coarsened, limits_of
 from tamis.errors import InputError, listed
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
 from tamis.risk.anonymity import Kind
+from tamis.risk.likeness import BetaKind
 from tamis.table import Roles, Table
 
 
@@ -39,6 +39,14 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         The farthest that their sensitive values may be from those of the whole table.
     l_kind, c : {"distinct", "entropy", "recursive"}, float
         How `l` counts sensitive values, and the factor for `recursive`.
+    alpha, beta, beta_kind, delta_disclosure : optional
+        How far shares of sensitive values among people alike may be from those of all; see
+        `tamis.risk.anonymity.Anonymity`.
+    max_risk, max_average_risk : float, optional
+        The largest chance of finding a person's row, and the largest mean of it.
+    delta_presence : (float, float), optional
+        From what to what the chance may be that somebody of the population passed to `fit` is in
+        the table.
     columns : sequence of str, optional
         The columns to make coarser: what an attacker may know. By default the quasi-identifiers
         of a `Table`, all columns of a frame.
@@ -83,6 +91,13 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         t: float | None = None,
         l_kind: Kind = "distinct",
         c: float = 3.0,
+        alpha: float | None = None,
+        beta: float | None = None,
+        beta_kind: BetaKind = "basic",
+        delta_disclosure: float | None = None,
+        max_risk: float | None = None,
+        max_average_risk: float | None = None,
+        delta_presence: Sequence[float] | None = None,
         columns: Sequence[str] | None = None,
         ladders: Mapping[str, Ladder | Mapping[str, Any]] | None = None,
         metric: str = "loss",
@@ -93,12 +108,27 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self.t = t
         self.l_kind = l_kind
         self.c = c
+        self.alpha = alpha
+        self.beta = beta
+        self.beta_kind = beta_kind
+        self.delta_disclosure = delta_disclosure
+        self.max_risk = max_risk
+        self.max_average_risk = max_average_risk
+        self.delta_presence = delta_presence
         self.columns = columns
         self.ladders = ladders
         self.metric = metric
         self.max_suppressed = max_suppressed
 
-    def fit(self, X: Any, y: Any = None, *, sensitive: Any = None, people: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive: Any = None,
+        people: Any = None,
+        population: Any = None,
+    ) -> Self:
         """Find the best levels.
 
         Parameters
@@ -110,6 +140,8 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
             `Table`.
         people : array, optional
             The person that each row is about; by default as a `Table` says, else each row is one.
+        population : Table or frame, optional
+            Everybody of whom the table is a sample, for `delta_presence`.
         """
         table = _as_table(X)
         self.feature_names_in_ = np.array(table.frame.columns, dtype=object)
@@ -118,9 +150,11 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         found = coarsened(
             asked,
             {c: _ladder(c, form) for c, form in (self.ladders or {}).items()},
-            Constraints(self.k, self.l, self.t, kind=self.l_kind, c=self.c),
+            limits_of(**{name: getattr(self, name) for name in _LIMITS}),
             metric=self.metric,
             max_suppressed=self.max_suppressed,
+            population=population,
+            delta_presence=self.delta_presence,
         )
         self.levels_ = dict(found.levels or {})
         self.ladders_ = dict(found.ladders)
@@ -152,6 +186,10 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return table.with_roles(quasi=tuple(self.columns))
 
 
+_LIMITS = (
+    *("k", "l", "t", "l_kind", "c", "alpha", "beta", "beta_kind"),
+    *("delta_disclosure", "max_risk", "max_average_risk"),
+)
 _SENSITIVE, _PERSON = "\x00sensitive", "\x00person"
 """Names that no file has, for what comes as an array."""
 

@@ -8,7 +8,7 @@ its class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +18,8 @@ import polars as pl
 from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
 from tamis.errors import CannotMeet, InputError
+from tamis.risk.anonymity import ROUNDING, Anonymity, average_risk, fewest_people
+from tamis.risk.grouping import Coded, people_of
 from tamis.table import bare, kind_of
 
 SplitBy = Literal["range", "target"]
@@ -65,27 +67,78 @@ def local_classes(
     >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
-    from tamis.coarsen.split_kernels import Asked, Labelled, may_be_class, split_classes
+    from tamis.coarsen.split_kernels import Labelled, may_be_class, split_classes
 
-    asked = Asked(
-        constraints.k,
+    about = Labelled(*_about(people, values if constraints.needs_values else None, target))
+    lines = np.array(leaves, dtype=np.int32)
+    first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
+
+    def divided(k: int) -> LocalClasses:
+        asked = _asked(constraints, k, missing)
+        if not may_be_class(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
+            raise CannotMeet(
+                f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
+                "one class, so no part of it can; ask for less (k, l, alpha, ...)"
+            )
+        class_of, classes = split_classes(lines, first, about, asked)
+        return LocalClasses(class_of, int(classes))
+
+    most = None if constraints.also is None else constraints.also.max_average_risk
+    if most is None:
+        return divided(constraints.k)
+    return _risking_little(divided, constraints.k, most, people)
+
+
+def _asked(constraints: Constraints, k: int, missing: bool) -> Any:
+    """The constraints as kernels take them, with classes of k people or more."""
+    from tamis.coarsen.split_kernels import Asked
+
+    also = constraints.also or Anonymity()
+    return Asked(
+        k,
         constraints.l or 0,
-        np.inf if constraints.t is None else constraints.t,
+        _or_any(constraints.t),
         constraints.distance == "ordered",
         missing,
         constraints.kind == "entropy",
         constraints.c if constraints.kind == "recursive" else np.inf,
+        _or_any(also.alpha),
+        _or_any(also.beta),
+        also.beta is not None and also.beta_kind == "enhanced",
+        _or_any(also.delta_disclosure),
     )
-    about = Labelled(*_about(people, values if constraints.needs_values else None, target))
-    lines = np.array(leaves, dtype=np.int32)
-    everybody = np.arange(lines.shape[1])
-    if not may_be_class(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
-        raise CannotMeet(
-            f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as one "
-            "class, so no part of it can; ask for less (k, l)"
-        )
-    class_of, classes = split_classes(lines, np.cumsum([0, *widths]), about, asked)
-    return LocalClasses(class_of, int(classes))
+
+
+def _or_any(bound: float | None) -> float:
+    return np.inf if bound is None else float(bound)
+
+
+def _risking_little(
+    divided: Callable[[int], LocalClasses], k: int, most: float, people: Ints | None
+) -> LocalClasses:
+    """Classes of so many people, k or more, that the average risk is small enough.
+
+    A mean is no matter of one class, so that cuts could be allowed in any order. Larger classes
+    everywhere keep it; of 1/most people or more, certainly. The fewest are sought by halving.
+    """
+    who = None if people is None else people_of(people)
+
+    def risks_little(found: LocalClasses) -> bool:
+        return average_risk(Coded(found.class_of, found.classes), who) <= most + ROUNDING
+
+    found = divided(k)
+    if risks_little(found):
+        return found
+    low, high = k, max(k, fewest_people(most))
+    found = divided(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        other = divided(middle)
+        if risks_little(other):
+            high, found = middle, other
+        else:
+            low = middle
+    return found
 
 
 def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> list[Any]:

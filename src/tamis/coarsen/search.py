@@ -178,11 +178,6 @@ def coarsened(
     if delta_presence is not None and population is None:
         raise InputError("delta_presence needs a register of everybody; give --population FILE")
     request = _request(data, ladders, constraints or Constraints(), population)
-    if search == "local" and request.constraints.also is not None:
-        raise InputError(
-            "local recoding keeps k, l and t; for alpha, beta, delta and the average risk ask for "
-            "search='exact' (--search exact)"
-        )
     if search == "local" and delta_presence is not None:
         raise InputError(
             "local recoding does not keep delta_presence; ask for search='exact' (--search exact)"

@@ -9,9 +9,10 @@ from numba import njit
 
 
 class Asked(NamedTuple):
-    """The constraints as plain numbers; `l` is 0, `t` and `c` are infinite where nobody asked.
+    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody asked.
 
-    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive.
+    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
+    `beta` and `delta` are as in `tamis.risk.likeness.likeness`.
     """
 
     k: int
@@ -21,6 +22,10 @@ class Asked(NamedTuple):
     missing: bool
     entropy: bool
     c: float
+    alpha: float
+    beta: float
+    enhanced: bool
+    delta: float
 
 
 class Labelled(NamedTuple):
@@ -109,6 +114,24 @@ def _shared_enough(counts: Any, asked: Asked) -> bool:
 
 
 @njit(cache=True)
+def _like_all(counts: Any, crowd: int, usual: Any, asked: Asked) -> bool:
+    """Whether the values keep alpha, beta and delta; `crowd` are the people they belong to."""
+    total = counts.sum()
+    for value in range(usual.size):
+        own, whole = counts[value] / total, usual[value]
+        if counts[value] / crowd > asked.alpha + 1e-12:
+            return False
+        surplus = own / whole - 1.0
+        if surplus > asked.beta + 1e-12:
+            return False
+        if asked.enhanced and surplus > 1e-12 - np.log(whole):
+            return False
+        if asked.delta < np.inf and (own == 0 or abs(np.log(own / whole)) >= asked.delta):
+            return False
+    return True
+
+
+@njit(cache=True)
 def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     """Whether some rows may be a class."""
     crowd = _crowd(part, about.people, seen)
@@ -118,6 +141,8 @@ def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
         return True
     counts = _value_counts(part, about, seen)
     if np.count_nonzero(counts) < asked.l or not _shared_enough(counts, asked):
+        return False
+    if not _like_all(counts, crowd, about.usual, asked):
         return False
     if asked.t == np.inf:
         return True

@@ -111,7 +111,7 @@ class Anonymity:
     def kept(self, classes: Coded, secret: pl.Series | None, people: Coded | None = None) -> bool:
         """Whether classes of rows keep all that is asked."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        if int(sizes.min()) < self.k or self._too_risky(_average_risk(classes, people)):
+        if int(sizes.min()) < self.k or self._too_risky(average_risk(classes, people)):
             return False
         return secret is None or not self.short_of(classes, secret, people)
 
@@ -171,7 +171,7 @@ class Anonymity:
         """What classes of rows reach of everything but k, of the kinds asked for."""
         sizes = counted(classes)[1] if people is None else people_in(classes, people)
         found = spread(Grouping((), (), classes, sizes, people), secret)
-        return {**self.reached_in(found), "average_risk": _average_risk(classes, people)}
+        return {**self.reached_in(found), "average_risk": average_risk(classes, people)}
 
     def reached_in(self, found: Spread) -> dict[str, Any]:
         """What counted sensitive values reach of everything asked about them."""
@@ -212,11 +212,11 @@ def fewest_people(max_risk: float) -> int:
     return ceil(1 / max_risk - 1e-9)
 
 
-def _average_risk(classes: Coded, people: Coded | None) -> float:
+def average_risk(classes: Coded, people: Coded | None) -> float:
     """The mean over people of 1 by the people in their smallest group.
 
     >>> import numpy as np
-    >>> _average_risk(Coded(np.array([0, 0, 1]), 2), None)
+    >>> average_risk(Coded(np.array([0, 0, 1]), 2), None)
     0.6666666666666666
     """
     if people is None:
