@@ -48,6 +48,7 @@ REQUESTS = (
     ("POST", "/tables/1/ladder/2", f"{ROLES}&ladder-2=file+%3D+%22t.csv%22"),
     ("POST", "/tables/1/reading", "missing=%3F+NA&separator=tab&encoding=utf-8"),
     ("POST", "/tables/1/settings", "k=5&l=&t=10&caution=1&methods=front&methods=noise&write="),
+    ("POST", "/tables/1/settings", "k=5&absences=1&max_suppressed=2&sampling=1&population=t.csv"),
     ("POST", "/tables/1/take", "name=age"),
     ("POST", "/tables/1/publish", "draft=0&out=out&force=on"),
     ("POST", "/tables/1/stop", ""),

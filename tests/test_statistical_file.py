@@ -1,8 +1,11 @@
 """Files of SPSS, Stata, SAS and spreadsheets come in with their labels, and go out with them."""
 
+import os
 from contextlib import suppress
 from datetime import date
+from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -185,3 +188,15 @@ def test_a_sheet_with_a_blank_column_is_read_in_silence(tmp_path, capfd):
     pl.DataFrame({"a": [1, 2], "b": [None, None]}).write_excel(tmp_path / "a.xlsx")
     assert read_sheet(tmp_path / "a.xlsx")["b"].null_count() == 2
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.skipif("TAMIS_SAS_FILE" not in os.environ, reason="no .sas7bdat file is named")
+def test_a_file_of_sas_is_read_as_another_reader_reads_it():
+    path = Path(os.environ["TAMIS_SAS_FILE"])
+    ours = read_table(path, check=False).frame
+    theirs = pd.read_sas(path, encoding="infer")
+    assert (ours.height, ours.columns) == (len(theirs), list(theirs.columns))
+    for name in (n for n in ours.columns if ours[n].dtype.is_numeric()):
+        assert ours[name].cast(float).to_list() == pytest.approx(
+            theirs[name].to_list(), nan_ok=True
+        )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tamis.cli.release import METHODS, release
+from tamis.cli.release import METHODS, _check_population, release
 from tamis.errors import InputError
-from tamis.serve.fields import FIELDS, METHOD_WORDS, MODEL_WORDS, offered
+from tamis.serve.body import PostedForm
+from tamis.serve.desk import Desk
+from tamis.serve.fields import FIELDS, METHOD_WORDS, MODEL_WORDS, check_together, offered
+from tamis.serve.steps import _asked
 
 
 def test_what_is_offered_are_options_of_the_command():
@@ -40,6 +46,10 @@ def test_models_that_are_offered_exist():
         ("max_pbi", "-5", -0.05),
         ("k", "", None),
         ("classifier", "c45", "c45"),
+        ("absences", "2", 2),
+        ("max_suppressed", "2.5", 0.025),
+        ("sampling", "0.001", 0.00001),
+        ("population", " everybody.csv ", "everybody.csv"),
     ],
 )
 def test_what_is_typed_is_read_and_shown_again(name: str, typed: str, value: object):
@@ -58,6 +68,10 @@ def test_what_is_typed_is_read_and_shown_again(name: str, typed: str, value: obj
         ("min_performance", "101", "a percentage from 0 to 100"),
         ("min_performance", "many", "a percentage"),
         ("classifier", "python", "choose one of"),
+        ("absences", "5", "a whole number from 0 to 4"),
+        ("max_suppressed", "51", "a percentage from 0 to 50"),
+        ("sampling", "0", "a percentage from 0.0001 to 100"),
+        ("max_population_risk", "101", "a percentage from 0 to 100"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_is_allowed(name: str, typed: str, words: str):
@@ -70,3 +84,63 @@ def test_every_number_has_words_for_being_set_and_for_being_left_empty():
         if field.kind in ("count", "share", "number"):
             assert "{}" in field.says
             assert field.unset or field.default is not None
+
+
+def test_what_a_number_may_be_is_what_the_command_takes():
+    params = {str(p.name): p.type for p in release.params}
+    for name in ("absences", "max_suppressed", "k", "l", "max_features"):
+        field, kind = FIELDS[name], params[name]
+        assert getattr(kind, "min", 0) == field.least
+        if getattr(kind, "max", None) is not None:
+            assert kind.max == field.most
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"population": "a.csv", "sampling": 0.1}, "counts everybody"),
+        ({"max_population_risk": 0.1}, "needs to know the population"),
+        ({"max_population_risk": 0.0, "population": None}, "needs to know the population"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused_as_by_the_command(settings, words):
+    with pytest.raises(InputError, match=words):
+        check_together(settings)
+    options = {"sampling": None, "max_population_risk": None, "delta_presence": None, **settings}
+    with pytest.raises(InputError, match=words):
+        _check_population(options.pop("population", None), options)
+
+
+@pytest.mark.parametrize("more", [{"sampling": 0.1}, {"population": "a.csv"}])
+def test_either_way_to_know_the_population_allows_a_limit(more):
+    check_together({"max_population_risk": 0.1, **more})
+    check_together(more)
+
+
+class Opened:
+    """A desk where one folder is open."""
+
+    fields = offered(["k", "population"], ())
+    place = Desk.place
+
+    def __init__(self, folder: Path) -> None:
+        self.opened = (folder.resolve(),)
+
+
+def asked_for(folder: Path, path: str) -> dict[str, Any]:
+    form = PostedForm({"k": ["5"], "population": [path]})
+    return _asked(Opened(folder), form)  # type: ignore[arg-type]
+
+
+def test_a_register_is_a_file_in_a_folder_that_is_open(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "all.csv").write_text("a\n1\n")
+    (tmp_path / "out.csv").write_text("a\n1\n")
+    found = asked_for(tmp_path / "in", "all.csv")
+    assert found == {"k": 5, "population": str(tmp_path / "in" / "all.csv")}
+    assert asked_for(tmp_path / "in", "")["population"] is None
+    with pytest.raises(InputError, match="lies outside the folders"):
+        asked_for(tmp_path / "in", "../out.csv")
+    for path in ("none.csv", "."):
+        with pytest.raises(InputError, match="A register of everybody: no file at"):
+            asked_for(tmp_path / "in", path)

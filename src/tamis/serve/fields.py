@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tamis.errors import InputError
 
-Kind = Literal["count", "share", "number", "one", "several"]
+Kind = Literal["count", "share", "number", "file", "one", "several"]
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,14 @@ class Field:
     ----------
     name, label, sentence : str
         The option; what it is called; why one would change it.
-    kind : {"count", "share", "number", "one", "several"}
-        A whole number, a share (typed as a percentage), a number, one or several of `choices`.
+    kind : {"count", "share", "number", "file", "one", "several"}
+        A whole number, a share (typed as a percentage), a number, the path of a file, one or
+        several of `choices`.
     says : str
         What a value means in words; ``{}`` stands for it.
-    unset : str
-        What it means to leave it empty; of a choice, the words of that choice.
+    unset, empty : str
+        What it means to leave it empty; of a choice, the words of that choice. And what then
+        stands in the field.
     default : optional
         What is in the form at first; `None`: nothing.
     least, most : float
@@ -41,6 +43,7 @@ class Field:
     kind: Kind
     says: str = ""
     unset: str = ""
+    empty: str = "no limit"
     default: Any = None
     least: float = 0
     most: float = 1_000_000
@@ -60,7 +63,7 @@ class Field:
             return None
         if self.choices is not None:
             return self._choice(texts[0])
-        return self._number(texts[0])
+        return texts[0] if self.kind == "file" else self._number(texts[0])
 
     def _choice(self, text: str) -> str:
         if text not in (self.choices or {}):
@@ -150,6 +153,17 @@ _FIELDS = (
         most=1,
     ),
     Field(
+        "max_suppressed",
+        "People who may be left out",
+        "A few people with rare values often cost all others much detail. Those who are left out "
+        "may be missed by whoever learns from the rest.",
+        "share",
+        "At most {}% of the people are left out, so that all others keep these limits.",
+        "Nobody is left out to keep these limits.",
+        "nobody",
+        most=0.5,
+    ),
+    Field(
         "max_told",
         "The most that may be told",
         "Of all that the table tells about the secret, how much may the release tell?",
@@ -174,6 +188,7 @@ _FIELDS = (
         "number",
         "Telling the secret counts {} times as much as teaching the target.",
         "Telling the secret counts as much as teaching the target.",
+        "1",
         most=1000,
     ),
     Field(
@@ -205,6 +220,52 @@ _FIELDS = (
         "At most {} columns are released, besides the target.",
         "Any number of columns may be released.",
         least=1,
+        more=True,
+    ),
+    Field(
+        "absences",
+        "Things a person is known to lack",
+        "For yes/no facts: others may know not only what a person has, but also that they do not "
+        "have this many things.",
+        "count",
+        "Of yes/no facts, others may also know {} that a person does not have.",
+        "Of yes/no facts, others know what a person has, not what they lack.",
+        "none",
+        most=4,
+        more=True,
+    ),
+    Field(
+        "sampling",
+        "Share of the population in the table",
+        "If the table is a sample, others do not know who is in it. How many of all people are?",
+        "share",
+        "The table holds {}% of the population.",
+        "It is not said how many of the population the table holds.",
+        "not known",
+        least=1e-6,
+        most=1,
+        more=True,
+    ),
+    Field(
+        "population",
+        "A register of everybody",
+        "Or a file with the columns that others may know, one row for each person of the "
+        "population: type its path. People are counted in it instead of estimated.",
+        "file",
+        "The table is a sample of the people in {}.",
+        "There is no register of the population.",
+        "no file",
+        more=True,
+    ),
+    Field(
+        "max_population_risk",
+        "The most people to be found",
+        "The share of people whom somebody could find in the whole population. It needs one of "
+        "the two above.",
+        "share",
+        "At most {}% of the people can be found in the population.",
+        "There is no limit on how many are found in the population.",
+        most=1,
         more=True,
     ),
     Field(
@@ -251,3 +312,21 @@ def offered(known: Collection[str], methods: Iterable[str]) -> list[Field]:
         for field in _FIELDS
         if field.name in known
     ]
+
+
+def check_together(settings: Mapping[str, Any]) -> None:
+    """Refuse settings of which one excludes or needs another.
+
+    >>> check_together({"k": 5, "sampling": 0.1, "max_population_risk": 0.05})
+    """
+    register, share = (settings.get(name) is not None for name in ("population", "sampling"))
+    if register and share:
+        raise InputError(
+            f"{FIELDS['population'].label} counts everybody, and "
+            f"{FIELDS['sampling'].label.lower()} estimates; give one of them"
+        )
+    if settings.get("max_population_risk") is not None and not (register or share):
+        raise InputError(
+            f"{FIELDS['max_population_risk'].label} needs to know the population: give "
+            f"{FIELDS['population'].label.lower()}, or the {FIELDS['sampling'].label.lower()}"
+        )

@@ -23,6 +23,7 @@ from tamis.serve import pictures
 from tamis.serve.body import PostedForm, file_name, read_form, receive_file
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, same
+from tamis.serve.fields import check_together
 from tamis.serve.ladders import as_typed, shown_levels, typed_ladder
 from tamis.serve.pages import page
 from tamis.serve.project import ROLES, Project
@@ -331,7 +332,7 @@ async def set_settings(desk: Desk, project: Project, request: Request) -> Respon
     if desk.is_comparing(project):  # in another tab, or by a second click
         return go(project.address("work"))
     try:
-        project.settings = {f.name: f.read(form.all(f.name)) for f in desk.fields}
+        project.settings = _asked(desk, form)
         project.save()
         if not project.is_compared:
             await desk.compare(project)
@@ -340,6 +341,19 @@ async def set_settings(desk: Desk, project: Project, request: Request) -> Respon
         return _settings(desk, project, str(error), said)
     done = project.is_compared
     return go(project.address("compare" if done else "work"))
+
+
+def _asked(desk: Desk, form: PostedForm) -> dict[str, Any]:
+    """What is asked for; a file must lie where the person opened folders."""
+    asked = {f.name: f.read(form.all(f.name)) for f in desk.fields}
+    check_together(asked)
+    for each in desk.fields:
+        if each.kind == "file" and asked[each.name] is not None:
+            path = desk.place(asked[each.name])
+            if not path.is_file():
+                raise InputError(f"{each.label}: no file at {path}")
+            asked[each.name] = str(path)
+    return asked
 
 
 # 5. Progress
