@@ -72,9 +72,10 @@ def _measure(engine: str, what: str, path: Path) -> None:
     from tamis.engine.choice import EngineOptions, running
     from tamis.engine.pairs import class_totals, feature_totals, patterns
     from tamis.engine.sources import open_pairs
-    from tamis.flow import Settings
-    from tamis.scale.records import compared_records
 
+    if what == "columns":
+        from tamis.flow import Settings
+        from tamis.scale.records import compared_records
     start, wall = time.process_time(), time.perf_counter()
     with running(EngineOptions(memory="1GB"), engine) as behind:  # type: ignore[arg-type]
         records = open_pairs(behind, str(path), "who", "item", "ill")

@@ -128,6 +128,25 @@ def test_where_nothing_is_told_there_is_nothing_to_be_cautious_about(opened, why
     assert standing(page)["best"] == 6
 
 
+def test_everything_of_very_wide_records_leaves_room_for_the_rest(opened):
+    summary = example()
+    assert summary["bits"] is not None
+    alone = {"cautions": [1.0], "winners": [{"caution": 1.0, "candidate": 6}]}
+    summary["bits"] = {**summary["bits"], "by": "value", "caution": 1.0, "tells": False, **alone}
+    next(one for one in summary["candidates"] if one["baseline"])["size"] = 50_000
+    page = opened(render(summary))
+    ticks = page.locator("#plane .tick").all_text_contents()
+    assert {"0", "1", "10", "10,000"} <= set(ticks)
+    places = page.evaluate(
+        """() => [...document.querySelectorAll("#plane .dot")].map((dot) => {
+          const box = dot.getBoundingClientRect();
+          return box.left + box.width / 2;
+        })"""
+    )
+    left, right = min(places), max(places)
+    assert sorted(places)[-2] > left + (right - left) / 10  # not all in the corner
+
+
 def test_what_one_more_column_costs_is_drawn_and_said(opened):
     page = opened(render(kept_and_told()))
     assert page.locator("#plane .next-name").text_content() == "+ pregnancies"

@@ -174,7 +174,10 @@ _ENGINE = [
         help="What counts the rows; auto: memory, or DuckDB for a table too large for it.",
     ),
     click.option(
-        "--memory", default="4GB", show_default=True, help="The most that DuckDB may use."
+        "--memory",
+        default="4GB",
+        show_default=True,
+        help="The most that counting with DuckDB may take.",
     ),
     click.option("--scratch", metavar="DIR", help="For intermediate results [the system's]."),
 ]

@@ -25,6 +25,8 @@ BYTES_A_PAIR = 80
 TEXT_A_CELL = 8
 """About how many bytes of a text file make one cell."""
 MEMORY = "4GB"
+LEAST_ROOM = 250_000_000
+"""What an engine gets even where the rest of the process takes as much as was allowed."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
@@ -36,7 +38,7 @@ class EngineOptions:
     ----------
     engine : {"auto", "memory", "polars", "duckdb", "spark"}
     memory : str
-        The most memory that an engine may use, such as 4GB.
+        The most memory that counting may take, such as 4GB, the rest of the process included.
     scratch : str, optional
         The folder for intermediate results; by default that of the system.
     spark_master : str
@@ -121,6 +123,26 @@ def free_memory() -> int | None:
             return None
 
 
+def held_memory() -> int:
+    """The bytes of memory that this process holds; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def left_of(memory: int, held: int) -> int:
+    """What an engine in this process may use of so much memory, given what is held already.
+
+    A tenth is kept for what passes between the engine and Python.
+
+    >>> left_of(4_000_000_000, 300_000_000), left_of(60_000_000, 300_000_000)
+    (3300000000, 60000000)
+    """
+    return max(memory * 9 // 10 - held, min(memory, LEAST_ROOM))
+
+
 @contextmanager
 def running(options: EngineOptions, name: Asked) -> Iterator[Engine]:
     """An engine with its scratch folder, both gone when the block ends."""
@@ -129,7 +151,7 @@ def running(options: EngineOptions, name: Asked) -> Iterator[Engine]:
     memory = bytes_of(options.memory)
     with scratch_folder(options.scratch) as scratch:
         if name == "duckdb":
-            engine: Engine = DuckDB(scratch, memory)
+            engine: Engine = DuckDB(scratch, left_of(memory, held_memory()))
         elif name == "spark":
             engine = Spark(scratch, options.spark_master, memory)
         else:

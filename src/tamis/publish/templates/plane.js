@@ -27,8 +27,7 @@ function frontOf(candidates, facts) {
 
 function planeScene(candidates, facts, limits, front, width) {
   const height = heightFor(width);
-  const most = Math.max(facts.tells ? 1 : facts.features, ...candidates.map((c) => rightward(facts, c)));
-  const across = linear(-0.03 * most, 1.04 * most, MARGIN.left, width - MARGIN.right);
+  const across = planeScale(candidates, facts, MARGIN.left, width - MARGIN.right);
   const up = linear(-0.06, 1.09, height - MARGIN.bottom, MARGIN.top);
   const spot = (c) => [across(rightward(facts, c)), up(c.kept)];
   const places = apart(candidates.map(spot));
@@ -45,6 +44,16 @@ function planeScene(candidates, facts, limits, front, width) {
   return { width, height, across, up, places, names, layers };
 }
 
+// Of records with very many columns, everything would push all other releases into a corner.
+function planeScale(candidates, facts, start, stop) {
+  const found = candidates.map((c) => rightward(facts, c)).sort((a, b) => b - a);
+  const most = Math.max(facts.tells ? 1 : facts.features, found[0]);
+  const next = found.find((size) => size < found[0]) ?? 0;
+  return !facts.tells && most > 20 * Math.max(1, next)
+    ? logarithmic(1.3 * most, start, stop)
+    : linear(-0.03 * most, 1.04 * most, start, stop);
+}
+
 const frameOf = (across, up) => ({
   x: across.start,
   y: up.stop,
@@ -54,7 +63,7 @@ const frameOf = (across, up) => ({
 
 function planeAxes(across, up, { tells, target, sensitive }, { width, height }) {
   const quarters = [0, 0.25, 0.5, 0.75, 1];
-  const counts = ticks({ low: 0, high: across.high }, 5).values.filter(Number.isInteger);
+  const counts = across.values ?? ticks({ low: 0, high: across.high }, 5).values.filter(Number.isInteger);
   const below = tells ? quarters : counts;
   const short = width < NARROW;
   const name = (text) => shortened(text, short ? 12 : 30);

@@ -57,6 +57,15 @@ function linear(low, high, start, stop) {
   return Object.assign(place, { low, high, start, stop });
 }
 
+// Each power of ten takes as much room as the one before; zero has a place too.
+function logarithmic(high, start, stop) {
+  const first = start + 0.03 * (stop - start);
+  const place = (value) => first + (Math.log1p(value) / Math.log1p(high)) * (stop - first);
+  const values = [0];
+  for (let power = 1; power <= high; power *= 10) values.push(power);
+  return Object.assign(place, { low: 0, high, start, stop, values });
+}
+
 // Round values inside a scale, and the digits that they need as percentages.
 function ticks({ low, high }, about) {
   const raw = (high - low) / about;
@@ -65,7 +74,7 @@ function ticks({ low, high }, about) {
   const step = times * unit;
   const values = [];
   for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i += 1) {
-    values.push(i * step);
+    values.push(i * step + 0); // never -0
   }
   const digits = Math.ceil(-Math.log10(100 * step) - 1e-9) + (times === 2.5 ? 1 : 0);
   return { values, digits: Math.max(0, digits) };
