@@ -65,7 +65,6 @@ def mean_risk(table: PlainTable, class_of: Any) -> float:
     return sum(1 / size for size in smallest) / len(smallest)
 
 
-@settings(max_examples=60)
 @given(tables(), st.integers(1, 2), st.sampled_from([0.1, 0.2, 0.34, 0.5, 0.8]))
 def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
     leaves, widths = list(np.array(table.rows).T), [h.leaves for h in table.hierarchies]
