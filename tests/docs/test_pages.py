@@ -134,7 +134,8 @@ def understood(line):
     """
     plain = re.sub(r"[][]", "", line.removeprefix("$ "))
     words = [w.partition("|")[0] for w in shlex.split(plain, comments=True) if w != "..."]
-    context, command, rest = click.Context(cli, info_name="tamis"), cli, words[1:]
+    command: click.Command = cli
+    context, rest = click.Context(cli, info_name="tamis"), words[1:]
     while isinstance(command, click.Group):
         _, found, rest = command.resolve_command(context, rest)
         assert found is not None

@@ -131,8 +131,9 @@ def test_where_nothing_is_told_there_is_nothing_to_be_cautious_about(opened, why
 def test_everything_of_very_wide_records_leaves_room_for_the_rest(opened):
     summary = example()
     assert summary["bits"] is not None
-    alone = {"cautions": [1.0], "winners": [{"caution": 1.0, "candidate": 6}]}
-    summary["bits"] = {**summary["bits"], "by": "value", "caution": 1.0, "tells": False, **alone}
+    bits = summary["bits"] = summary["bits"].copy()
+    bits.update({"by": "value", "caution": 1.0, "tells": False, "cautions": [1.0]})
+    bits["winners"] = [{"caution": 1.0, "candidate": 6}]
     next(one for one in summary["candidates"] if one["baseline"])["size"] = 50_000
     page = opened(render(summary))
     ticks = page.locator("#plane .tick").all_text_contents()

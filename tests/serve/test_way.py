@@ -83,7 +83,7 @@ def looked_at(request: pytest.FixtureRequest, server: Server) -> Callable[[Page,
     return look
 
 
-CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+CONTRAST: dict[str, object] = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 """All that another colour scheme can change."""
 
 

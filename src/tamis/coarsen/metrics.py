@@ -206,7 +206,7 @@ class Loss(_LeafMetric):
     def _shares(self) -> csr_array:
         """For each level of each column, the shares of the column's leaves."""
         blocks = [[h.shares(level) for level in range(h.top + 1)] for h in self.rows.hierarchies]
-        return csr_array(block_diag([np.array(block) for block in blocks]))
+        return csr_array(block_diag([csr_array(np.array(block)) for block in blocks]))
 
     @cached_property
     def _largest_shares(self) -> Floats:
