@@ -262,37 +262,27 @@ def release(
     if name != "memory":
         from tamis.cli.release.large import release_large, release_pairs
 
-        if only_front or out is None:
-            raise InputError("--choose front needs the table in memory; give --engine memory")
-        if beside:
-            raise InputError("--beside needs the table in memory; give --engine memory")
-        if population or settings.sampling:
-            raise InputError(
-                "--max-population-risk needs the table in memory; give --engine memory"
-            )
+        _refuse_beyond_memory(only_front, beside, population or settings.sampling)
+        assert out is not None
         if source.long:
             release_pairs(source, settings, engine, name, Path(out), force, as_json, quiet)
-            return
-        release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
+        else:
+            release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
         return
-    known = Public.of(settings.proposing.get("dp", {}))
     if only_front:
         run_front(source, settings, as_json, quiet, ladders, beside, population)
         return
     assert out is not None
-    run_release(
-        source,
-        settings,
-        Path(out),
-        force,
-        as_json,
-        quiet,
-        known,
-        limits,
-        ladders,
-        beside,
-        population,
-    )
+    known = Public.of(settings.proposing.get("dp", {}))
+    also = (known, limits, ladders, beside, population)
+    run_release(source, settings, Path(out), force, as_json, quiet, *also)
+
+
+def _refuse_beyond_memory(front: Any, beside: Any, population: Any) -> None:
+    given = {"--choose front": front, "--beside": beside, "--max-population-risk": population}
+    for option, value in given.items():
+        if value:
+            raise InputError(f"{option} needs the table in memory; give --engine memory")
 
 
 def _check_population(population: str | None, options: Mapping[str, Any]) -> None:
