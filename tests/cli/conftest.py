@@ -18,7 +18,7 @@ class Result(NamedTuple):
     err: str
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def quick_look() -> Iterator[None]:
     with few_trees():
         yield

@@ -48,7 +48,7 @@ def mean_and_error(values: list[float]) -> tuple[float, float]:
 def test_the_rows_that_report_do_not_flatter_what_was_chosen(chosen):
     mean, error = mean_and_error([row.value("performance") for row in chosen])
     assert abs(mean - 0.5) < 3 * error
-    assert error < 0.015
+    assert error < (0.015 if LONG else 0.02)
 
 
 def test_the_rows_that_choose_do(chosen):

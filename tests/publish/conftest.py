@@ -21,8 +21,8 @@ from tests.quick_look import few_trees
 Opener = Callable[..., "Page"]
 
 
-# While it lives, asyncio cannot be used in the same worker; nothing here does.
-@pytest.fixture(scope="package")
+# For one module: while it lives, asyncio cannot be used in the same worker.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The chromium of this machine; skips where there is none."""
     with chromium() as found:
@@ -57,7 +57,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
     assert findings == []
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def quick_look() -> Iterator[None]:
     with few_trees():
         yield
@@ -72,16 +72,18 @@ FAST = Settings(
 DATE = "2026-11-15"
 
 
-@pytest.fixture(scope="package")
-def outcome(quick_look: None) -> Outcome:
-    return consider(patients(rows=500), FAST)
+@pytest.fixture(scope="session")
+def outcome() -> Outcome:
+    with few_trees():
+        return consider(patients(rows=500), FAST)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def published(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder to read from, not to change."""
     folder = tmp_path_factory.mktemp("published") / "out"
-    return publish(outcome, folder, date=DATE, origin={"name": "stays"})
+    with few_trees():
+        return publish(outcome, folder, date=DATE, origin={"name": "stays"})
 
 
 @pytest.fixture
