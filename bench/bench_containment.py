@@ -120,7 +120,7 @@ def real_tables() -> list[Ratio]:
 
 def search_distinct(name, X, y, unit, aim) -> Ratio:
     """The search for DistCnt on a table that is already counted by distinct rows."""
-    from tamis.select.containment.search_state import StopRule
+    from tamis.select.containment.selection import StopRule
 
     task = SearchTask(X, y, None, StopRule(5, False, False, X.shape[1], 0.0), False, False)
     print(f"{name}: {task.source.table.shape[0]:,} of {X.shape[0]:,}")

@@ -12,8 +12,7 @@ from tamis.binary.matrix import two_classes, zero_one
 from tamis.errors import InputError, listed
 from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
 from tamis.select.containment.projection import Privacy, check_k, check_privacy, labelled_rows
-from tamis.select.containment.search_state import StopRule
-from tamis.select.containment.selection import Selection
+from tamis.select.containment.selection import Selection, StopRule
 from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model
 
 OnViolation = Literal["skip", "stop"]

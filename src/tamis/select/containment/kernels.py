@@ -7,6 +7,7 @@ lies inside another is contained in all the rows of that other one too.
 
 Counts of rows and of rows of the true class share one word, so that a row is counted by one
 addition. Greedy offers columns in a fixed order, or picks the one with the largest gain each time.
+The rule that ends it, its path and its queue are records of `tamis.select.containment.selection`.
 """
 
 from __future__ import annotations

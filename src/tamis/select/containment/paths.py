@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, differing_pairs, sparse_columns
 from tamis.select.containment.projection import Privacy, Projection
-from tamis.select.containment.search_state import Path, StopRule, empty_path, first_queue
-from tamis.select.containment.selection import Selection, Step
+from tamis.select.containment.selection import (
+    Path,
+    Selection,
+    Step,
+    StopRule,
+    empty_path,
+    first_queue,
+)
 from tamis.select.containment.utilities import (
     MODULAR,
     PREDICTIVE,

@@ -1,8 +1,12 @@
-"""What a search over sets of features returns."""
+"""The choices of a search: as it returns them, and as arrays that greedy kernels work on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tamis.errors import plural
 from tamis.notebook import in_short
@@ -42,3 +46,46 @@ class Selection:
         if self.bound is None:
             return None
         return 0.0 if self.bound == 0 else max(0.0, (self.bound - self.utility) / self.bound)
+
+
+class StopRule(NamedTuple):
+    """What ends or bars a choice."""
+
+    k: int
+    equality: bool
+    stop: bool
+    most: int
+    least_gain: float
+    """In the unit of the counts; a gain must be above it."""
+
+
+class Path(NamedTuple):
+    """The choices so far, by position in the queue."""
+
+    item: NDArray[np.int32]
+    gain: NDArray[np.int64]
+    anonymity: NDArray[np.int64]
+
+
+class Queue(NamedTuple):
+    """Candidates by the last known gain; those from `FRESH` on still wait in their first order."""
+
+    column: NDArray[np.int64]
+    gain: NDArray[np.int64]
+    stamp: NDArray[np.int32]
+    """How many columns were chosen when the gain was counted; -1: the item is out."""
+    heap: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+def empty_path(most: int, items: int) -> Path:
+    """Space for a path of choices."""
+    room = min(most, items)
+    return Path(np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int64))
+
+
+def first_queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
+    """Candidates in the order of their first gains, which are upper bounds."""
+    items = len(column)
+    heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
+    return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))

@@ -31,7 +31,7 @@ from tamis.select.containment.kernels import (
     packed,
     start,
 )
-from tamis.select.containment.search_state import StopRule
+from tamis.select.containment.selection import StopRule
 
 UNSEEN = 2**31 - 1
 WORTH = 128

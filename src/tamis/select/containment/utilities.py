@@ -142,7 +142,9 @@ def split_rows(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which known rows train and which are held out, `share` of each class, drawn with `seed`.
 
-    With `groups`, the person of each row, people are drawn by the class of most of their rows.
+    Unlike `tamis.learn.holdout.held_rows`, which may hold out no row of a rare class, this always
+    holds out one: a model is compared on both classes. With `groups`, the person of each row,
+    people are drawn by the class of most of their rows.
     """
     if groups is not None:
         return _split_people(label, known, share, seed, groups)
