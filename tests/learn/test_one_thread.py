@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np  # noqa: F401 - it loads a library of linear algebra
+import numpy as np
 from threadpoolctl import threadpool_info
 
 from tamis.learn import one_thread as module
