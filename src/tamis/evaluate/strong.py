@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, surprise
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
+from tamis.learn.one_thread import one_thread
 
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]
@@ -77,7 +77,7 @@ def strong_probabilities(
         return np.tile(shares(label[both], classes), (len(ask), 1))
     part = _Part.of(table, label, columns, (learn, choose, ask))
     n, m = len(learn), len(both)
-    with threadpool_limits(limits=1):  # sums then never change their order
+    with one_thread():  # sums then never change their order
         said = {TREES: part.asked(_trees(part, random_state), slice(n), slice(n, m), classes)}
         lines = _lines(PENALTIES[0])
         for penalty in PENALTIES:  # each begins where the last one ended

@@ -178,7 +178,7 @@ def shares_given(
 
 def _checked(start: Floats, height: int, rows: RowNumbers, classes: int) -> Floats:
     """What is known of some rows."""
-    known = start[rows] if start.shape == (height, classes) else None
+    known = start.take(rows, axis=0) if start.shape == (height, classes) else None
     if known is None or not (known > 0).all():
         raise InputError(
             f"start has a probability above 0 for each of {height} rows and {classes} classes, "

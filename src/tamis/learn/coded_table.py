@@ -138,8 +138,10 @@ class CodedTable:
 
     def slice(self, columns: Sequence[int], rows: NDArray[np.intp]) -> CodedTable:
         """Some columns on some rows, in the order given."""
-        chosen = np.asarray(columns, dtype=np.intp)
-        codes = np.ascontiguousarray(self.codes[np.ix_(chosen, self.places(rows))])
+        chosen, at = np.asarray(columns, dtype=np.intp), self.places(rows)
+        codes = np.empty((len(chosen), len(at)), dtype=np.uint8)
+        for line, column in zip(codes, chosen):  # several times faster than both at once
+            line[:] = self.codes[column].take(at)
         return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
 
     def beside(self, *others: CodedTable) -> CodedTable:

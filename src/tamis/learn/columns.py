@@ -36,6 +36,11 @@ class Column:
         return Column(self.values[rows], self.categories)
 
     @cached_property
+    def order(self) -> NDArray[np.int32]:
+        """The rows by their values, missing numbers last, ties in the order of the table."""
+        return np.argsort(self.values, kind="stable").astype(np.int32)
+
+    @cached_property
     def onehot(self) -> NDArray[np.float64]:
         """The numbers, or a column of 0 and 1 for each category and one for what is missing."""
         return _onehot(self)

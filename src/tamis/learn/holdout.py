@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import People
+from tamis.learn.one_thread import one_thread
 from tamis.learn.readable import answers, readable
 from tamis.notebook import by_fields
 from tamis.table import Table, bare
@@ -260,7 +260,7 @@ def fit_predict(
         return _guess(y, seen, held)
     source, ready = readable(estimator, features, ask="predict_with_proba_coded")
     data, model = source.matrix(range(len(features))), clone(ready)
-    with threadpool_limits(limits=1):  # sums then never change their order
+    with one_thread():  # sums then never change their order
         model.fit(data[seen], y[seen])
         predicted, probabilities = answers(model, data[held])
     return Predictions(np.asarray(model.classes_), predicted, y[held], probabilities)

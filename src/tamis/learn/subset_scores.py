@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.errors import InputError, listed, listed_as
 from tamis.learn.bayes import AdditiveNaiveBayes
@@ -27,6 +26,7 @@ from tamis.learn.bayes.contributions import ContributionCache, Counts, check_wal
 from tamis.learn.bayes.densities import Units
 from tamis.learn.columns import Encoding
 from tamis.learn.cv import Folds
+from tamis.learn.one_thread import one_thread
 from tamis.learn.readable import Source, readable
 from tamis.learn.task import Task
 from tamis.table import Table
@@ -284,7 +284,7 @@ def _dealt(subsets: Sequence[Sequence[int]], batches: int) -> list[Sequence[Sequ
 
 def _fit_batch(fits: SubsetFits, subsets: Sequence[Sequence[int]]) -> list[Result]:
     # Threads inside a fit compete with those of other fits, and may sum in a different order.
-    with threadpool_limits(limits=1):
+    with one_thread():
         return [fits.of(subset) for subset in subsets]
 
 

@@ -153,6 +153,12 @@ class Intervals:
         return cls(means, np.maximum(np.sqrt(variances), width / 6), width)
 
     def log_likelihoods(self, values: Floats) -> Units:
+        distinct, place = np.unique(values, return_inverse=True)
+        if 2 * len(distinct) > len(values):
+            return self._of_each(values)
+        return self._of_each(distinct)[:, place]  # to sort takes a fifth of the time of `ndtr`
+
+    def _of_each(self, values: Floats) -> Units:
         from scipy.special import ndtr
 
         rounded = np.rint(values / self.width) * self.width

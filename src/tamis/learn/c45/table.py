@@ -46,6 +46,8 @@ class C45Table:
 
     schema: ColumnSchema
     values: np.ndarray
+    columns: tuple[Column, ...]
+    """Where the values come from: a column that several tables have is sorted once for all."""
 
     @property
     def rows(self) -> int:
@@ -58,19 +60,26 @@ class C45Table:
         The lines of nominal columns are present but meaningless.
         """
         order = np.zeros(self.values.shape, np.int32)
-        for line, column, levels in zip(order, self.values, self.schema.levels):
+        for line, column, levels in zip(order, self.columns, self.schema.levels):
             if levels is None:
-                line[:] = np.argsort(column, kind="stable")
+                line[:] = column.order
         return order
 
     def select(self, columns: Sequence[int]) -> C45Table:
         """The same rows with only these columns, by number."""
         picked = [int(c) for c in columns]
+        if picked == list(range(len(self.values))):
+            return self
         schema = ColumnSchema(
             tuple(self.schema.names[c] for c in picked),
             tuple(self.schema.levels[c] for c in picked),
         )
-        chosen = replace(self, schema=schema, values=np.ascontiguousarray(self.values[picked]))
+        chosen = replace(
+            self,
+            schema=schema,
+            values=np.ascontiguousarray(self.values[picked]),
+            columns=tuple(self.columns[c] for c in picked),
+        )
         vars(chosen)["order"] = self.order[picked]  # sorted once for all selections
         return chosen
 
@@ -113,7 +122,7 @@ def _filled(schema: ColumnSchema, columns: Sequence[Column], rows: int) -> C45Ta
         line[:] = column.values
         if column.categories is not None:
             line[column.values < 0] = np.nan
-    return C45Table(schema, values)
+    return C45Table(schema, values, tuple(columns))
 
 
 def _frame(
