@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tamis.errors import plural
 from tamis.evaluate.figure import Figure, accuracy
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.evaluate.scorecard import Row
@@ -487,7 +488,21 @@ def _again(outcome: Outcome) -> str:
 
 def _notes(outcome: Outcome) -> list[Note]:
     """What a reader must know to read the figures: how they were measured, and what misleads."""
-    return [*_measured_on(outcome), *_missed_limits(outcome), *_caveats(outcome)]
+    found = (
+        _unlabelled(outcome),
+        _measured_on(outcome),
+        _missed_limits(outcome),
+        _caveats(outcome),
+    )
+    return [note for notes in found for note in notes]
+
+
+def _unlabelled(outcome: Outcome) -> Iterator[Note]:
+    if left := outcome.table.unlabelled:
+        yield _note(
+            f"{plural(left, 'row')} of the table had no {outcome.table.target!r} and "
+            f"{'was' if left == 1 else 'were'} left out of every step."
+        )
 
 
 def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
