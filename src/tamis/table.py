@@ -131,6 +131,8 @@ class Table:
     frame: pl.DataFrame
     roles: Roles = field(default_factory=Roles)
     library: str = "polars"
+    unlabelled: int = 0
+    """How many rows without a label were left out when it was read."""
 
     def __post_init__(self) -> None:
         unknown = [c for c in self.roles.named() if c not in self.frame.columns]

@@ -54,6 +54,9 @@ def test_nothing_public_tells_of_them_and_the_release_can_be_made_again(
     assert run("release", folder / "labelled.csv", *ROLES, *config, "--out", other).code == 0
     for name in PUBLIC:
         assert (ours / name).read_bytes() == (other / name).read_bytes(), name
+    held = (ours / "private" / "report.html").read_text(encoding="utf-8")
+    assert "80 rows of the table had no" in held
+    assert "left out of every step" not in (other / "private" / "report.html").read_text("utf-8")
     recipe = json.loads((ours / "private" / "recipe.json").read_text())
     assert recipe["origin"]["source"]["drop_unlabelled"] is True
     assert run("release", "--again", ours).code == 0
@@ -66,6 +69,7 @@ def test_engines_leave_out_the_same_rows(run, folder, engine):
     assert code == 0, err
     assert "80 of 400 rows" in err
     here, there = json.loads(run(*common).out), json.loads(out)
+    assert here["unlabelled"] == 80
     for name in ("rows", "k_anonymity", "unique_rows", "class_sizes", "l_diversity"):
         assert here[name] == there[name], name
 

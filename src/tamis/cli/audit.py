@@ -106,6 +106,7 @@ def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation
             "table": understood(table),
             **result["exposure"].to_dict(),
             "told_apart_by": table.told_apart_by,
+            "unlabelled": table.unlabelled,
             "attacker": result["attacker"],
             **result["containment"],
             "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),

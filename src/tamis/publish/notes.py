@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from tamis.errors import plural
 from tamis.flow import Outcome
 from tamis.publish.candidates import value_of
 from tamis.publish.summary import Note
@@ -12,11 +13,20 @@ from tamis.publish.summary import Note
 
 def notes_of(outcome: Outcome) -> list[Note]:
     """What a reader must know to read the figures: how they were measured, and what misleads."""
-    return [*_measured_on(outcome), *_missed_limits(outcome), *_caveats(outcome)]
+    found = (_unlabelled, _measured_on, _missed_limits, _caveats)
+    return [note for notes in found for note in notes(outcome)]
 
 
 def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
     return {"level": level, "text": text, "public": public}
+
+
+def _unlabelled(outcome: Outcome) -> Iterator[Note]:
+    if left := outcome.table.unlabelled:
+        yield _note(
+            f"{plural(left, 'row')} of the table had no {outcome.table.target!r} and "
+            f"{'was' if left == 1 else 'were'} left out of every step."
+        )
 
 
 def _measured_on(outcome: Outcome) -> Iterator[Note]:

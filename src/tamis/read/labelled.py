@@ -18,13 +18,15 @@ def labelled(table: Table) -> Table:
     --------
     >>> from tamis.table import Roles
     >>> frame = pl.DataFrame({"age": [31, 47], "ill": ["no", "yes"]})
-    >>> labelled(Table(frame, Roles(target="ill"))).rows
-    2
+    >>> found = labelled(Table(frame, Roles(target="ill")))
+    >>> found.rows, found.unlabelled
+    (2, 0)
     """
     target = named_target(table.roles.target)
     has = table.frame.get_column(target).is_not_null()
     say_unlabelled(target, int(has.sum()), table.rows)
-    return replace(table, frame=table.frame.filter(has))
+    rows = table.frame.filter(has)
+    return replace(table, frame=rows, unlabelled=table.rows - rows.height)
 
 
 def labelled_entities(

@@ -35,6 +35,7 @@ def print_outcome(
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
+                "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
                 **(more or {}),
             }
