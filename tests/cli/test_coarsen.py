@@ -156,16 +156,18 @@ def town(table, tmp_path):
     return path
 
 
-def test_a_register_says_who_may_be_in_the_table(run, table, flags, town):
+@pytest.mark.parametrize("search", ["exact", "local"])
+def test_a_register_says_who_may_be_in_the_table(run, table, flags, town, search):
     ages = town.with_name("ages.toml")
     ages.write_text("[ladders.age]\nwidth = [10, 20, 40]\n")
     how = ("coarsen", table, *flags, "--k", 2, "--config", ages, "--population", town)
+    how = (*how, "--search", search)
     free = json.loads(run(*how, "--json").out)
     code, answer, err = run(*how, "--delta-presence", "0,0.4", "--json")
     assert code == 0, err
     found = json.loads(answer)
     assert found["presence"]["most"] <= 0.4 < free["presence"]["most"]
-    assert found["levels"] != free["levels"]
+    assert found["score"] > free["score"]
     shown = run(*how).out
     assert "somebody of the register is in the table with a chance from" in " ".join(shown.split())
 

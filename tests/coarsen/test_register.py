@@ -124,6 +124,83 @@ def test_no_levels_that_hide_enough_are_better(both, within, k, name, limit, box
     assert found.node.levels in allowed
 
 
+Cells = tuple[int | None, ...]
+
+
+def may_be(person: Cells, rows: list[Cells], table: list[Cells], ordered: list[bool]) -> bool:
+    """Whether a class of rows, told as local recoding tells it, may be about somebody."""
+    for j, value in enumerate(person):
+        own = [row[j] for row in rows]
+        known = [each for each in own if each is not None]
+        if value is None:
+            fits = None in own
+        elif ordered[j]:
+            fits = bool(known) and min(known) <= value <= max(known)
+        else:
+            every = {row[j] for row in table} - {None}
+            fits = value in known or (set(known) == every != set() and value not in every)
+        if not fits:
+            return False
+    return True
+
+
+def hides(
+    rows: list[Cells], table: list[Cells], town: list[Cells], how: list[bool], within: Any
+) -> bool:
+    about = sum(may_be(person, rows, table, how) for person in town)
+    return bool(within[0] - 1e-12 <= len(rows) / about <= within[1] + 1e-12)
+
+
+@settings(max_examples=80)
+@given(st.data(), bounds, st.integers(1, 3))
+def test_classes_with_their_own_intervals_hide_who_is_in_them(data, within, k):
+    """Each class hides enough, and no cut of one gives two that do and leave nobody out."""
+    ordered = data.draw(st.lists(st.booleans(), min_size=1, max_size=2))
+    row = st.tuples(*(st.none() | st.integers(0, 3) for _ in ordered))
+    rows = data.draw(st.lists(row, min_size=1, max_size=9))
+    town = [*rows, *data.draw(st.lists(row, max_size=14))]
+    kinds: list[Any] = [pl.Int64 if each else pl.String for each in ordered]
+    schema: dict[Any, Any] = {f"c{j}": kind for j, kind in enumerate(kinds)}
+    whole = pl.DataFrame(town, schema=dict.fromkeys(schema, pl.Int64), orient="row").cast(schema)
+    table, asked = Table(whole.head(len(rows))), {"population": whole, "delta_presence": within}
+    everybody = all(may_be(person, rows, rows, ordered) for person in town)
+    try:
+        found = coarsened(table, None, Constraints(k=k), search="local", **asked)
+    except CannotMeet:
+        enough = hides(rows, rows, town, ordered, within) and (within[0] == 0 or everybody)
+        assert len(rows) < k or not enough
+        return
+    parts: dict[tuple[Any, ...], list[Cells]] = {}
+    told = found.table.frame.columns
+    for cells, labels in zip(rows, found.table.frame.iter_rows()):
+        parts.setdefault(labels if told else (), []).append(cells)
+    shares = []
+    for part in parts.values():
+        assert hides(part, rows, town, ordered, within)
+        shares.append(len(part) / sum(may_be(person, part, rows, ordered) for person in town))
+    lost = [p for p in town if not any(may_be(p, part, rows, ordered) for part in parts.values())]
+    assert not (lost and within[0] > 0)
+    assert found.presence is not None
+    assert found.presence.most == pytest.approx(max(shares))
+    assert found.presence.least == pytest.approx(0.0 if lost else min(shares))
+    for part in parts.values():
+        for j in (j for j, each in enumerate(ordered) if each):
+            for cut in (0, 1, 2):
+                low = [cells for cells in part if cells[j] in range(cut + 1)]
+                high = [cells for cells in part if cells not in low]
+                halves = [low, high]
+                if min(map(len, halves)) < k:
+                    continue
+                gone = [
+                    p
+                    for p in town
+                    if may_be(p, part, rows, ordered)
+                    and not any(may_be(p, half, rows, ordered) for half in halves)
+                ]
+                fine = all(hides(half, rows, town, ordered, within) for half in halves)
+                assert not fine or (gone and within[0] > 0)
+
+
 AGES = Ladder.from_dict("age", {"width": [10, 20]})
 JOBS = Ladder.from_dict("job", {"groups": [{"manual": ["cook", "smith"], "office": ["judge"]}]})
 LADDERS = {"age": AGES, "job": JOBS}

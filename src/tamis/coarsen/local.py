@@ -17,9 +17,11 @@ import polars as pl
 
 from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
+from tamis.coarsen.register import RegisterPlaces
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.anonymity import ROUNDING, Anonymity, average_risk, fewest_people
 from tamis.risk.grouping import Coded, people_of
+from tamis.risk.presence import Presence
 from tamis.table import bare, kind_of
 
 SplitBy = Literal["range", "target"]
@@ -28,10 +30,11 @@ MISSING = " or missing"
 
 @dataclass(frozen=True, eq=False)
 class LocalClasses:
-    """The class of each row, and the number of classes."""
+    """The class of each row, the number of classes, and who of a register they may be about."""
 
     class_of: Ints
     classes: int
+    presence: Presence | None = None
 
 
 def local_classes(
@@ -43,6 +46,7 @@ def local_classes(
     values: Ints | None = None,
     missing: bool = False,
     target: Ints | None = None,
+    places: RegisterPlaces | None = None,
 ) -> LocalClasses:
     """Cut the rows into classes.
 
@@ -60,6 +64,9 @@ def local_classes(
     target : array of int, optional
         What is to be predicted: each cut is then the one that tells most about it, instead of one
         in the middle of the column with the widest range.
+    places : RegisterPlaces, optional
+        Where the values of the table and of a register are, and how likely people of the latter
+        may be in the table.
 
     Examples
     --------
@@ -67,8 +74,9 @@ def local_classes(
     >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
-    from tamis.coarsen.split_kernels import Labelled, may_be_class, split_classes
+    from tamis.coarsen.split_kernels import Labelled, Register, may_be_class, split_classes
 
+    register = Register(*(places or RegisterPlaces.nowhere(len(leaves[0]))))
     about = Labelled(*_about(people, values if constraints.needs_values else None, target))
     lines = np.array(leaves, dtype=np.int32)
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
@@ -80,8 +88,9 @@ def local_classes(
                 f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
                 "one class, so no part of it can; ask for less (k, l, alpha, ...)"
             )
-        class_of, classes = split_classes(lines, first, about, asked)
-        return LocalClasses(class_of, int(classes))
+        class_of, classes, shares, told = split_classes(lines, first, about, asked, register)
+        presence = None if places is None else places.presence(shares, told)
+        return LocalClasses(class_of, int(classes), presence)
 
     most = None if constraints.also is None else constraints.also.max_average_risk
     if most is None:

@@ -23,7 +23,7 @@ from tamis.coarsen.local import (
     local_score,
     local_shares,
 )
-from tamis.coarsen.register import in_register
+from tamis.coarsen.register import RegisterPlaces, in_register, places_in
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people
@@ -118,6 +118,15 @@ class _Request:
         who = in_register(self.table, self.population, self.columns, self.ladders, hidden)
         return replace(rows, register=who)
 
+    def places(self, hidden: Sequence[float] | None) -> RegisterPlaces | None:
+        """Where the values of table and register are; any share will do where none is asked for."""
+        if self.population is None:
+            return None
+        bounds = (0.0, 1.0) if hidden is None else hidden
+        # An error where the register lacks people of the table.
+        in_register(self.table, self.population, self.columns, self.ladders, bounds)
+        return places_in(self.table, self.population, self.columns, bounds)
+
 
 def coarsened(
     data: Any,
@@ -178,12 +187,8 @@ def coarsened(
     if delta_presence is not None and population is None:
         raise InputError("delta_presence needs a register of everybody; give --population FILE")
     request = _request(data, ladders, constraints or Constraints(), population)
-    if search == "local" and delta_presence is not None:
-        raise InputError(
-            "local recoding does not keep delta_presence; ask for search='exact' (--search exact)"
-        )
     if search == "local":
-        return _local(request, metric, split_by)
+        return _local(request, metric, split_by, delta_presence)
     return _exact(request, metric, max_suppressed, delta_presence)
 
 
@@ -305,7 +310,9 @@ def _classes_kept(node: LatticeNode) -> int:
     return int(np.count_nonzero(~node.suppressed))
 
 
-def _local(request: _Request, metric: str, split_by: SplitBy) -> Coarsened:
+def _local(
+    request: _Request, metric: str, split_by: SplitBy, hidden: Sequence[float] | None
+) -> Coarsened:
     check_local_metric(metric)
     frame, columns = request.table.frame, request.columns
     widths = [leaves.hierarchy.leaves for leaves in request.leaves]
@@ -321,6 +328,7 @@ def _local(request: _Request, metric: str, split_by: SplitBy) -> Coarsened:
         values=request.values,
         missing=request.missing,
         target=target,
+        places=request.places(hidden),
     )
     shares = [
         local_shares(frame.get_column(c), line, width, found)
@@ -341,6 +349,7 @@ def _local(request: _Request, metric: str, split_by: SplitBy) -> Coarsened:
         bound=0.0,
         classes=found.classes,
         k_anonymity=_reached(table, told, request.people),
+        presence=found.presence,
     )
 
 

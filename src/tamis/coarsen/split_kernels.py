@@ -43,6 +43,23 @@ class Labelled(NamedTuple):
     target: Any
 
 
+class Register(NamedTuple):
+    """Everybody, and what share of those whom a class may stand for may be in it.
+
+    A line a column: `mine` has the place of each row's value, `theirs` that of each row of the
+    register, in one order; -1 is missing, -2 a value without an order that no row of the table has.
+    Of columns without an order `every` has the number of values, of others 0. `people` are the
+    people of the register, as in `Labelled`.
+    """
+
+    mine: Any
+    theirs: Any
+    every: Any
+    people: Any
+    low: float
+    high: float
+
+
 @njit(cache=True)
 def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
     """How far counts are from the usual shares; the ordered distance starts at value `first`."""
@@ -153,6 +170,53 @@ def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
 
 
 @njit(cache=True)
+def _stands_for(part: Any, among: Any, register: Register) -> Any:
+    """Those of some people of the register whom a class of these rows may be about.
+
+    A class tells the smallest and the largest value of a column, or which values occur; where all
+    do, it tells nothing of them.
+    """
+    for j in range(register.mine.shape[0]):
+        mine, theirs, every = register.mine[j], register.theirs[j], register.every[j]
+        blank, low, high = False, np.int64(1 << 62), np.int64(-1)
+        seen = np.zeros(max(every, 1), np.int8)
+        for row in part:
+            place = mine[row]
+            blank = blank or place < 0
+            if place >= 0:
+                low, high = min(low, place), max(high, place)
+                if every:
+                    seen[place] = 1
+        alike = np.zeros(among.size, np.bool_)
+        for i in range(among.size):
+            place = theirs[among[i]]
+            if place == -1:
+                alike[i] = blank
+            elif every == 0:
+                alike[i] = low <= place <= high
+            else:
+                alike[i] = seen.sum() == every if place == -2 else seen[place] == 1
+        among = among[alike]
+    return among
+
+
+@njit(cache=True)
+def _hidden(inside: int, outside: int, register: Register) -> bool:
+    """Whether the share of a class of the register that is in the table is within bounds."""
+    if inside > outside:
+        return False
+    share = inside / outside
+    return bool(register.low - 1e-12 <= share <= register.high + 1e-12)
+
+
+@njit(cache=True)
+def _may_tell(part: Any, among: Any, about: Labelled, register: Register, seen: Any) -> bool:
+    """Whether some rows may be a class, by whom of the register they tell."""
+    outside = _crowd(among, register.people, seen)
+    return _hidden(_crowd(part, about.people, seen), outside, register)
+
+
+@njit(cache=True)
 def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
     """The bits about the target that each cut of a column gains; `counts` has a line a leaf."""
     below = np.zeros(counts.shape[1], np.int64)
@@ -208,43 +272,84 @@ def _divided(part: Any, line: Any, leaf: int) -> Any:
 
 @njit(cache=True)
 def _best_split(
-    part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked, seen: Any
+    part: Any,
+    among: Any,
+    leaves: Any,
+    first: Any,
+    about: Labelled,
+    asked: Asked,
+    register: Register,
+    seen: Any,
 ) -> Any:
-    """The rows in the order of the best cut that both sides allow, and the size of the first."""
+    """The rows in the order of the best cut that both sides allow, and the size of the first.
+
+    Then those of the register whom each side may be about, of `among`, whom both may be.
+    """
+    nobody = among[:0]
     if part.size < 2 * max(asked.k, asked.l):
-        return part, 0
+        return part, 0, nobody, nobody
     rated = _ratings(part, leaves, first, about, asked)
     plain = about.people.size == 0 and about.values.size == 0
     while True:
         cut = int(np.argmax(rated))
         if rated[cut] < 0:
-            return part, 0
+            return part, 0, nobody, nobody
         column = np.searchsorted(first, cut, side="right") - 1
         divided, many = _divided(part, leaves[column], cut - first[column])
+        one, other = divided[:many], divided[many:]
         if plain or (
-            may_be_class(divided[:many], about, asked, seen)
-            and may_be_class(divided[many:], about, asked, seen)
+            may_be_class(one, about, asked, seen) and may_be_class(other, about, asked, seen)
         ):
-            return divided, many
+            if among.size == 0:
+                return divided, many, nobody, nobody
+            ours, theirs = _stands_for(one, among, register), _stands_for(other, among, register)
+            # Whom neither side may be about is not in the table: a chance of 0.
+            whole = register.low <= 0 or ours.size + theirs.size == among.size
+            if (
+                whole
+                and _may_tell(one, ours, about, register, seen)
+                and _may_tell(other, theirs, about, register, seen)
+            ):
+                return divided, many, ours, theirs
         rated[cut] = -1.0
 
 
 @njit(cache=True)
-def split_classes(leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
-    """The class of each row, and the number of classes."""
-    rows = leaves.shape[1]
-    seen = np.zeros(rows, np.int8)
-    order, class_of = np.arange(rows), np.empty(rows, np.int64)
-    starts, ends = [0], [rows]
-    classes = 0
+def split_classes(
+    leaves: Any, first: Any, about: Labelled, asked: Asked, register: Register
+) -> Any:
+    """The class of each row, the number of classes, the share of each in the register, and its
+    rows that no class may be about.
+
+    There are no shares without a register, or where the whole table is not hidden enough in it.
+    """
+    rows, everybody = leaves.shape[1], register.theirs.shape[1]
+    seen = np.zeros(max(rows, everybody), np.int8)
+    order, class_of = np.arange(rows), np.zeros(rows, np.int64)
+    among = _stands_for(order, np.arange(everybody), register)
+    shares = np.zeros(0)
+    if everybody:
+        whole = register.low <= 0 or among.size == everybody
+        if not (whole and _may_tell(order, among, about, register, seen)):
+            return class_of, 1, shares, everybody - among.size
+        shares = np.zeros(rows)
+    starts, ends, standing = [0], [rows], [among]
+    classes, told = 0, everybody
     while starts:
-        start, end = starts.pop(), ends.pop()
-        part, many = _best_split(order[start:end], leaves, first, about, asked, seen)
+        start, end, among = starts.pop(), ends.pop(), standing.pop()
+        part, many, ours, theirs = _best_split(
+            order[start:end], among, leaves, first, about, asked, register, seen
+        )
         if many == 0:
             class_of[part] = classes
+            if everybody:
+                outside = _crowd(among, register.people, seen)
+                shares[classes] = _crowd(part, about.people, seen) / outside
+                told -= among.size
             classes += 1
             continue
         order[start:end] = part
         starts.extend((start, start + many))
         ends.extend((start + many, end))
-    return class_of, classes
+        standing.extend((ours, theirs))
+    return class_of, classes, shares[:classes], told

@@ -134,7 +134,10 @@ class Microaggregate:
         if problem.is_binary:
             return "Means of 0 and 1 say nothing; flip makes such rows alike."
         if problem.table.rows > MOST_GROUPED:
-            return f"It compares each row with all others, so it takes {MOST_GROUPED:,} at most."
+            return (
+                f"It compares each row with all others, so it takes {MOST_GROUPED:,} rows at most; "
+                "tamis perturb --method microaggregate takes more, and a long time."
+            )
         return _nothing_known(problem) or problem.too_few
 
     def propose(self, problem: Problem) -> list[Release]:
