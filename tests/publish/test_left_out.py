@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.attack.beside import HandedOn
@@ -212,7 +214,14 @@ def test_earlier_releases_are_refused_where_anybody_is_left_out(folder):
 
 
 def test_shares_are_rounded_up_and_few_are_not_counted():
-    assert rounded_up({"people": 1, "of_people": 10_000}) == 0.01
-    assert rounded_up({"people": 29, "of_people": 100}) == 0.29
+    assert rounded_up({"people": 1, "of_people": 10_000}, 5) == 0.01
+    assert rounded_up({"people": 29, "of_people": 100}, 5) == 0.29
     numbers = {"rows": 3, "of_rows": 40, "people": 3, "of_people": 40}
     assert left_out_words(numbers, "rows", 5).startswith("Fewer than 5 of 40 rows are left out")
+
+
+@given(stay=st.integers(1, 400), k=st.integers(2, 9), data=st.data())
+def test_the_share_does_not_say_how_few_are_left_out(stay: int, k: int, data: st.DataObject):
+    few, other = (data.draw(st.integers(1, k - 1)) for _ in range(2))
+    stated = [rounded_up({"people": n, "of_people": stay + n}, k) for n in (few, other)]
+    assert stated[0] == stated[1] >= few / (stay + few)

@@ -1,8 +1,8 @@
 """How many were left out so that all others keep what is promised: in public and for the holder.
 
 The manifest counts the rows, as it counts those that are there, but a number below k would be one
-of few people: then it has only the share, rounded up to whole percent. The holder's recipe has the
-numbers.
+of few people: then it has only a share, which is the same however few they are. The holder's recipe
+has the numbers.
 """
 
 from __future__ import annotations
@@ -38,17 +38,23 @@ def stated_left_out(release: Release) -> dict[str, Any] | None:
         return None
     fewest = max((promise.at_least for promise in release.promises), default=1)
     rows = numbers["rows"] if numbers["people"] >= fewest else None
-    return {"unit": release.unit, "rows": rows, "share_at_most": rounded_up(numbers)}
+    return {"unit": release.unit, "rows": rows, "share_at_most": rounded_up(numbers, fewest)}
 
 
-def rounded_up(numbers: dict[str, int]) -> float:
+def rounded_up(numbers: dict[str, int], fewest: int) -> float:
     """The share of people who are left out, in whole percent, rounded up.
 
-    >>> rounded_up({"people": 3, "of_people": 400})
+    Fewer than `fewest` count as one less than these: of a small table, whole percents would say
+    exactly how many there are.
+
+    >>> rounded_up({"people": 30, "of_people": 4000}, 5)
     0.01
+    >>> {rounded_up({"people": few, "of_people": 96 + few}, 5) for few in (1, 2, 3, 4)}
+    {0.04}
     """
-    share = ceil(PERCENT * numbers["people"] / numbers["of_people"] - 1e-9)
-    return max(1, share) / PERCENT
+    stay = numbers["of_people"] - numbers["people"]
+    people = max(numbers["people"], fewest - 1)
+    return max(1, ceil(PERCENT * people / (stay + people) - 1e-9)) / PERCENT
 
 
 def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
@@ -109,7 +115,8 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
         return ""
     if numbers["rows"] + rows != numbers["of_rows"]:
         return f"{count_words(rows, 'rows')} and those left out are not all that there were"
-    if stated["share_at_most"] != rounded_up(numbers):
+    fewest = max((promise["at_least"] for promise in content["promises"]), default=1)
+    if stated["share_at_most"] != rounded_up(numbers, fewest):
         return "the share that is left out is not the one that the recipe has"
     if stated["rows"] not in (None, numbers["rows"]):
         return "the rows that are left out are not those that the recipe counts"

@@ -155,8 +155,8 @@ _FIELDS = (
     Field(
         "max_suppressed",
         "People who may be left out",
-        "A few people with rare values often cost all others much detail. Those who are left out "
-        "may be missed by whoever learns from the rest.",
+        "A few people with rare values often cost all others much detail. A model "
+        "learns nothing about those who are left out.",
         "share",
         "At most {}% of the people are left out, so that all others keep these limits.",
         "Nobody is left out to keep these limits.",
