@@ -123,3 +123,14 @@ def test_a_written_ladder_is_used_behind_an_engine(run, tmp_path, monkeypatch):
     code, said, err = run("verify", out)
     assert code == 0, err
     assert "engine: duckdb, since release.parquet would take" in err  # polars wrote it
+
+
+def test_too_little_memory_publishes_nothing_and_leaves_nothing(run, rows, tmp_path):
+    scratch, out = tmp_path / "scratch", tmp_path / "out"
+    scratch.mkdir()
+    little = ["--engine", "duckdb", "--memory", "1MB", "--scratch", scratch, "--out", out]
+    code, said, err = run("release", rows, "--target", "ill", "--row-is-person", *little)
+    assert (code, said) == (1, "")
+    assert "duckdb ran out of memory; allow more with --memory" in err
+    assert sorted(tmp_path.iterdir()) == [scratch]
+    assert list(scratch.iterdir()) == []

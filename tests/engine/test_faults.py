@@ -18,6 +18,7 @@ from tamis.engine.choice import (
     bytes_of,
     chosen_engine,
     estimated_bytes,
+    held_memory,
     running,
 )
 from tamis.errors import CannotMeet, InputError
@@ -100,8 +101,24 @@ def test_sizes_in_words():
             bytes_of(wrong)
 
 
+def test_memory_is_for_the_whole_process(tmp_path, monkeypatch):
+    monkeypatch.setattr("tamis.engine.choice.held_memory", lambda: 300_000_000)
+    given = []
+    monkeypatch.setattr(DuckDB, "__init__", lambda self, scratch, memory: given.append(memory))
+    monkeypatch.setattr(DuckDB, "close", lambda self: None)
+    for memory in ("4GB", "500MB", "60MB"):
+        with running(EngineOptions(memory=memory, scratch=str(tmp_path)), "duckdb"):
+            pass
+    assert given == [3_300_000_000, 250_000_000, 60_000_000]
+
+
+def test_this_process_holds_some_memory():
+    assert 10**7 < held_memory() < 10**11
+
+
 def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch):
     assert estimated_bytes(str(rows)) == 2_000_000 * 3 * 33
+    assert estimated_bytes(str(rows), long=True) == 2_000_000 * 80
     monkeypatch.setattr("tamis.engine.choice.free_memory", lambda: 500_000_000)
     assert chosen_engine(str(rows)) == ("memory", "")
     monkeypatch.setattr("tamis.engine.choice.free_memory", lambda: 390_000_000)

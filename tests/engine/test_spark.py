@@ -37,6 +37,12 @@ def test_spark_answers_as_memory_does(spark, tmp_path):
     )
     frame.write_parquet(tmp_path / "rows [1].parquet")
     large = open_large(spark, str(tmp_path / "rows [1].parquet"))
+    spark._session.read.parquet(str(tmp_path / "rows [1].parquet")).createTempView("people")
+    (tmp_path / "parts").mkdir()
+    frame.write_parquet(tmp_path / "parts" / "part-0.parquet")
+    for source in ("spark::people", f"spark::{tmp_path}/parts"):
+        found = open_large(spark, source)
+        assert (found.names, found.rows) == (large.names, large.rows) == (("Age", "age"), 6)
     cells = spark.hold(count_cells(large.frame, ["c0", "c1"]))
     sizes = size_counts(spark, cells, ["c0", "c1"], [])
     assert sizes.rows() == [(1, 2, 2, 2), (2, 2, 4, 4)]

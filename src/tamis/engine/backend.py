@@ -287,9 +287,10 @@ class Spark(Engine):
         return _by_position(rows)
 
     def table(self, name: str) -> tuple[list[str], Frame]:
-        """The column names and the rows of a table of the session's catalogue."""
+        """The column names and the rows of a table of the catalogue, or of parquet at a path."""
         with self.trouble():
-            rows = self._session.table(name)
+            is_path = "/" in name
+            rows = self._session.read.parquet(name) if is_path else self._session.table(name)
         return rows.columns, _by_position(rows)
 
     def write(self, frame: Frame, path: Path) -> None:

@@ -78,7 +78,7 @@ def chosen_engine(source: str, asked: Asked = "auto", *, long: bool = False) -> 
     if source.startswith(("postgresql://", "postgres://")):
         return "duckdb", "engine: duckdb, since the table is in a database"
     if source.startswith("spark::"):
-        return "spark", "engine: spark, since the table is in its catalogue"
+        return "spark", "engine: spark, since it is to read the table"
     needed, free = estimated_bytes(source, long=long), free_memory()
     if free is None or needed <= free / 2:
         return "memory", ""

@@ -48,7 +48,8 @@ def open_large(
     engine : Engine
     source : str
         csv, tsv (also gzipped), parquet or arrow file, ``file.duckdb::table``,
-        ``postgresql://...::table``, or ``spark::table`` of a Spark catalogue.
+        ``postgresql://...::table``, ``spark::table`` of a Spark catalogue, or parquet at a path
+        that Spark reads, ``spark::hdfs://host/folder``.
     missing, schema, format, encoding, separator, person, **roles
         As in `tamis.read_table`.
 
@@ -169,7 +170,7 @@ def _check_names(columns: Mapping[str, Any], roles: Roles, rules: Schema) -> Non
 
 def _catalogued(engine: Engine, name: str, roles: Roles) -> LargeTable:
     if not isinstance(engine, Spark):
-        raise InputError(f"{SPARK}{name} is a table of Spark's catalogue; pass --engine spark")
+        raise InputError(f"{SPARK}{name} is a table that Spark reads; pass --engine spark")
     names, frame = engine.table(name)
     kinds = [dtype.to_polars() for dtype in _dtypes(frame)]
     columns = pl.Schema(dict(zip(names, kinds)))

@@ -108,9 +108,13 @@ def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str,
 
 
 def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
+    from tamis.publish.bundle import read_recipe
     from tamis.publish.layout import NAME, read_json
+    from tamis.publish.secret_groups import reached_words
 
     release = found.outcome.decision.chosen.release
+    manifest = read_json(out / NAME)
+    of_groups = [*manifest.get("diversity", []), *read_recipe(out)["diversity"]]
     if as_json:
         print_json(
             {
@@ -122,7 +126,8 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
                     name: {"level": form.level, "ladder": dict(form.ladder)}
                     for name, form in release.forms.items()
                 },
-                "manifest": read_json(out / NAME),
+                "diversity": of_groups,
+                "manifest": manifest,
             }
         )
         return
@@ -140,6 +145,8 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
         if promise.columns:
             unit = found.large.shape.unit
             say.print(f"Counted on all rows: the smallest group has {value:,} {unit}.")
+    for entry in of_groups:
+        say.print(f"{entry['claim']} Measured on all rows: {reached_words(entry)}.", markup=False)
     rows = plural(found.sample.table.rows, "row")
     say.print(
         f"A model is right for {percent(chosen.value('performance') or 0.0)}, as measured on a "
