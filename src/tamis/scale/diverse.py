@@ -29,7 +29,7 @@ def one_group(cells: Frame, columns: list[str]) -> tuple[Frame, list[str]]:
     return (cells, columns) if columns else (cells.with_columns(nw.lit(1).alias(ALL)), [ALL])
 
 
-def average_risk(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> float:
+def counted_average_risk(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> float:
     """The mean over people of 1 by the people in their smallest group.
 
     Parameters
@@ -72,7 +72,7 @@ def reached_beyond_k(
         counts = sensitive_counts(engine, grouped, keys, column, who, number)
         found = anonymity.worst([anonymity.reached_in(part) for part in spreads(counts)])
     if anonymity.max_average_risk is not None:
-        found["average_risk"] = average_risk(engine, cells, columns, who)
+        found["average_risk"] = counted_average_risk(engine, cells, columns, who)
     return found
 
 
