@@ -39,7 +39,8 @@ def both() -> tuple[Evaluator, Evaluator]:
     split = HoldOut.drawn(labels).sampled(400, labels)
     large = evaluator(table, split)
     parts = (split.seen, split.choosing, split.reporting)
-    few = HoldOut(*(np.searchsorted(large.sample, rows) for rows in parts))
+    seen, choosing, reporting = (np.searchsorted(large.sample, rows) for rows in parts)
+    few = HoldOut(seen, choosing, reporting)
     return large, evaluator(Table(table.frame[large.sample], ROLES), few)
 
 

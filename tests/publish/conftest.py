@@ -29,32 +29,54 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
+def listened(page: Page) -> tuple[Page, list[str]]:
+    """A page, and what it logs and asks for from now on."""
+    heard: list[str] = []
+    page.on("console", lambda message: heard.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: heard.append(f"request: {request.url}"))
+    return page, heard
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page that tests have one after another: a new one takes longer than all that they do."""
+    context = browser.new_context()
+    yield listened(context.new_page())
+    context.close()
+
+
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
+def opened(browser: Browser, tab: tuple[Page, list[str]], tmp_path: Path) -> Iterator[Opener]:
     """Opens a page; at the end it must have logged nothing and asked for nothing but itself."""
-    findings: list[str] = []
+    file = tmp_path / "report.html"
+    own = f"request: {file.as_uri()}"
     contexts = []
+    seen: list[tuple[Page, list[str]]] = []
 
     def open_page(text: str, *, width: int = 1280, **settings: Any) -> Page:
-        file = tmp_path / "report.html"
         file.write_text(text, encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": 844}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: findings.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: findings.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: findings.append(f"dialog: {dialog.message}"))
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        if settings or tab in seen:
+            contexts.append(browser.new_context(**settings))
+            page, heard = listened(contexts[-1].new_page())
+        else:
+            page, heard = tab
+            page.mouse.move(0, 0)
+            page.emulate_media(media="screen", color_scheme="light")
+            heard.clear()
+        seen.append((page, heard))
+        page.set_viewport_size({"width": width, "height": 844})
         page.goto(file.as_uri())
-        findings.extend(f"request: {url}" for url in asked if url != file.as_uri())
-        page.on("request", lambda request: findings.append(f"request: {request.url}"))
+        heard.remove(own)
         return page
 
     yield open_page
+    for page, _ in seen:
+        page.evaluate("0")  # what came before is heard by then
     for context in contexts:
         context.close()
-    assert findings == []
+    assert [words for _, heard in seen for words in heard] == []
 
 
 @pytest.fixture(scope="module", autouse=True)

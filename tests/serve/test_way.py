@@ -12,7 +12,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -83,11 +83,11 @@ def looked_at(request: pytest.FixtureRequest, server: Server) -> Callable[[Page,
     return look
 
 
-CONTRAST: dict[str, object] = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+CONTRAST: dict[str, Any] = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 """All that another colour scheme can change."""
 
 
-def barriers(page: Page, axe: str, rules: dict[str, object] | None = None) -> list[str]:
+def barriers(page: Page, axe: str, rules: dict[str, Any] | None = None) -> list[str]:
     """What axe calls serious or critical, and what can be seen without it."""
     found: list[str] = page.evaluate(PLAIN_CHECKS)
     if axe:
