@@ -37,6 +37,7 @@ ORDER = [
     "attack",
     "propose",
     "decide",
+    "settings",
     "flow",
     "publish",
     "scale",
