@@ -39,6 +39,7 @@ ORDER = [
     "attack",
     "propose",
     "decide",
+    "settings",
     "flow",
     "publish",
     "scale",

@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.evaluate.prediction import prediction as prediction
     from tamis.evaluate.retention import retention as retention
     from tamis.flow import Outcome as Outcome
-    from tamis.flow import Settings as Settings
     from tamis.flow import consider as consider
     from tamis.learn.bayes import AdditiveNaiveBayes as AdditiveNaiveBayes
     from tamis.learn.c45 import C45Classifier as C45Classifier
@@ -80,6 +79,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.rules.mine import mine_rules as mine_rules
     from tamis.select.breach import BreachSelector as BreachSelector
     from tamis.select.containment import ContainmentSelector as ContainmentSelector
+    from tamis.settings import Settings as Settings
     from tamis.table import Roles as Roles
     from tamis.table import Table as Table
 
@@ -113,7 +113,7 @@ _HOME = {
     "Roles": "tamis.table",
     "Rule": "tamis.rules",
     "RuleSet": "tamis.rules",
-    "Settings": "tamis.flow",
+    "Settings": "tamis.settings",
     "SubsetScores": "tamis.learn.subset_scores",
     "Table": "tamis.table",
     "UniformNoise": "tamis.perturb.noise",

@@ -1,0 +1,270 @@
+"""`Settings`: what is asked of a release, checked before any work is done."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from tamis.decide import (
+    Choice,
+    Limit,
+)
+from tamis.dp.budget import ROUNDING, check_epsilon
+from tamis.errors import InputError, TamisWarning, listed
+from tamis.evaluate.scorecard import MEASURES
+from tamis.learn.models import attackers
+from tamis.notebook import in_short
+from tamis.propose import BY_DEFAULT, methods
+from tamis.rank.factors import WEIGHTS, read_weights
+from tamis.release import MOST_ABSENCES
+from tamis.risk.absences import check_absences
+from tamis.risk.anonymity import Anonymity, Kind, fewest_people
+from tamis.risk.diversity import Distance
+from tamis.risk.likeness import BetaKind
+from tamis.risk.presence import presence_bounds
+
+Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
+MOST_SUPPRESSED = 0.5
+"""The largest share that may be left out: of what is left, most must still be what there was."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a data holder asks for.
+
+    Parameters
+    ----------
+    k : int
+        Everybody must hide among at least k people, as identified by the table's identifiers;
+        where there are none, each row counts as a person. It does not apply to synthetic rows,
+        which describe no real person.
+    absences : int
+        In columns of 0 and 1, k people must fit whatever a person has, and up to so many things
+        that a person lacks; 0 to 4.
+    l, l_kind, c, t, t_distance : optional
+        What is asked of the sensitive values of people alike in what attackers may know:
+        l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
+        distance).
+    alpha, beta, beta_kind, delta_disclosure : optional
+        More that may be asked of them: the largest share of people alike with one value, and how
+        far shares may be from those of all, by beta-likeness (basic or enhanced) and by
+        delta-disclosure; see `tamis.risk.likeness.likeness`.
+    max_risk, max_average_risk : float, optional
+        The largest chance of finding the row of a person by what attackers may know, and the
+        largest mean of it. The first raises k to 1 / max_risk.
+    max_suppressed : float
+        The largest share of people (of rows, where each is a person) who may be left out so that
+        all others keep k, l and t.
+    epsilon : float, optional
+        Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
+        then proposes them.
+    choose : {"value", "ranks"}
+        By what is kept of the target less `caution` times what is told of the sensitive column; or
+        by E(S), the weighted ranks of `weights`.
+    caution : float
+        What told weighs against kept.
+    min_kept, max_told : float, optional
+        The least share to keep of what can be learnt about the target, and the largest share to
+        tell of what the table tells about the sensitive column.
+    allow_useless : bool
+        Whether to publish what predicts the target no better than guessing. Synthetic rows are
+        never refused for that, since no epsilon covers a refusal; there is a warning.
+    max_pbi : float, optional
+        The most that the strongest attacker may gain over releasing everything.
+    min_performance : float, optional
+        The least accuracy of a recipient's model.
+    max_features : int, optional
+        The most columns to release.
+    max_lost_rules : float, optional
+        The largest share of rules that may be lost.
+    max_population_risk : float, optional
+        The largest share of the released people whom somebody who matches them with the whole
+        population may be expected to find; see `PopulationRisk.risk`.
+    delta_presence : (float, float), optional
+        From what to what the chance may be that somebody of the register is in the table; see
+        `tamis.risk.presence.delta_presence`.
+    sampling : float, optional
+        The share of the population that is in the table, where no register of it is given.
+    weights : mapping of factor to weight
+        Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
+    classifier : str
+        The model a recipient would train, by its short name.
+    attackers : tuple of str
+        The models attackers would train to guess the sensitive column; the strongest counts.
+    methods : mapping of name to options, optional
+        The methods that propose releases; `None`: those that alter no value.
+    holdout : float
+        The share of rows used to choose, and the share used to report figures; no search sees
+        either. Below 0.5.
+    take : str, optional
+        The release to take, by its name in an earlier comparison, instead of the best one; it must
+        meet every limit too.
+    search_rows : int
+        The most rows to learn from, choose by and report on, together; of larger tables a sample
+        is drawn. Promises count all rows.
+    format : {"csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"}
+        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1; `sav` is for
+        SPSS, `dta` for Stata. `auto` is `csv`,
+        and `long` for more than 200 such columns.
+    seed : int
+        For every random draw. It is recorded, but not published.
+    """
+
+    k: int = 5
+    absences: int = 0
+    l: int | None = None  # noqa: E741 - its name in the field
+    l_kind: Kind = "distinct"
+    c: float = 3.0
+    t: float | None = None
+    t_distance: Distance | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    beta_kind: BetaKind = "basic"
+    delta_disclosure: float | None = None
+    max_risk: float | None = None
+    max_average_risk: float | None = None
+    epsilon: float | None = None
+    choose: Choice = "value"
+    caution: float = 1.0
+    min_kept: float | None = None
+    max_told: float | None = None
+    allow_useless: bool = False
+    max_pbi: float | None = None
+    min_performance: float | None = None
+    max_features: int | None = None
+    max_lost_rules: float | None = None
+    max_population_risk: float | None = None
+    delta_presence: tuple[float, float] | None = None
+    sampling: float | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+    classifier: str = "nb"
+    attackers: tuple[str, ...] = ("c45", "nb")
+    methods: Mapping[str, Mapping[str, Any]] | None = None
+    holdout: float = 0.25
+    search_rows: int = 50_000
+    take: str | None = None
+    format: Format = "csv"
+    seed: int = 0
+    max_suppressed: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.max_risk is not None:
+            object.__setattr__(self, "k", max(self.k, fewest_people(self.max_risk)))
+        if self.delta_presence is not None:  # a recipe gives it as a list
+            object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
+        _ = self.anonymity  # checks what is asked of groups
+        self._check_each()
+        if self.epsilon is not None:
+            check_epsilon(self.epsilon)
+            self._check_synthetic()
+        elif "dp" in (self.methods or {}):
+            raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
+        if self.absences and self.max_suppressed:
+            raise InputError("absences and max_suppressed are not counted together; give either")
+        _check_weights(self.weights)
+        methods(self.proposing)
+        attackers([self.classifier, *self.attackers])
+
+    def _check_each(self) -> None:
+        """Refuse a setting that is wrong whatever the others are."""
+        if self.format not in get_args(Format):
+            raise InputError(
+                f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
+            )
+        check_absences(self.absences, MOST_ABSENCES)
+        if self.choose not in get_args(Choice):
+            raise InputError(f"choose must be value or ranks, got {self.choose!r}")
+        if not 0 <= self.caution < float("inf"):
+            raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
+        for name in ("min_performance", "min_kept", "max_told", "max_population_risk", "sampling"):
+            share = getattr(self, name)
+            if share is not None and not 0 <= share <= 1:
+                raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
+        if not 0 <= self.max_suppressed <= MOST_SUPPRESSED:
+            raise InputError(
+                f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
+                f"{self.max_suppressed:g}"
+            )
+        if self.search_rows < 100:
+            raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
+        if not self.attackers:
+            raise InputError("name at least one attacker, such as c45 or nb")
+
+    def _check_synthetic(self) -> None:
+        """Refuse what is about people in rows: synthetic ones describe nobody."""
+        if self.max_population_risk is not None or self.delta_presence is not None:
+            raise InputError(
+                "max_population_risk and delta_presence are about people in rows, and "
+                "synthetic rows describe nobody; give either these or epsilon"
+            )
+        if self.max_suppressed:
+            raise InputError(
+                "max_suppressed leaves out real people, and synthetic rows describe nobody; "
+                "give either max_suppressed or epsilon"
+            )
+        if self.anonymity.beyond_k or self.max_risk is not None or self.absences:
+            raise InputError(
+                "l, t, alpha, beta, delta, risks and absences are about people alike, and "
+                "synthetic rows describe nobody; give either these or epsilon"
+            )
+
+    @property
+    def anonymity(self) -> Anonymity:
+        """What is asked of every group of people alike."""
+        return Anonymity(
+            self.k,
+            self.l,
+            self.l_kind,
+            self.c,
+            self.t,
+            self.t_distance,
+            self.alpha,
+            self.beta,
+            self.beta_kind,
+            self.delta_disclosure,
+            self.max_average_risk,
+        )
+
+    @property
+    def proposing(self) -> dict[str, Mapping[str, Any]]:
+        """The methods that propose releases; where there is an epsilon, `dp` first."""
+        usual: Mapping[str, Mapping[str, Any]] = {name: {} for name in BY_DEFAULT}
+        chosen = dict(usual if self.methods is None else self.methods)
+        return chosen if self.epsilon is None else {"dp": chosen.pop("dp", {}), **chosen}
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The hard limits besides k."""
+        bounds = (
+            ("kept", "at least", self.min_kept),
+            ("told", "at most", self.max_told),
+            ("pbi", "at most", self.max_pbi),
+            ("performance", "at least", self.min_performance),
+            ("features", "at most", self.max_features),
+            ("lost_rules", "at most", self.max_lost_rules),
+            ("epsilon", "at most", self.epsilon and self.epsilon * (1 + ROUNDING)),
+        )
+        return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        given, usual = vars(self), vars(Settings())
+        told = [_in_words(n, v) for n, v in given.items() if n != "seed" and v != usual.get(n)]
+        return in_short(self, *(told or ["as usual"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, from which the same `Settings` can be made."""
+        return asdict(self)
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    known = dict.fromkeys([*WEIGHTS, *(m.name for m in MEASURES)])
+    with warnings.catch_warnings():  # a sum other than one is reported when they are used
+        warnings.simplefilter("ignore", TamisWarning)
+        read_weights(weights, known)
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A setting without what its mappings hold, which may be values of the table."""
+    return f"{name} {', '.join(map(str, value)) if isinstance(value, Mapping) else value}"
