@@ -91,7 +91,7 @@ def widths(frame: pl.DataFrame, sizes: Iterable[int]) -> Iterable[pl.DataFrame]:
         while wide.width < size:
             time = wide.width // rest.width
             again = grown(rest, rest.height, seed=time)
-            wide = wide.hstack(again.rename(lambda name, time=time: f"{name} {time}"))
+            wide = wide.hstack(again.rename({name: f"{name} {time}" for name in again.columns}))
         yield wide[:, :size]
 
 

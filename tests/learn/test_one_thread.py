@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from tamis.learn import one_thread as module
 from tamis.learn.one_thread import one_thread
@@ -26,6 +28,6 @@ def test_libraries_are_looked_for_again_after_an_import(monkeypatch):
     found = module._libraries.cache_info().misses
     one_thread()
     assert module._libraries.cache_info().misses == found
-    monkeypatch.setitem(module.sys.modules, "a module that was just imported", np)
+    monkeypatch.setitem(sys.modules, "a module that was just imported", np)
     one_thread()
     assert module._libraries.cache_info().misses == found + 1

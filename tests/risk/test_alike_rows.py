@@ -32,6 +32,6 @@ def test_a_set_is_kept_if_all_but_few_rows_have_k_like_them(rows, k, most):
 def test_a_column_that_breaks_k_alone_is_in_no_set_and_none_is_always_kept():
     codes = CodedFrame(pl.DataFrame({"who": range(6), "sex": [0, 1] * 3}))
     alike = AlikeRows({name: codes[name] for name in ("who", "sex")}, k=3)
-    asked = (["sex"], ["who"], ["sex", "who"], [])
+    asked: tuple[list[str], ...] = (["sex"], ["who"], ["sex", "who"], [])
     assert [alike.keep(keys) for keys in asked] == [True, False, False, True]
     assert not AlikeRows({"who": codes["who"]}, k=2).keep(["who"])
