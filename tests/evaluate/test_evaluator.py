@@ -81,9 +81,13 @@ def test_people_alike_are_counted_on_all_rows_and_in_the_released_form(both):
     old = (plain.table.frame["age"] >= 40).cast(pl.String).alias("age")
     coarse = Table(plain.table.frame.with_columns(old), plain.table.roles)
     forms = {"age": Coarsening({"cuts": [40]}, 1)}
+    young = (plain.table.frame["age"] >= 30).cast(pl.String).alias("age")
+    other = Table(plain.table.frame.with_columns(young), plain.table.roles)
     for release in (
         plain,
         Release("coarse", coarse, plain.recipe, forms=forms),
+        Release("other", other, plain.recipe, forms={"age": Coarsening({"cuts": [30]}, 1)}),
+        Release("again", coarse, plain.recipe, forms=forms),
         plain.keeping(np.arange(table.rows) % 2 == 0),
         altered(table),
     ):

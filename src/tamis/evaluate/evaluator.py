@@ -82,6 +82,7 @@ class Evaluator:
     suppression: Suppression | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
     _values: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)
+    _coarse: dict[tuple[str, str], Coded] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = by_fields
 
@@ -162,6 +163,15 @@ class Evaluator:
     def codes(self) -> CodedFrame:
         """The columns of the original as codes, to count who is alike on all rows."""
         return CodedFrame(self.original.frame)
+
+    def coded_form(self, column: pl.Series, form: str) -> Coded:
+        """A column of all rows in a form, which is empty for the column as it is, as codes."""
+        if not form:
+            return self.codes[column.name]
+        asked = column.name, form
+        if asked not in self._coarse:
+            self._coarse[asked] = coded(column)
+        return self._coarse[asked]
 
     @cached_property
     def sample(self) -> RowNumbers:
@@ -349,11 +359,11 @@ class Assessment:
         return fewest_alike(self._known(), self._people)
 
     def _known(self) -> Iterator[Coded]:
-        """What attackers may know, as codes; a column that is as it was is not coded again."""
-        frame, same = self.release.table.frame, self.evaluator.yardstick.forms(self.release) or {}
+        """What attackers may know, as codes; a form that another release has is not coded again."""
+        forms = self.evaluator.yardstick.forms(self.release) or {}
         for name in self.release.table.quasi:
-            as_it_was = same.get(name) == ""
-            yield self.evaluator.codes[name] if as_it_was else coded(frame[name])
+            column, form = self.release.table.frame[name], forms.get(name)
+            yield coded(column) if form is None else self.evaluator.coded_form(column, form)
 
     @property
     def _people(self) -> Coded | None:

@@ -46,8 +46,9 @@ def coded(column: pl.Series) -> Coded:
     [1, 2, 0, 1]
     """
     present, width = _present(bare(column))
-    codes = present.cast(pl.UInt32).fill_null(width).to_numpy()
-    return Coded(codes.astype(np.min_scalar_type(width)), width + 1)
+    if present.null_count():
+        present = present.cast(pl.UInt32).fill_null(width)
+    return Coded(present.to_numpy().astype(np.min_scalar_type(width)), width + 1)
 
 
 class CodedFrame:
