@@ -29,7 +29,7 @@ def main() -> None:
     for name, size in sorted(sizes.items(), key=lambda item: -item[1])[:8]:
         print(f"{name:24} {size / MEGABYTE:7.1f} MB")
     total = sum(sizes.values()) / MEGABYTE
-    print(f"tamis and the {len(sizes) - 1} packages it needs: {total:.0f} MB of at most 610 MB")
+    print(f"tamis and the {len(sizes) - 1} packages it needs: {total:.0f} MB of at most 600 MB")
 
 
 def _python(program: str) -> None:

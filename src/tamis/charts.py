@@ -187,6 +187,30 @@ def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]
     return low - air, high + air
 
 
+Place = tuple[float, float]
+LETTER = 7.0
+"""About how wide a letter of size 12 is."""
+
+
+def covered(spot: Place, words: str, taken: Iterable[Place], box: tuple[float, ...]) -> int:
+    """How much words of size 12 would cover that begin at a spot: points, or what is outside.
+
+    `box` is left, right, top and bottom of where they may be.
+
+    >>> covered((10, 20), "chosen", [(30, 18), (90, 18)], (0, 100, 0, 100))
+    1
+    """
+    (x, y), wide, (left, right, top, bottom) = spot, LETTER * len(words), box
+    outside = x < left or x + wide > right or not top < y < bottom
+    return 1000 * outside + sum(x - 7 < a < x + wide + 7 and y - 17 < b < y + 9 for a, b in taken)
+
+
+def taken_by(spot: Place, words: str) -> list[Place]:
+    """Points that stand for words of size 12 where others look for a place."""
+    wide = LETTER * len(words)
+    return [(spot[0] + wide * part / 4, spot[1] - 4) for part in range(5)]
+
+
 def plain_number(value: float) -> str:
     """A number on an axis.
 

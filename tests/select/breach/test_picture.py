@@ -56,3 +56,22 @@ def test_a_lone_baseline_can_be_drawn():
     drawn, words = circles(region_picture([ALL], ALL, floor=-0.1))
     assert len(drawn) == 2
     assert "chosen, all features" in words
+
+
+def test_no_word_covers_a_point_where_there_is_room():
+    """Many points near the line, as where most sets tell as little as the distribution does."""
+    near = [
+        candidate([f"c{i}"], 0.68 + i * 0.004, -0.078 - 0.001 * (i % 7), "IV") for i in range(14)
+    ]
+    twins = [candidate(["d"], 0.726, -0.078, "IV"), candidate(["e"], 0.7262, -0.0782, "IV")]
+    every = [ALL, *near, *twins]
+    picture = region_picture(every, twins[0], floor=-0.0775)
+    drawn, _ = circles(picture)
+    points = [(float(c["cx"]), float(c["cy"])) for c in drawn]
+    texts = ET.fromstring(picture.svg()).iter("{http://www.w3.org/2000/svg}text")
+    placed = [t for t in texts if (t.text or "").startswith(("knows", "chosen", "all features"))]
+    assert len(placed) == 3
+    for text in placed:
+        x, y, wide = float(text.attrib["x"]), float(text.attrib["y"]), 6.4 * len(text.text or "")
+        assert text.attrib["text-anchor"] == "start"
+        assert not [p for p in points if x < p[0] < x + wide and y - 12 < p[1] < y + 4]

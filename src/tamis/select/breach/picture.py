@@ -8,20 +8,25 @@ from tamis.charts import (
     BLUE,
     GREEN,
     INK,
+    LETTER,
     ORANGE,
     RED,
     SOFT,
     Axes,
     Picture,
+    Place,
     Scale,
     around,
+    covered,
     percentage,
     shortened,
+    taken_by,
 )
 from tamis.select.breach.candidate import Candidate
 
 _WIDTH, _HEIGHT = 760.0, 520.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84.0, 24.0, 84.0, 66.0
+_INSIDE = (_LEFT, _WIDTH - 4, _TOP, _HEIGHT - _BOTTOM)
 _COLOURS = {"I": RED, "II": ORANGE, "III": BLUE, "IV": GREEN}
 _WORDS = {
     "I": "I: worse, more exposed",
@@ -74,10 +79,11 @@ def region_picture(
     guessed = shortened(sensitive, 22)
     axes.title_beside(20, f"breach increase (PBI) of {guessed}: lower is safer")
     _regions(axes, across(baseline.performance), up(0.0))
-    _line(axes, up, floor, "knows the distribution only (DistP)", SOFT)
+    taken = [(across(c.performance), up(c.pbi)) for c in candidates]
+    _line(axes, up, floor, "knows the distribution only (DistP)", SOFT, taken)
     if alpha is not None and alpha != floor:
-        _line(axes, up, alpha, "threshold (alpha)", RED)
-    _points(picture, candidates, best, across, up)
+        _line(axes, up, alpha, "threshold (alpha)", RED, taken)
+    _points(picture, candidates, best, across, up, taken)
     picture.heading(_LEFT, 30, _title(best, baseline))
     picture.text(_LEFT, 52, _subtitle(best, baseline), size=13, fill=SOFT)
     return picture
@@ -120,16 +126,28 @@ def _regions(axes: Axes, x: float, y: float) -> None:
     axes.level(y, stroke=INK, stroke_width=1)
 
 
-def _line(axes: Axes, up: Scale, at: float | None, words: str, colour: str) -> None:
+def _line(
+    axes: Axes, up: Scale, at: float | None, words: str, colour: str, taken: list[Place]
+) -> None:
+    """A line across, named where its name covers the fewest points."""
     if at is None or not up.low < at < up.high:
         return
     axes.level(up(at), stroke=colour, stroke_dasharray="5 4")
-    middle = (axes.left + axes.right) / 2
-    axes.picture.text(middle, up(at) + 24, words, size=12, fill=colour, anchor="middle")
+    room = axes.right - axes.left - 16 - LETTER * len(words)
+    steps = [axes.left + 8 + room * part / 8 for part in (4, 3, 5, 2, 6, 1, 7, 0, 8)]
+    spots = [(x, up(at) + down) for down in (20, -10) for x in steps]
+    x, y = min(spots, key=lambda spot: covered(spot, words, taken, _INSIDE))
+    taken.extend(taken_by((x, y), words))
+    axes.picture.text(x, y, words, size=12, fill=colour)
 
 
 def _points(
-    picture: Picture, candidates: Sequence[Candidate], best: Candidate, across: Scale, up: Scale
+    picture: Picture,
+    candidates: Sequence[Candidate],
+    best: Candidate,
+    across: Scale,
+    up: Scale,
+    taken: list[Place],
 ) -> None:
     """Draw coincident points as one; the chosen one last and ringed, so that nothing hides it."""
     places: list[tuple[float, float, list[Candidate]]] = []
@@ -147,27 +165,26 @@ def _points(
             picture.circle(x, y, 11, fill="#ffffff", stroke=INK, stroke_width=2)
         tip = "; ".join(_tip(c) for c in group)
         picture.circle(x, y, 6, tip, fill=colour, stroke="#ffffff", stroke_width=1)
-    for x, y, group in places:
-        _label(picture, x, y, group, any(c is best for c in group))
+    for x, y, group in reversed(places):  # the chosen one has the first word
+        _label(picture, (x, y), group, any(c is best for c in group), taken)
 
 
-def _label(picture: Picture, x: float, y: float, group: Sequence[Candidate], chosen: bool) -> None:
+def _label(
+    picture: Picture, at: Place, group: Sequence[Candidate], chosen: bool, taken: list[Place]
+) -> None:
+    """Words beside a point; a mere number of sets, which its tip tells too, only where is room."""
     words = _beside(group, chosen)
     if not words:
         return
-    right = x < _WIDTH - _RIGHT - 8 * len(words) - 20
     gap = 15 if chosen else 9
-    baseline = group[0].region is None
+    sides = (at[0] + gap, at[0] - gap - LETTER * len(words))
+    spots = [(x, at[1] + down) for down in (18, -8, 34, -24, 50, -40) for x in sides]
+    spot = min(spots, key=lambda spot: covered(spot, words, taken, _INSIDE))
+    if covered(spot, words, taken, _INSIDE) and not chosen and group[0].region is not None:
+        return
+    taken.extend(taken_by(spot, words))
     picture.text(
-        x + gap if right else x - gap,
-        y + 18 if baseline else y - 8,
-        words,
-        size=12,
-        anchor="start" if right else "end",
-        fill=INK,
-        stroke="#ffffff",
-        stroke_width=3,
-        paint_order="stroke",
+        *spot, words, size=12, fill=INK, stroke="#ffffff", stroke_width=3, paint_order="stroke"
     )
 
 
