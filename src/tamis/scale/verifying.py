@@ -98,6 +98,8 @@ def _needs_memory(content: dict[str, Any]) -> str:
         return "promises other than k-anonymity are verified in memory only"
     if "budget" in content or "diversity" in content:
         return "synthetic rows, l and t are verified in memory only"
+    if "presence" in content:
+        return "delta-presence is verified in memory only"
     return ""
 
 
