@@ -212,15 +212,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         held_back=held_back(outcome),
         not_promised=_not_promised(outcome, alone),
         date=date,
-        coarser={
-            name: stated(
-                form,
-                chosen.release.cells(outcome.table.frame[name]),
-                settings.k,
-                chosen.release.people,
-            )
-            for name, form in chosen.release.forms.items()
-        },
+        coarser=_coarser(outcome),
         bounds=bounds,
     )
     people = arranged_people(chosen.release, settings.seed)
@@ -247,6 +239,15 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         write_numbers(draft / PRIVATE / SECRETS, HEADER, secrets)
     for path in (draft / PRIVATE).iterdir():
         path.chmod(0o600)
+
+
+def _coarser(outcome: Outcome) -> dict[str, dict[str, Any]]:
+    """How the coarser columns are read; what few people have is not named."""
+    release, table, k = outcome.decision.chosen.release, outcome.table, outcome.settings.k
+    return {
+        name: stated(form, release.cells(table.frame[name]), k, release.people)
+        for name, form in release.forms.items()
+    }
 
 
 def _write_private(outcome: Outcome, draft: Path, summary: Summary, how: dict[str, Any]) -> None:
