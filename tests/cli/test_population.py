@@ -170,6 +170,7 @@ def test_presence_is_measured_and_kept(run, folder, tmp_path):
     code, _, err = run("verify", tmp_path / "out", "--population", folder / "sample.csv")
     assert code == 1
     assert "which is not what was promised" in " ".join(err.split())
+    assert run("verify", tmp_path / "none", *town).code == 2
     code, _, err = run(*asked, *town, "--delta-presence", "0.2,0.3", "--out", tmp_path / "no")
     assert code == 1
     assert "chance that somebody is in the table must be from 0.2 to 0.3" in err

@@ -111,3 +111,29 @@ def test_a_limit_without_a_population_is_refused():
         Settings(max_population_risk=0.1, epsilon=1.0)
     with pytest.raises(InputError, match="max_population_risk must be a share"):
         Settings(max_population_risk=2)
+
+
+def test_who_is_left_out_still_counts_against_the_largest_presence():
+    """The most crowded class is left out as a whole: its share is still the largest."""
+    population, whole = InPopulation(register=REGISTER), coarse()
+    keys = ["age", "job"]
+    decade = TOWN.with_columns(pl.col("age") // 10)
+    inside = decade.head(150).group_by(keys).agg(inside=pl.len())
+    shares = decade.group_by(keys).agg(of=pl.len()).join(inside, on=keys, how="left")
+    shares = shares.with_columns(share=pl.col("inside").fill_null(0) / pl.col("of"))
+    most = shares.sort("share").tail(1)
+    crowded = decade.head(150).select(
+        (pl.col("age") == most["age"].item()) & (pl.col("job") == most["job"].item())
+    )
+    left = whole.keeping(~crowded.to_series().to_numpy())
+    for release, least in ((whole, shares["share"].min()), (left, 0.0)):
+        found = population.presence_of(release)
+        assert found is not None
+        assert (found.least, found.most) == pytest.approx((least, most["share"].item()))
+
+
+def test_without_known_columns_everybody_is_one_class():
+    nothing = released(TABLE, [], "nothing", Recipe("hand"))
+    found = InPopulation(register=REGISTER).presence_of(nothing)
+    assert found is not None
+    assert (found.least, found.most) == (0.25, 0.25)

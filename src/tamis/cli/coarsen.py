@@ -27,6 +27,7 @@ from tamis.cli.table_source import TableSource
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
     from tamis.coarsen.search import Coarsened
+    from tamis.flow import Outcome
     from tamis.table import Table
 
 METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
@@ -143,13 +144,8 @@ def _learnt(
     table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
 ) -> Coarsened:
     """The form of each column that is worth most by what it keeps and tells."""
-    import numpy as np
-
-    from tamis.coarsen.ladder import Ladder
-    from tamis.coarsen.search import Coarsened
     from tamis.errors import InputError
     from tamis.flow import Settings, consider
-    from tamis.risk.grouping import grouped
 
     if asked["metric"] != "loss":
         raise InputError(
@@ -168,7 +164,18 @@ def _learnt(
         methods={"front": {}, "coarsen": {}},
         **{name: asked[name] for name in LIKENESS},
     )
-    outcome = consider(table, settings, ladders=given, register=register)
+    return _coarsened_as(consider(table, settings, ladders=given, register=register))
+
+
+def _coarsened_as(outcome: Outcome) -> Coarsened:
+    """The chosen release as a table in a coarser form."""
+    import numpy as np
+
+    from tamis.coarsen.ladder import Ladder
+    from tamis.coarsen.search import Coarsened
+    from tamis.risk.grouping import grouped
+
+    table = outcome.table
     row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
     ladders = {c: Ladder.from_dict(c, form.ladder) for c, form in forms.items()}
     ladders |= {c: Ladder.from_dict(c, {"common": []}) for c in table.features if c not in forms}

@@ -42,7 +42,8 @@ def verify(
     from tamis.cli.terminal import console, print_json
     from tamis.publish.people import uncounted
 
-    register = None if population is None else _register(Path(folder), population, missing)
+    known = population is not None and Path(folder).is_dir()
+    register = _register(Path(folder), str(population), missing) if known else None
     found = _verified(Path(folder), engine, quiet or as_json, register)
     counted = [c.name for c in found.checks if not c.uncounted]
     if as_json:

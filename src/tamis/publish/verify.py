@@ -111,7 +111,7 @@ def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -
         `CannotMeet` names everything that does not hold.
     """
     register = Table(population) if isinstance(population, pl.DataFrame) else population
-    if register is not None:
+    if register is not None and Path(folder).is_dir():
         check_claimed_columns(read_json(Path(folder) / NAME), register)
     return verify_by(Path(folder), partial(_cell_checks, register=register))
 

@@ -101,6 +101,8 @@ def _needs_memory(content: dict[str, Any]) -> str:
         return "promises other than k-anonymity are verified in memory only"
     if "budget" in content:
         return "synthetic rows are verified in memory only"
+    if "presence" in content:
+        return "delta-presence is verified in memory only"
     return ""
 
 
