@@ -1,6 +1,7 @@
 """Files of SPSS, Stata, SAS and spreadsheets come in with their labels, and go out with them."""
 
 import os
+import struct
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from tamis import read_table
 from tamis.errors import CannotMeet, InputError
 from tamis.statistical_file import (
+    parse_statistical,
     read_sheet,
     read_statistical,
     write_sheet,
@@ -68,7 +70,7 @@ def test_any_text_and_number_comes_back(tmp_path_factory, rows):
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.Int64}, orient="row")
     path = tmp_path_factory.mktemp("rows") / "rows.sav"
     write_statistical(frame, path, "sav")
-    found = read_statistical(path, "sav")
+    found = parse_statistical(path, "sav")
     assert found["a"].cast(pl.String).to_list() == frame["a"].to_list()
     assert [None if v is None else int(v) for v in found["b"]] == frame["b"].to_list()
 
@@ -200,3 +202,28 @@ def test_a_file_of_sas_is_read_as_another_reader_reads_it():
         assert ours[name].cast(float).to_list() == pytest.approx(
             theirs[name].to_list(), nan_ok=True
         )
+
+
+def test_a_file_that_ends_the_process_that_reads_it_is_refused(tmp_path):
+    write_statistical(ROWS, tmp_path / "a.sav", "sav")
+    data = (tmp_path / "a.sav").read_bytes()
+    labelled = struct.pack("<ii", 4, 1)  # a record: labels of one column, which becomes very many
+    at = data.index(labelled, 176)
+    many = struct.pack("<ii", 4, 0x40000001)
+    (tmp_path / "a.sav").write_bytes(data[:at] + many + data[at + len(many) :])
+    with pytest.raises(InputError, match=r"or is damaged or encrypted \(.+\); export it again"):
+        read_table(tmp_path / "a.sav")
+
+
+def test_a_file_where_tamis_runs_is_not_taken_for_a_module(tmp_path, monkeypatch):
+    write_statistical(ROWS, tmp_path / "a.sav", "sav")
+    (tmp_path / "polars.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    assert read_table("a.sav", target="ill").rows == 4
+
+
+def test_a_date_that_is_shown_as_its_month_is_a_date(tmp_path):
+    seconds = (date(2010, 8, 11) - date(1582, 10, 14)).days * 86_400
+    frame = pl.DataFrame({"seen": [float(seconds)], "x": [float(seconds)]})
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), variable_format={"seen": "MOYR8"})
+    assert parse_statistical(tmp_path / "a.sav", "sav").row(0) == (date(2010, 8, 11), seconds)

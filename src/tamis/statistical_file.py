@@ -9,7 +9,10 @@ written file has no date in it, so that the same rows are the same bytes.
 from __future__ import annotations
 
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +20,17 @@ from typing import Any
 import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed
+from tamis.files import scratch_folder
 from tamis.sheet_extent import refuse_bomb
 
 PROGRAMS = {"sav": "SPSS", "dta": "Stata", "sas": "SAS"}
 """The formats that pyreadstat reads, and the programs they are of."""
 _READERS = {"sav": "read_sav", "dta": "read_dta", "sas": "read_sas7bdat"}
+_DATES = {
+    "sav": ("MOYR", "QYR", "WKYR"),
+    "sas": ("MONYY", "MMYY", "YYMM", "YYMON", "YYQ", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN"),
+}
+"""Formats in which a date is shown as its month, quarter or year, or in words: it is still one."""
 _NAMES = {
     "sav": (r"[A-Za-z@][A-Za-z0-9_.@#$]{0,63}", "at most 64 letters, digits, _ . @ # $"),
     "dta": (r"[A-Za-z_][A-Za-z0-9_]{0,31}", "at most 32 letters, digits and _"),
@@ -38,20 +47,52 @@ _SAV_DATE, _NO_DATE = slice(92, 109), b"01 Jan 0000:00:00"
 
 
 def read_statistical(path: Path, kind: str) -> pl.DataFrame:
-    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file."""
+    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file.
+
+    They are read in a process of its own: a damaged file can end it, however it is read.
+    """
     program = PROGRAMS[kind]
     if kind == "sav" and _LOCKED_SPSS in _beginning(path):
         raise InputError(f"{path} is protected by a password; save it in SPSS without one")
-    read = getattr(_pyreadstat(program), _READERS[kind])
-    try:
-        frame, about = read(path, output_format="polars")
-    except Exception as error:  # its own, or of decoding; the message may quote a cell
-        raise InputError(
-            f"{path} is not {_a(program)} file that can be read, or is damaged or encrypted "
-            f"({type(error).__name__}); export it again, or as csv"
-        ) from None
+    _pyreadstat(program)
+    with scratch_folder() as folder:
+        rows = folder / "rows.arrow"
+        # -P: a file in the folder where tamis runs must not be taken for a module.
+        command = [sys.executable, "-P", "-m", __name__, kind, str(path), str(rows)]
+        done = subprocess.run(command, capture_output=True, check=False, env=_environment())
+        if done.returncode == 0 and rows.exists():
+            return pl.read_ipc(rows.read_bytes())
+    why = done.stdout.decode("ascii", "replace").strip() if done.returncode == 1 else "a crash"
+    raise InputError(
+        f"{path} is not {_a(program)} file that can be read, or is damaged or encrypted "
+        f"({why}); export it again, or as csv"
+    )
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a process that finds this package where it was found."""
+    known = os.environ.get("PYTHONPATH")
+    above = str(Path(__file__).resolve().parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([above, *([known] if known else [])])}
+
+
+def parse_statistical(path: Path, kind: str) -> pl.DataFrame:
+    """The same rows, read in this process: of a file that was written here."""
+    read = getattr(_pyreadstat(PROGRAMS[kind]), _READERS[kind])
+    dates = {"extra_date_formats": list(_DATES[kind])} if kind in _DATES else {}
+    frame, about = read(path, output_format="polars", **dates)
     labels = about.variable_value_labels
     return pl.DataFrame([_column(cells, labels.get(cells.name, {})) for cells in frame])
+
+
+def _parse(kind: str, path: str, rows: str) -> int:
+    """What the process of its own does; of an error only the kind is told: it may quote a cell."""
+    try:
+        parse_statistical(Path(path), kind).write_ipc(rows)
+    except Exception as error:
+        sys.stdout.write(type(error).__name__)
+        return 1
+    return 0
 
 
 def _pyreadstat(program: str) -> Any:
@@ -228,3 +269,7 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
     with xlsxwriter.Workbook(path, options) as book:
         book.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(book, worksheet="release", autofilter=False)
+
+
+if __name__ == "__main__":
+    sys.exit(_parse(*sys.argv[1:]))

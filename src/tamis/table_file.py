@@ -22,6 +22,7 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError, MissingExtra, listed_as
 from tamis.statistical_file import (
+    parse_statistical,
     read_sheet,
     read_statistical,
     write_sheet,
@@ -74,7 +75,7 @@ def _write_labelled(frame: pl.DataFrame, path: Path, kind: Format) -> None:
         write_sheet(frame, path)
     else:
         write_statistical(frame, path, kind)
-    again = _read_labelled(path, kind)
+    again = _texts(read_sheet(path) if kind == "xlsx" else parse_statistical(path, kind))
     whole = again.columns == frame.columns and again.height == frame.height
     changed = [
         cells.name
@@ -148,7 +149,10 @@ def read_raw(path: Path, format: Format) -> pl.DataFrame:
 
 
 def _read_labelled(path: Path, format: Format) -> pl.DataFrame:
-    frame = read_sheet(path) if format == "xlsx" else read_statistical(path, format)
+    return _texts(read_sheet(path) if format == "xlsx" else read_statistical(path, format))
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
 
 

@@ -132,6 +132,12 @@ def attack_release(
         scene, note = with_control(scene, alter)
         notes += note
     scores = list(_all(scene, errors, alter, tell))
+    asked = scene.secret_column
+    if asked is not None and not any(each.attacker.startswith("inference") for each in scores):
+        notes.append(
+            f"column {asked!r} cannot be guessed: it has one value, or too many, or too few people "
+            "have it; so no attacker infers it"
+        )
     amount = 0 if scene.cells.control is None else len(scene.cells.control)
     return Attacks(tuple(scores), original.everybody, amount, tuple(notes))
 

@@ -81,7 +81,8 @@ class Scene:
                 f"the control group has no column {listed(lacking)}; give people in the columns "
                 "of the original"
             )
-        if unknown := [c for c in self.known or () if c not in self.original.frame.columns]:
+        asked = (*(self.known or ()), *([self.secret] if self.secret is not None else []))
+        if unknown := [c for c in asked if c not in self.original.frame.columns]:
             raise InputError(
                 f"no column {listed(unknown)} in the original; its columns are "
                 f"{listed(self.original.frame.columns, most=30)}"

@@ -128,7 +128,7 @@ def _attack_input(original: Table, source: TableSource, release: str) -> AttackI
     else:
         from tamis.cli.retain import read_like
 
-        table, alter, ks, stated = read_like(original, source, release), None, (5,), {}
+        table, alter, ks, stated = read_like(original, source, release, check=False), None, (5,), {}
         manifest, suppressed = {}, False
     terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
     there = those_inside(terms, table) if suppressed else terms
@@ -172,7 +172,7 @@ def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
 def _control(original: Table, source: TableSource, path: str) -> Table:
     from tamis.cli.retain import read_like
 
-    return read_like(original, source, path)
+    return read_like(original, source, path, check=False)
 
 
 def _print(found: Attacks, unit: str) -> None:

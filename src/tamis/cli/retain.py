@@ -92,8 +92,11 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         _print(console(), kept, learnt, options["top"])
 
 
-def read_like(original: Table, source: TableSource, path: str) -> Table:
-    """A table whose texts stay texts, as in the original, even where they look like numbers."""
+def read_like(original: Table, source: TableSource, path: str, check: bool = True) -> Table:
+    """A table whose texts stay texts, as in the original, even where they look like numbers.
+
+    Unchecked, it may lack the target or have columns without any value.
+    """
     from tamis.read import read_table
     from tamis.read.schema import Schema
 
@@ -104,18 +107,19 @@ def read_like(original: Table, source: TableSource, path: str) -> Table:
         "drop": source.drop,
     }
     schema = Schema(missing=(*rules.missing, *source.missing))
-    target = original.roles.target
-    table = read_table(path, target=target, schema=schema, **reading)
+    target = original.roles.target if check else None
+    table = read_table(path, target=target, schema=schema, check=check, **reading)
     texts = [
         c
         for c in table.frame.columns
         if c in original.frame.columns
         and (original.kind(c), table.kind(c)) == ("nominal", "number")
     ]
-    if not texts:
-        return table
-    schema = replace(schema, columns=dict.fromkeys(texts, "text"))
-    return read_table(path, target=target, schema=schema, **reading)
+    if texts:
+        schema = replace(schema, columns=dict.fromkeys(texts, "text"))
+        table = read_table(path, target=target, schema=schema, check=check, **reading)
+    named = original.roles.target if original.roles.target in table.frame.columns else None
+    return table if check else replace(table, roles=replace(table.roles, target=named))
 
 
 def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
