@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tamis.attack.beside import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
