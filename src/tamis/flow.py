@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tamis.attack.beside import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
@@ -66,6 +66,8 @@ class Outcome:
     """What is known of the population that the table was drawn from."""
     left_out: int = 0
     """Columns of the original that were never compared, nor are among those records."""
+    engine: Mapping[str, Any] | None = None
+    """What an engine sampled and counted before, as a manifest has it."""
 
     @cached_property
     def population_risk(self) -> PopulationRisk | None:
