@@ -102,8 +102,8 @@ def answer(command):
 
 def assert_said(expected, out):
     """Lines as printed, in order, with `...` for any others; the width of columns may differ."""
-    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
-    wanted = [" ".join(line.split()) for line in expected if line.strip()]
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip(" ─")]
+    wanted = [" ".join(line.split()) for line in expected if line.strip(" ─")]
     pattern = "".join(
         "(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
         for line in wanted
@@ -132,7 +132,8 @@ def understood(line):
     """
     plain = re.sub(r"[][]", "", line.removeprefix("$ "))
     words = [w.partition("|")[0] for w in shlex.split(plain, comments=True) if w != "..."]
-    context, command, rest = click.Context(cli, info_name="tamis"), cli, words[1:]
+    command: click.Command = cli
+    context, rest = click.Context(cli, info_name="tamis"), words[1:]
     while isinstance(command, click.Group):
         _, found, rest = command.resolve_command(context, rest)
         assert found is not None
