@@ -328,5 +328,6 @@ def test_selectors_draw_what_they_chose(people):
     assert "rows that have everything a row has" in greedy.plot()._repr_svg_()
     counted = ContainmentSelector(k=3).fit(ones, ill, people=np.arange(120) // 2)
     assert "people who have everything a person has" in counted.plot()._repr_svg_()
-    with pytest.raises(ValueError, match="no path to draw"):
-        ContainmentSelector(k=3, search="exact").fit(ones, ill).plot()
+    for search in ("maximal", "improve", "exact"):
+        best = ContainmentSelector(k=3, search=search).fit(ones, ill)
+        assert len(best.selection_.steps) == best.support_.sum()  # which are what is drawn

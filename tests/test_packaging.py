@@ -69,7 +69,8 @@ ABSENT = {
     "duckdb": ("duckdb", "audit people.csv --engine duckdb"),
     "dp": (
         "opendp",
-        "perturb people.csv --method dp-histogram --target ill --epsilon 1 --bounds-from-data -o o",
+        "perturb people.csv --target ill --method dp-histogram --epsilon 1 --bounds-from-data "
+        "-o o.csv",
     ),
     "spark": ("pyspark", "audit people.csv --engine spark"),
     "survey": ("pyreadstat", "audit people.sav"),

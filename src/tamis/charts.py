@@ -192,12 +192,12 @@ LETTER = 7.0
 """About how wide a letter of size 12 is."""
 
 
-def covered(spot: Place, words: str, taken: Iterable[Place], box: tuple[float, ...]) -> int:
+def words_hide(spot: Place, words: str, taken: Iterable[Place], box: tuple[float, ...]) -> int:
     """How much words of size 12 would cover that begin at a spot: points, or what is outside.
 
     `box` is left, right, top and bottom of where they may be.
 
-    >>> covered((10, 20), "chosen", [(30, 18), (90, 18)], (0, 100, 0, 100))
+    >>> words_hide((10, 20), "chosen", [(30, 18), (90, 18)], (0, 100, 0, 100))
     1
     """
     (x, y), wide, (left, right, top, bottom) = spot, LETTER * len(words), box

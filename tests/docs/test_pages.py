@@ -106,8 +106,8 @@ def answer(command):
 
 def assert_said(expected, out):
     """Lines as printed, in order, with `...` for any others; the width of columns may differ."""
-    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
-    wanted = [" ".join(line.split()) for line in expected if line.strip()]
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip(" ─")]
+    wanted = [" ".join(line.split()) for line in expected if line.strip(" ─")]
     pattern = "".join(
         "(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
         for line in wanted

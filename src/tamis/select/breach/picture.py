@@ -17,10 +17,10 @@ from tamis.charts import (
     Place,
     Scale,
     around,
-    covered,
     percentage,
     shortened,
     taken_by,
+    words_hide,
 )
 from tamis.select.breach.candidate import Candidate
 
@@ -136,7 +136,7 @@ def _line(
     room = axes.right - axes.left - 16 - LETTER * len(words)
     steps = [axes.left + 8 + room * part / 8 for part in (4, 3, 5, 2, 6, 1, 7, 0, 8)]
     spots = [(x, up(at) + down) for down in (20, -10) for x in steps]
-    x, y = min(spots, key=lambda spot: covered(spot, words, taken, _INSIDE))
+    x, y = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
     taken.extend(taken_by((x, y), words))
     axes.picture.text(x, y, words, size=12, fill=colour)
 
@@ -179,8 +179,8 @@ def _label(
     gap = 15 if chosen else 9
     sides = (at[0] + gap, at[0] - gap - LETTER * len(words))
     spots = [(x, at[1] + down) for down in (18, -8, 34, -24, 50, -40) for x in sides]
-    spot = min(spots, key=lambda spot: covered(spot, words, taken, _INSIDE))
-    if covered(spot, words, taken, _INSIDE) and not chosen and group[0].region is not None:
+    spot = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
+    if words_hide(spot, words, taken, _INSIDE) and not chosen and group[0].region is not None:
         return
     taken.extend(taken_by(spot, words))
     picture.text(

@@ -191,11 +191,6 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         from tamis.select.containment.picture import path_picture
 
         check_is_fitted(self)
-        if not self.selection_.steps:
-            raise InputError(
-                f"search={self.search!r} finds a whole set at once, so there is no path to draw; "
-                "use search='greedy' for one"
-            )
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         utility = self.utility if isinstance(self.utility, str) else "utility"
         return path_picture(self.selection_, [*map(str, names)], self.k, utility, self.unit_)
