@@ -288,6 +288,12 @@ def test_a_register_without_the_table_or_its_columns_is_refused():
         coarsened(table, population=town_of([(30, "judge", True)] * 9), delta_presence=(0.0, 1.0))
     with pytest.raises(InputError, match="the population has no column 'job'"):
         coarsened(table, population=table.frame.select("age"), delta_presence=(0.0, 1.0))
+    for search in ("exact", "local"):
+        how: dict[str, Any] = {"constraints": Constraints(k=1), "search": search}
+        with pytest.raises(InputError, match="the population has no column 'job'"):
+            coarsened(table, population=table.frame.select("age"), **how)
+        with pytest.raises(InputError, match="must include everyone"):
+            coarsened(table, population=town_of([(30, "judge", True)]), **how)
     with pytest.raises(InputError, match="needs a register"):
         coarsened(table, delta_presence=(0.0, 1.0))
     with pytest.raises(InputError, match="LOW,HIGH"):

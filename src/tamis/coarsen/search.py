@@ -29,7 +29,7 @@ from tamis.notebook import in_short
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.classes import k_anonymity
 from tamis.risk.grouping import coded, dense, scope
-from tamis.risk.presence import Presence, people_table, with_left_out
+from tamis.risk.presence import Presence, people_table, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
 from tamis.table import Table, kind_of
 
@@ -223,6 +223,8 @@ def _request(
         values, missing = dense(coded(column)).codes, column.null_count() > 0
         if kind_of(column.dtype) == "number":
             constraints = replace(constraints, distance="ordered")
+    if population is not None:
+        stacked(table, population, scoped.quasi)  # refuses what cannot be compared
     own = {c: ladder for c, ladder in (ladders or {}).items() if c in scoped.quasi}
     forms = ladders_of(table, own, scoped.quasi, k=constraints.k)
     leaves = [forms[c].hierarchy(table.frame.get_column(c)) for c in scoped.quasi]
