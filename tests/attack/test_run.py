@@ -208,3 +208,23 @@ def test_how_values_were_altered_comes_from_the_manifest():
     assert altered_by({"name": "breach", "parameters": {}}) is None
     with pytest.raises(InputError, match="how much noise"):
         altered_by({"name": "noise", "parameters": {}})
+
+
+def test_a_release_of_one_row_is_attacked_without_a_control_group():
+    table = people(60)
+    for row in range(4):  # of some of them the only person is held out
+        found = attack(table, of(table.frame[row : row + 1]), errors=())
+        assert found.strongest("linkage").success.value <= 1 / 60
+        assert not any(np.isnan(each.control.value) for each in found.scores if each.control)
+
+
+def test_a_secret_that_is_not_there_is_refused_and_one_that_cannot_be_guessed_is_told():
+    table = people(160)
+    with pytest.raises(InputError, match="no column 'nope' in the original"):
+        attack(table, of(table.frame), secret="nope")
+    with_names = Table(
+        table.frame.with_columns(pl.int_range(160).cast(pl.String).alias("who")), SECRET
+    )
+    found = attack(with_names, of(table.frame), errors=(), secret="who")
+    assert found.strongest("inference") is None
+    assert any("'who' cannot be guessed" in note for note in found.notes)

@@ -126,3 +126,29 @@ def test_a_damaged_budget_is_said(run, drawn, tmp_path):
         "attack", drawn / "t.csv", tmp_path / "out", "--target", "ill", "--people", 8
     )
     assert (code, "damaged" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ward": pl.lit("x"), "readmitted": pl.lit(1)},
+        {"ward": pl.lit(None, dtype=pl.String)},
+        {"readmitted": None},
+    ],
+    ids=["constant", "a blank column", "no target"],
+)
+def test_a_release_that_could_not_be_released_is_attacked_all_the_same(
+    run, files, tmp_path, changed
+):
+    frame = pl.read_csv(files / "out.csv", schema_overrides={"zip": pl.String})
+    gone = [name for name, how in changed.items() if how is None]
+    columns = {name: how for name, how in changed.items() if how is not None}
+    frame.drop(gone).with_columns(**columns).write_csv(tmp_path / "out.csv")
+    found = attacked(run, files / "original.csv", tmp_path / "out.csv", *ROLES, *KNOWN)
+    assert any(each["attacker"] == "linkage, exact" for each in found["attacks"])
+
+
+def test_a_secret_that_the_original_lacks_is_an_error(run, files):
+    args = (files / "original.csv", files / "out.csv", *ROLES, *KNOWN, "--secret", "hvi")
+    code, _, err = run("attack", *args)
+    assert (code, "no column 'hvi' in the original" in err) == (2, True)

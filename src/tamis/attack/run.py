@@ -216,6 +216,8 @@ def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[
             "the release holds other values than the original, so it cannot be made again without "
             "some people; give people who are not in it with --control FILE"
         ]
+    if not without.rows:
+        return scene, ["the release has too few rows for a control group; give one with --control"]
     words = plural(len(held), "row") if original.people is None else f"{len(held)} rows of people"
     note = f"the control group is {words} of the original, kept out of a second release"
     return replace(scene, held_out=held, without=without), [note]

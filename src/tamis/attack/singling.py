@@ -103,8 +103,6 @@ def _alone(every: Iterable[Conditions], cells: Cells) -> Mask:
 def _found(scene: Scene, release: Cells, widest: int) -> list[Conditions]:
     """Conditions that exactly one released row meets."""
     nominal, draw = scene.cells.nominal, scene.draw(4, widest)
-    if not len(release):  # nobody is left in it where all of its people are held out
-        return []
     if widest > 1:
         return _on_several(release, nominal, widest, draw, scene.most)
     every = list(_on_one(release, nominal))
