@@ -69,8 +69,8 @@ def visits(rows: int = 1500) -> pl.DataFrame:
             "pay": rng.choice([1.0, 2.0, 30.0], rows),
         }
     )
-    old = pl.lit(30, dtype=pl.Int64)
-    alike = frame.head(6).with_columns(place=pl.lit("nowhere"), pay=pl.lit(30.0), age=old)
+    oldest = pl.lit(30, dtype=pl.Int64)
+    alike = frame.head(6).with_columns(place=pl.lit("nowhere"), pay=pl.lit(30.0), age=oldest)
     return pl.concat([frame, alike])
 
 
