@@ -37,9 +37,9 @@ def test_spark_answers_as_memory_does(spark, tmp_path):
     )
     frame.write_parquet(tmp_path / "rows [1].parquet")
     large = open_large(spark, str(tmp_path / "rows [1].parquet"))
-    spark._session.read.parquet(str(tmp_path / "rows [1].parquet")).createTempView("people")
     (tmp_path / "parts").mkdir()
     frame.write_parquet(tmp_path / "parts" / "part-0.parquet")
+    spark._session.read.parquet(str(tmp_path / "parts")).createTempView("people")
     for source in ("spark::people", f"spark::{tmp_path}/parts"):
         found = open_large(spark, source)
         assert (found.names, found.rows) == (large.names, large.rows) == (("Age", "age"), 6)

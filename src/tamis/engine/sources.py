@@ -61,7 +61,7 @@ def open_large(
     said = roles_of({**rules.roles, **{k: v for k, v in roles.items() if v}}, person)
     markers = [*rules.missing, *missing]
     if source.startswith(SPARK):
-        return _catalogued(engine, source.removeprefix(SPARK), said)
+        return _catalogued(engine, source.removeprefix(SPARK), said, rules)
     path = _parquet(engine, source, format, encoding, separator, markers, rules.columns, said)
     columns = _schema_of(path)
     _check_names(columns, said, rules)
@@ -168,13 +168,14 @@ def _check_names(columns: Mapping[str, Any], roles: Roles, rules: Schema) -> Non
         )
 
 
-def _catalogued(engine: Engine, name: str, roles: Roles) -> LargeTable:
+def _catalogued(engine: Engine, name: str, roles: Roles, rules: Schema) -> LargeTable:
     if not isinstance(engine, Spark):
         raise InputError(f"{SPARK}{name} is a table that Spark reads; pass --engine spark")
     names, frame = engine.table(name)
-    kinds = [dtype.to_polars() for dtype in _dtypes(frame)]
-    columns = pl.Schema(dict(zip(names, kinds)))
-    return large_table(engine, frame, columns, Table(pl.DataFrame(schema=columns), roles))
+    columns = _types(engine, names, frame)
+    _check_names(columns, roles, rules)
+    shape = Table(pl.DataFrame(schema=_read_as(columns)), roles)
+    return large_table(engine, frame, columns, shape)
 
 
 def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
@@ -189,13 +190,14 @@ def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
     """
     person = roles.pop("person", None)
     names, frame = list(rows.columns), engine.table(rows)
-    columns = pl.Schema(dict(zip(names, engine.small(frame.head(0)).dtypes)))
+    columns = _types(engine, names, frame)
     shape = Table(pl.DataFrame(schema=_read_as(columns)), roles_of(roles, person))
     return large_table(engine, frame, columns, shape)
 
 
-def _dtypes(frame: Frame) -> list[Any]:
-    return list(frame.collect_schema().values())
+def _types(engine: Engine, names: list[str], frame: Frame) -> pl.Schema:
+    """The columns by their real names, with the types that a row has in parquet."""
+    return pl.Schema(dict(zip(names, engine.small(frame.head(1)).dtypes)))
 
 
 def _parquet(

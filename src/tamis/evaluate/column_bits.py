@@ -49,6 +49,9 @@ def column_bits(
             tuple(float(kind[which][c]) for kind in (alone, more) for which in (0, 1))
             for c in range(len(names))
         ]
+        # Beside itself a column adds nothing, so what is released is fitted without each in turn.
+        for c in inside if len(inside) <= FITTED else ():
+            found[c] = (*found[c][:2], *_beyond(yardstick, inside, c))
     else:
         found = [(*bits.score((c,)), *_beyond(yardstick, inside, c)) for c in range(len(names))]
     return {
