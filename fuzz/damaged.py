@@ -57,7 +57,8 @@ def wrong(door: Door, data: bytes, folder: Path, said: Path | None = None) -> st
     except BaseException as error:
         return f"{door.name}: {type(error).__name__} at {_place(error)}"
     if said is not None and said.stat().st_size:
-        return f"{door.name}: wrote to the terminal past Python"
+        written = said.read_bytes().strip(b"\0")
+        return f"{door.name}: wrote to the terminal past Python: {written[:200]!r}"
     return ""
 
 
@@ -154,9 +155,9 @@ def _worker(seed: int, folder: Path, left: float, only: str) -> None:
         others = [intact, DOORS[rng.choice(names[:5])].intact()]
         data = mutated(intact, rng, others)
         print(json.dumps({"at": door.name, "case": case}), file=talk)
+        os.truncate(said, 0)  # our own line on how far we are may stand there
         found = wrong(door, data, folder, said)
         print(json.dumps({"at": door.name, "wrong": found, "case": case}), file=talk)
-        os.truncate(said, 0)
 
 
 def _guided(tally: Tally, name: str, seconds: int, most: int) -> None:
