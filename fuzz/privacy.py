@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -267,8 +267,10 @@ def run(tally: Tally, most: int = 20_000, seed: int = 0, only: str = "") -> None
         tally.note(f"{audit.name}: epsilon {audit.epsilon:g} is stated, {least} was shown.")
         tally.check(not audit.breaks, f"{audit.name} has {least}, above {audit.epsilon:g}")
         tally.check(audit.varies, f"{audit.name}: all draws are the same, so nothing was audited")
-    if not only:
-        compare_forms(tally, Random(seed), most // 50)
+    formed = [method for method in FORMED if re.search(only, FORM.format(method))]
+    if MBI not in os.environ:
+        formed = [method for method in formed if method != OPENDP]
+    compare_forms(tally, Random(seed), most // 50, formed)
 
 
 def _draw(tally: Tally, audits: list[Audit], most: int, times: int, share: float) -> None:
@@ -290,20 +292,22 @@ job = { type = "category", values = ["cook", "judge"], other = "else" }
 smokes = { type = "boolean" }
 """
 HEADER = "age,dose,job,smokes,ill"
+OPENDP = "dp-synthesiser"
+FORMED = ("dp-histogram", "dp-partition", "dp-marginals", OPENDP)
+FORM = "{}, form with a row of odd cells"
 
 
-def compare_forms(tally: Tally, rng: Random, most: int) -> None:
+def compare_forms(tally: Tally, rng: Random, most: int, methods: Sequence[str]) -> None:
     """One row of odd cells more: all but the drawn rows must be the same."""
     forms: dict[str, Any] = {}
-    methods = ("dp-histogram", "dp-partition")
-    for number in tally.until(most):
-        method = methods[number % 2]
+    for number in tally.until(most if methods else 0):
+        method = methods[number % len(methods)]
         with tempfile.TemporaryDirectory() as folder:
             if method not in forms:
                 forms[method] = form(Path(folder), method, [])
             row = ",".join(_odd_cell(rng) for _ in HEADER.split(","))
             same = form(Path(folder), method, [row]) == forms[method]
-        tally.tried[f"{method}, form with a row of odd cells"] += 1
+        tally.tried[FORM.format(method)] += 1
         tally.check(same, f"{method}: a row changes the form of what is published: {row!r:.80}")
 
 
@@ -326,6 +330,7 @@ def form(folder: Path, method: str, extra: list[str]) -> dict[str, Any]:
     said = io.StringIO(), io.StringIO()
     ledger = folder / f"ledger-{len(extra)}.toml"
     options = ["--epsilon", "4", "--target", "ill", "--bins", "2", "--ledger", str(ledger)]
+    options += ["--python", os.environ[MBI]] if method == OPENDP else []
     command = ["perturb", str(folder / "t.csv"), "--method", method, *options]
     with redirect_stdout(said[0]), redirect_stderr(said[1]):
         code = _run([*command, "--bounds", str(folder / "public.toml"), "-o", str(out), "--json"])

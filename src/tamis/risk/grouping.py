@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ ROOMY = 4
 class Coded:
     """One integer for each row, from 0 up to `radix`; equal codes mean equal values."""
 
-    codes: Ints
+    codes: Ints = field(repr=False)
     radix: int
 
 
