@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, verify
 from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
 from tamis.flow import Outcome, Settings, consider
@@ -66,6 +67,25 @@ def test_values_get_the_label_that_their_ladder_gives(ladder, values):
                 assert (label if label in shown else None) == (right if right in shown else None)
 
     agree()
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        (CoarserForm(FinestForm((17.5, 29.5, 64.5)), (0, 1, 1, 2)), [3, 17, 18, 30, 64, 65, 99]),
+        (
+            CoarserForm(FinestForm(None, ("01000", "75"), others=True), (0, 0, 1)),
+            ["75", "9", "01000"],
+        ),
+        (CoarserForm(FinestForm(None, ("01000", "75", "9")), (0, 1, 0)), ["75", "9", "01000"]),
+    ],
+)
+def test_values_get_the_label_that_learnt_groups_give(form, values):
+    column = pl.Series("c", values)
+    right = form.applied(column).to_list()
+    said = stated(Coarsening(form.description(), 1), column, k=1)
+    full = {"level": 1, "ladder": form.description()}
+    assert labels_of(column, sorted(set(right)), said, full) == right
 
 
 def test_groups_that_are_not_named_in_full_cannot_be_counted():

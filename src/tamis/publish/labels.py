@@ -266,8 +266,10 @@ def _labels_of_groups(
         common = {_group_key(v, number): v for v in ladder["common"][level - 1]}
         texts = dict(zip(keys, _texts(values)))
         return [texts[key] if key in common else ladder.get("other", "other") for key in keys]
-    place = {_group_key(v, number): g for g, vs in ladder["groups"][0].items() for v in vs}
-    for groups in ladder["groups"][1:level]:
+    levels = ladder["groups"]
+    levels = [levels] if isinstance(levels, dict) else levels  # learnt groups have one level
+    place = {_group_key(v, number): g for g, vs in levels[0].items() for v in vs}
+    for groups in levels[1:level]:
         above = {member: group for group, members in groups.items() for member in members}
         place = {key: above.get(label, ladder.get("unlisted")) for key, label in place.items()}
     return [place.get(key, ladder.get("unlisted")) for key in keys]
