@@ -74,7 +74,12 @@ def test_what_memory_finds_right_is_right(folder, tmp_path, kind, private):
         (tmp_path / "out" / "private").rmdir()
     found = checked_by(kind, tmp_path / "out")
     assert found.claims == verify(tmp_path / "out").claims
-    assert {check.name for check in found.checks} >= {"k_anonymity", "diversity", "exposure"}
+    assert {check.name for check in found.checks} >= {
+        "schema",
+        "k_anonymity",
+        "diversity",
+        "exposure",
+    }
 
 
 def changed(folder: Path, place: Path, change: Any) -> Path:
