@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
 from unittest import mock
 
 from tamis.evaluate import strong
@@ -13,10 +13,6 @@ from tamis.evaluate import strong
 @contextmanager
 def few_trees() -> Iterator[None]:
     """Until its end, the strong learner of finalists has ten trees and one penalty."""
-    trees = strong._trees
-
-    def few(*given: Any) -> Any:
-        return trees(*given).set_params(max_iter=10)
-
-    with mock.patch.multiple(strong, PENALTIES=(0.2,), _trees=few):
+    few = replace(strong.BOOSTING, rounds=10)
+    with mock.patch.multiple(strong, PENALTIES=(0.2,), BOOSTING=few):
         yield

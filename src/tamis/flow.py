@@ -86,7 +86,7 @@ class Outcome:
         """What slower learners make of the chosen release, and whom it tells of most."""
         chosen = self.decision.chosen.release
         yardstick = self.evaluator.yardstick
-        return close_look(yardstick, chosen, self.settings.k, self.settings.seed)
+        return close_look(yardstick, chosen, self.settings.k)
 
     @cached_property
     def column_bits(self) -> dict[str, ColumnBits]:

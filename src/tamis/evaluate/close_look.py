@@ -74,7 +74,7 @@ class CloseLook:
     __repr__ = by_fields
 
 
-def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int = 0) -> CloseLook:
+def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     """Let slow learners guess target and secret from a release.
 
     Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
@@ -96,14 +96,14 @@ def close_look(yardstick: Yardstick, release: Release, k: int, random_state: int
     found = []
     for number, (before, now) in enumerate(asked):
         known = _known(every, before)
-        said = _said(bits, columns, now, random_state)
-        whole = _said(every, every.everything, before, random_state)
+        said = _said(bits, columns, now)
+        whole = _said(every, every.everything, before)
         more = None if every.whole is None else every.whole[number]
         found.append(_guessed(every, before, known, said, whole, more, groups, k))
     return CloseLook(found[0], found[1] if len(found) > 1 else None)
 
 
-def _said(bits: SubsetBits, columns: Columns, asked: Question, random_state: int) -> Floats:
+def _said(bits: SubsetBits, columns: Columns, asked: Question) -> Floats:
     return strong_probabilities(
         bits.table,
         asked.label,
@@ -112,7 +112,6 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question, random_state: int
         bits.parts.report,
         columns=[*columns, *asked.beside],
         classes=asked.classes,
-        random_state=random_state,
     )
 
 
