@@ -17,7 +17,14 @@ from sklearn.model_selection import (
 )
 
 from tamis.errors import InputError, TamisWarning
-from tamis.learn.cv import Folds, corrected_t_test, fold_p_value, holm, paired_t_test
+from tamis.learn.cv import (
+    Folds,
+    corrected_t_test,
+    fold_p_value,
+    fold_p_values,
+    holm,
+    paired_t_test,
+)
 
 Y = np.array(["a"] * 30 + ["b"] * 20)
 
@@ -244,3 +251,22 @@ def test_wrong_numbers_are_errors():
         corrected_t_test([1, 2], [1, 3], -1)
     with pytest.raises(InputError, match=r"in \[0, 1\]"):
         holm([0.5, 1.5])
+
+
+@given(st.integers(2, 12), st.integers(1, 20), st.integers(0, 2**31), st.integers(1, 2))
+def test_many_p_values_are_those_of_one_at_a_time(folds, sets, seed, repeats):
+    draw = np.random.default_rng(seed)
+    scores = draw.integers(0, 4, (sets, folds * repeats)) / 4
+    baseline = draw.integers(0, 4, folds * repeats) / 4
+    scores[0] = baseline
+    drawn = Folds.predefined(np.arange(folds))
+    drawn = Folds(drawn.tests * repeats, folds)
+    one_by_one = [fold_p_value(row, baseline, drawn) for row in scores]
+    assert fold_p_values(scores, baseline, drawn).tolist() == one_by_one
+
+
+def test_many_p_values_refuse_what_one_refuses():
+    folds = Folds.predefined([0, 1])
+    for scores in (np.array([[0.5]]), np.array([[0.5, np.nan]])):
+        with pytest.raises(InputError, match="paired test needs"):
+            fold_p_values(scores, np.full(scores.shape[1], 0.5), folds)

@@ -331,6 +331,24 @@ def fold_p_value(first: ArrayLike, second: ArrayLike, folds: Folds) -> float:
     return paired_t_test(first, second)
 
 
+def fold_p_values(
+    scores: NDArray[np.float64], baseline: ArrayLike, folds: Folds
+) -> NDArray[np.float64]:
+    """`fold_p_value` of many sets of features, one a row, each against the same baseline.
+
+    >>> folds = Folds.predefined([0, 0, 1, 1, 2, 2])
+    >>> many = np.array([[0.9, 0.8, 0.9], [0.7, 0.7, 0.6]])
+    >>> fold_p_values(many, [0.7, 0.7, 0.6], folds).round(4).tolist()
+    [0.0742, 1.0]
+    """
+    correction = folds.test_ratio if folds.repeats > 1 else 0.0
+    if scores.shape[1] < 2 or not np.isfinite(scores).all():
+        for row in scores:  # the first that cannot be tested is refused in words
+            _differences(row, baseline)
+    differences = scores - np.asarray(baseline, dtype=np.float64)
+    return _p_values(differences, 1 / scores.shape[1] + correction)
+
+
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> float:
     """The two-sided p-value of the paired t-test over folds.
 
@@ -426,16 +444,21 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
 
 
 def _p_value(differences: NDArray[np.float64], share: float) -> float:
-    """Twice the tail of Student's t; the variance of the mean is `share` times the variance."""
-    if not differences.any():
-        return 1.0
-    variance = float(differences.var(ddof=1))
-    if variance == 0 or np.ptp(differences) == 0:
-        return 0.0
+    return float(_p_values(differences[None, :], share)[0])
+
+
+def _p_values(differences: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Twice the tail of Student's t of each row; the mean's variance is `share` of the variance."""
     from scipy.special import stdtr
 
-    t = abs(float(differences.mean())) / np.sqrt(share * variance)
-    return float(2 * stdtr(len(differences) - 1, -t))
+    found = np.ones(len(differences))
+    found[differences.any(axis=1)] = 0.0
+    variance = differences.var(axis=1, ddof=1)
+    spread = (variance > 0) & (np.ptp(differences, axis=1) > 0)
+    means = np.abs(differences[spread].mean(axis=1))
+    t = means / np.sqrt(share * variance[spread])
+    found[spread] = 2 * stdtr(differences.shape[1] - 1, -t)
+    return found
 
 
 Interval = tuple[float, float]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import plural
-from tamis.learn.cv import Folds, Interval, fold_interval, fold_p_value
+from tamis.learn.cv import Folds, Interval, fold_interval, fold_p_value, fold_p_values
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.notebook import in_short
 from tamis.rank.factors import levels
@@ -173,6 +173,12 @@ class Trials:
         if np.mean(fold_scores) >= self.all.mean - ROUNDING:
             return True
         return self.p_value(fold_scores) >= self.level
+
+    def all_worthy(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """`worthy` of many sets of features, one a row."""
+        found = np.asarray(scores.mean(axis=1) >= self.all.mean - ROUNDING)
+        found[~found] = fold_p_values(scores[~found], self.all.scores, self.folds) >= self.level
+        return found
 
     def safe(self, pbi: float) -> bool:
         """Within the limit of the search."""

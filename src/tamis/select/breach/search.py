@@ -62,7 +62,7 @@ def exhaustive(trials: Trials) -> list[Candidate]:
     """
     trials.progress(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
     subsets = _Masks(trials)
-    masks = np.array([m for m in subsets.all if trials.worthy(subsets.scores[m])], dtype=np.int64)
+    masks = 1 + np.flatnonzero(trials.all_worthy(subsets.scores[1:]))
     pbi = subsets.guessed[masks].mean(axis=1) / trials.attack.all.accuracy - 1
     within = np.array([trials.safe(p) for p in pbi], dtype=bool)
     masks, pbi = masks[within], pbi[within]
@@ -218,7 +218,6 @@ class _Masks:
 
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
-        self.all = range(1, 2 ** len(trials.features))
         counts = trials.scores.all_subsets()
         if trials.by_count:
             self.scores = counts / trials.folds.sizes
