@@ -155,31 +155,43 @@ def counted(column: Coded) -> tuple[Ints, Ints]:
 
 
 def counted_with(column: Coded, weights: Ints) -> Ints:
-    """How many rows each code that occurs stands for, where each row stands for several.
+    """How many rows each code that occurs stands for, where each row stands for one or more.
 
     >>> counted_with(Coded(np.array([7, 2, 7]), 9), np.array([5, 1, 2])).tolist()
     [1, 7]
     """
-    codes = dense(column).codes
+    codes = column.codes if _roomy(column) else dense(column).codes
     sums = np.bincount(codes, weights=weights)
-    return np.asarray(sums, dtype=np.int64)
+    return np.asarray(sums[sums > 0], dtype=np.int64)
 
 
 def all_stand_for(column: Coded, weights: Ints, least: int) -> bool:
     """Whether each code that occurs stands for so many rows or more, see `counted_with`.
 
     Where codes have a wide range they share buckets first: one that stands for too few rows has a
-    code that does, and most that fail are found so, without sorting.
+    code that does, and most that fail are found so. Only codes that share one are then sorted.
 
     >>> column = Coded(np.array([7, 2, 7]), 9)
     >>> [all_stand_for(column, np.array([5, 3, 2]), least) for least in (3, 4)]
     [True, False]
     """
     if not _roomy(column):
-        shared = np.bincount(column.codes % (2 * len(column.codes) + 1), weights=weights)
-        if ((shared > 0) & (shared < least)).any():
+        place = column.codes % (2 * len(column.codes) + 1)
+        sums = np.bincount(place, weights=weights)
+        if sums[sums > 0].min() < least:
             return False
-    return int(counted_with(column, weights).min()) >= least
+        sharing = _sharing(column.codes, place)
+        column, weights = Coded(column.codes[sharing], column.radix), weights[sharing]
+    return not len(weights) or int(counted_with(column, weights).min()) >= least
+
+
+def _sharing(codes: Ints, place: Ints) -> NDArray[np.bool_]:
+    """Which codes share their place with other ones."""
+    last = np.empty(int(place.max()) + 1, dtype=codes.dtype)
+    last[place] = codes
+    shared = np.zeros(len(last), dtype=np.bool_)
+    shared[place[last[place] != codes]] = True
+    return np.asarray(shared[place])
 
 
 class DistinctRows(NamedTuple):
