@@ -114,13 +114,7 @@ class _Part:
     ) -> _Part:
         rows = np.concatenate(parts)
         coded = table.slice(columns, rows)
-        ends = np.cumsum(coded.widths)
-        places = coded.codes.T + (ends - coded.widths)
-        wide = sparse.csr_array(
-            (np.ones(places.size), places.ravel(), np.arange(len(rows) + 1) * len(coded)),
-            shape=(len(rows), int(ends[-1])),
-        )
-        return cls(coded, label[rows], wide)
+        return cls(coded, label[rows], indicators(coded))
 
     def asked(self, model: Any, learn: slice, ask: slice, classes: int) -> Floats:
         """Probabilities of all classes; those not among the learnt get their smoothed share."""
@@ -138,6 +132,37 @@ class _Part:
         p = np.tile(np.where(seen, 0.0, smoothed), (len(said), 1))
         p[:, model.classes_] = said * smoothed[seen].sum()
         return p
+
+
+def indicators(coded: CodedTable) -> sparse.csr_array:
+    """The codes of each row one-hot; of columns with two codes the rarer one alone.
+
+    Coefficients a and -a of both codes differ by 2a and cost a ridge 2a², as one of 2a / sqrt(2)
+    for the square root of 2 does. So the regression is the same, and sparse records stay sparse.
+
+    >>> codes = np.array([[1, 2, 1, 1], [0, 1, 2, 2]], dtype=np.uint8)
+    >>> coded = CodedTable(codes, np.array([3, 3]), np.array([False, False]))
+    >>> indicators(coded).toarray().round(2).tolist()
+    [[0.0, 1.0, 0.0, 0.0], [1.41, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    marks = [_marked(codes) for codes in coded.codes]
+    begins = np.cumsum([0, *(width for *_, width in marks)])
+    rows = np.concatenate([at for at, *_ in marks])
+    places = np.concatenate([begin + place for begin, (_, place, *_) in zip(begins, marks)])
+    values = np.concatenate([np.full(len(at), value) for at, _, value, _ in marks])
+    shape = coded.codes.shape[1], int(begins[-1])
+    return sparse.csr_array(sparse.coo_array((values, (rows, places)), shape=shape))
+
+
+def _marked(codes: NDArray[np.uint8]) -> tuple[RowNumbers, RowNumbers, float, int]:
+    """The rows of one column that are marked, in which of how many columns, and by what."""
+    counts = np.bincount(codes)
+    used = np.flatnonzero(counts)
+    if len(used) > 2:
+        return np.arange(len(codes)), np.searchsorted(used, codes), 1.0, len(used)
+    rarer = used[np.argmin(counts[used])]
+    rows = np.flatnonzero((codes == rarer) & (len(used) == 2))
+    return rows, np.zeros_like(rows), 2**0.5, 1
 
 
 def _trees(part: _Part, random_state: int) -> Any:
