@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from tamis.evaluate.bits import surprise
-from tamis.evaluate.strong import strong_probabilities
+from tamis.evaluate.strong import indicators, strong_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
 
@@ -62,3 +65,21 @@ def test_a_class_nobody_learnt_keeps_a_little():
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert p[:, 3:] == pytest.approx(0.5 / 302.5, rel=0.01)
     assert surprise(p, codes[0][300:]).mean() < 0.1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_one_indicator_of_two_codes_is_as_good_as_both(seed, classes):
+    """The regression on all codes one-hot, written out, says the same of every row."""
+    draw = np.random.default_rng(seed)
+    codes = np.array([draw.integers(0, n, 120) for n in (1, 2, 2, 3, 4)], dtype=np.uint8)
+    label = draw.integers(0, classes, 120)
+    label[:classes] = np.arange(classes)
+    marked = indicators(table_of(codes))
+    assert marked.shape == (120, 1 + 1 + 1 + 3 + 4)
+    both = np.column_stack([column == code for column in codes for code in np.unique(column)])
+    said = [
+        LogisticRegression(C=0.7, tol=1e-8, max_iter=5000).fit(rows, label).predict_proba(rows)
+        for rows in (marked, both.astype(float))
+    ]
+    np.testing.assert_allclose(said[0], said[1], atol=1e-4)

@@ -10,6 +10,9 @@ import pytest
 from scipy import sparse
 
 from tamis.binary.records import from_matrix
+from tamis.evaluate import whole_records
+from tamis.evaluate.close_look import close_look
+from tamis.evaluate.strong import PENALTIES
 from tamis.evaluate.subset_bits import SubsetBits
 from tamis.evaluate.whole_records import linear_probabilities, whole_gains
 from tamis.evaluate.yardstick import Yardstick
@@ -74,7 +77,7 @@ def test_who_has_everything_can_ignore_part_of_it(yardstick):
 def test_a_secret_is_told_beyond_the_target(ones):
     target = ones[:, 0].astype(np.int64)
     bits = SubsetBits.of(pl.DataFrame({"x": ones[:, 5]}), target, secret=target)
-    _, secret = whole_gains(sparse.csr_array(ones), bits)
+    [(_, secret)] = whole_gains(sparse.csr_array(ones), bits)
     assert secret is not None
     assert abs(secret.mean()) < 0.01
 
@@ -82,14 +85,54 @@ def test_a_secret_is_told_beyond_the_target(ones):
 def test_several_classes_and_one_that_was_not_learnt():
     label = np.tile([0, 1, 2], 60)
     rows = sparse.csr_array(np.eye(3)[label])
-    said = linear_probabilities(rows, label, rows, classes=4)
+    said = linear_probabilities(rows, label, rows, classes=4, penalty=2.0)
     assert (said.argmax(axis=1) == label).all()
     assert said.sum(axis=1) == pytest.approx(1)
     assert (said[:, 3] > 0).all()
 
 
 def test_a_single_class_is_answered_by_its_share():
-    said = linear_probabilities(sparse.csr_array(np.ones((5, 1))), np.zeros(5, int),
-                                sparse.csr_array(np.ones((2, 1))), classes=2)  # fmt: skip
+    learnt, unseen = (sparse.csr_array(np.ones((rows, 1))) for rows in (5, 2))
+    said = linear_probabilities(learnt, np.zeros(5, int), unseen, classes=2, penalty=1.0)
     assert said.shape == (2, 2)
     assert (said[:, 0] > said[:, 1]).all()
+
+
+def test_columns_that_no_learnt_row_has_change_nothing():
+    draw = np.random.default_rng(0)
+    rows = sparse.csr_array((draw.random((300, 30)) < 0.2).astype(float))
+    label = (rows[:, [0]].toarray()[:, 0] > 0).astype(int)
+    learnt = sparse.csr_array(rows.toarray() * (np.arange(30) < 20))
+    said = linear_probabilities(learnt, label, rows, 2, penalty=0.2)
+    few = linear_probabilities(learnt[:, :20], label, rows[:, :20], 2, penalty=0.2)
+    np.testing.assert_array_equal(said, few)
+
+
+def test_other_rows_are_learnt_from_with_the_penalty_chosen_first(ones, labels, monkeypatch):
+    bits = SubsetBits.of(pl.DataFrame({"x": ones[:, 5]}), labels)
+    report = bits.over(bits.parts.reporting, bits.boosting)
+    tried = []
+    asked = whole_records.linear_probabilities
+
+    def noted(learnt, label, unseen, classes, penalty):
+        tried.append(penalty)
+        return asked(learnt, label, unseen, classes, penalty)
+
+    monkeypatch.setattr(whole_records, "linear_probabilities", noted)
+    (choosing, _), (reporting, _) = whole_gains(sparse.csr_array(ones), bits, report)
+    rounds = [tried[i : i + 4] for i in range(0, len(tried) - 1, 4)]
+    assert [sorted(each[:3]) for each in rounds] == [sorted(PENALTIES)] * len(bits.parts.rounds)
+    assert tried[-1] == sorted(each[3] for each in rounds)[len(rounds) // 2]
+    assert choosing.mean() == pytest.approx(reporting.mean(), abs=0.15)
+
+
+def test_a_close_look_compares_with_the_whole_records(yardstick):
+    """Of the compared columns x0 alone teaches; all columns teach twice as much and tell all."""
+    release = released(yardstick.original, ["x0"], "some", Recipe("by hand"))
+    found = close_look(yardstick, release, k=5)
+    assert found.secret is not None
+    target, secret = yardstick.reporting.whole
+    assert found.target.share.value == pytest.approx(found.target.bits.value / target.mean())
+    assert found.target.share.value < 0.8
+    assert secret.mean() > 0.9
+    assert abs(found.secret.share.value) < 0.1

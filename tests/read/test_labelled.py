@@ -88,6 +88,7 @@ def test_entities_of_a_long_table_without_a_label(long):
     assert found.matrix.toarray().tolist() == [[1, 1], [0, 1]]
     assert found.labels is not None
     assert found.labels.tolist() == ["no", "yes"]
+    assert found.unlabelled == found.table().unlabelled == 2
 
 
 def test_sparse_files_always_have_labels(tmp_path):

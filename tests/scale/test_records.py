@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.engine.pairs import class_totals, feature_totals
 from tamis.engine.sources import open_pairs
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.flow import Settings
 from tamis.read import read_binary
 from tamis.scale.records import compared_records
@@ -85,6 +86,21 @@ def test_labels_in_a_table_of_their_own(engine, tmp_path):
     )
     found = compared_records(pairs, SETTINGS, 300, target="ill").records
     assert found.rows == 600
+
+
+def test_entities_without_a_label_are_left_out_on_request(engine, tmp_path):
+    file = tmp_path / "long.csv"
+    file.write_text("who,what,y\n" + "1,a,x\n2,a,z\n3,b,x\n4,,z\n5,a,\n5,b,\n6,,\n")
+    with pytest.raises(InputError, match="missing cell"):
+        open_pairs(engine, str(file), "who", "what", "y")
+    with pytest.warns(TamisWarning, match="2 of 6 rows have no 'y'"):
+        found = open_pairs(engine, str(file), "who", "what", "y", drop_unlabelled=True)
+    assert found.unlabelled == 2
+    assert class_totals(found).rows() == [("x", 2), ("z", 2)]
+    assert feature_totals(found).rows() == [("a", "x", 1), ("a", "z", 1), ("b", "x", 1)]
+    file.write_text("who,what,y\n1,a,x\n1,b,\n2,a,z\n")
+    with pytest.raises(InputError, match="several labels"):
+        open_pairs(engine, str(file), "who", "what", "y", drop_unlabelled=True)
 
 
 def test_what_is_wrong_is_said(engine, path):

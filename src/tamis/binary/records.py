@@ -62,6 +62,7 @@ class BinaryTable:
     `people` has the number of the person each row is about, from 0 without gaps, and is
     `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`. `secrets` are
     the values of a sensitive column, which is not in the matrix, and `sensitive` is its name.
+    `unlabelled` is how many entities without a label were left out when they were read.
 
     Examples
     --------
@@ -78,6 +79,7 @@ class BinaryTable:
     unit: Literal["people", "rows"] = "rows"
     sensitive: str | None = None
     secrets: NDArray[np.str_] | None = None
+    unlabelled: int = 0
 
     @property
     def rows(self) -> int:
@@ -132,7 +134,7 @@ class BinaryTable:
     def table(self, columns: Sequence[int] | None = None) -> Table:
         """Some of the features, or all, as a dense table with its roles."""
         some = self if columns is None else self.select(columns)
-        return Table(some.frame()).with_roles(
+        return Table(some.frame(), unlabelled=self.unlabelled).with_roles(
             target=None if self.labels is None else self.target,
             sensitive=self.sensitive,
             person=() if self.unit == "people" else None,

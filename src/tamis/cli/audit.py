@@ -146,6 +146,7 @@ def _audit_large(
                 "table": understood_large(large),
                 **exposure.to_dict(),
                 "told_apart_by": large.told_apart_by,
+                "unlabelled": large.shape.unlabelled,
                 "attacker": attacker,
                 "engine": name,
             }

@@ -149,6 +149,7 @@ class TableSource:
             format=self.format,
             encoding=self.encoding,
             separator=self.separator,
+            drop_unlabelled=self.drop_unlabelled,
         )
 
     def read_with_roles(self) -> Table:

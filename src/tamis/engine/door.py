@@ -96,7 +96,8 @@ def labelled_large(table: LargeTable) -> LargeTable:
     frame = table.frame.filter(~nw.col(column).is_null())
     rows = count_rows(table.engine, frame)
     say_unlabelled(target, rows, table.rows)
-    return replace(table, frame=frame, rows=rows)
+    shape = replace(table.shape, unlabelled=table.rows - rows)
+    return replace(table, frame=frame, rows=rows, shape=shape)
 
 
 def check_large(table: LargeTable) -> None:

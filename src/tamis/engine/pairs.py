@@ -7,7 +7,7 @@ Joins are made on entities alone, which are never missing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -16,9 +16,10 @@ import narwhals as nw
 import polars as pl
 
 from tamis.engine.backend import MOST_ROWS, Engine, Frame
-from tamis.engine.cells import ROWS, count_cells, count_rows
+from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows
 from tamis.engine.sampling import HASH, content_text, hash_below, salt_of
 from tamis.errors import InputError
+from tamis.read.labelled import say_unlabelled
 
 ENTITY, FEATURE, LABEL, PATTERN = "entity", "feature", "label", "pattern"
 MOST_CHOSEN = 62
@@ -36,11 +37,14 @@ class Pairs:
         `entity` and `feature`, each pair once.
     labels : frame
         `entity` and `label`, each entity once; entities without features are here too.
+    unlabelled : int
+        The entities without a label that were left out.
     """
 
     engine: Engine
     pairs: Frame
     labels: Frame
+    unlabelled: int = 0
 
 
 def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
@@ -60,15 +64,34 @@ def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
     _refuse_missing(engine, labels, "the labels")
     once = engine.hold(count_cells(pairs, [ENTITY, FEATURE]).select(ENTITY, FEATURE))
     known = engine.hold(labels)
-    people = count_rows(engine, known)
-    if count_rows(engine, count_cells(known, [ENTITY])) != people:
-        raise InputError("an entity has several labels; give each entity one")
+    refuse_several(engine, known)
     stray = count_rows(engine, once.join(known, on=ENTITY, how="anti"))
     if stray:
         raise InputError(
-            f"{stray:,} pairs are of entities without a label; label them or remove them"
+            f"{stray:,} pairs are of entities without a label; label these entities, or leave them "
+            "out with --drop-unlabelled"
         )
     return Pairs(engine, once, known)
+
+
+def hold_labelled(engine: Engine, pairs: Frame, labels: Frame, target: str) -> Pairs:
+    """The same, without the entities that have no label; a warning says how many these are.
+
+    The columns are named as in `Pairs`.
+    """
+    known = engine.hold(labels.filter(~nw.col(LABEL).is_null()))
+    each = [frame.select(ENTITY) for frame in (labels, pairs)]
+    everybody = count_distinct(engine, nw.concat(each), [ENTITY])
+    left = count_distinct(engine, known, [ENTITY])
+    say_unlabelled(target, left, everybody)
+    found = hold_pairs(engine, pairs.join(known.select(ENTITY), on=ENTITY, how="semi"), known)
+    return replace(found, unlabelled=everybody - left)
+
+
+def refuse_several(engine: Engine, labels: Frame) -> None:
+    """Refuse labels of which an entity has several."""
+    if count_rows(engine, count_cells(labels, [ENTITY])) != count_rows(engine, labels):
+        raise InputError("an entity has several labels; give each entity one")
 
 
 def _refuse_missing(engine: Engine, frame: Frame, what: str) -> None:

@@ -85,7 +85,8 @@ def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
         by = "contents"
     frame = pl.DataFrame([drawn[c].alias(name) for c, name in zip(columns, names)])
     frame = frame.cast(dict(large.shape.frame.schema))  # type: ignore[arg-type]
-    return Sample(Table(frame, _roles_of(large)), large.rows, by)
+    table = Table(frame, _roles_of(large), unlabelled=large.shape.unlabelled)
+    return Sample(table, large.rows, by)
 
 
 def _roles_of(large: LargeTable) -> Roles:

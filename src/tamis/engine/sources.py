@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -13,7 +14,15 @@ import polars as pl
 from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.engine.cells import count_cells
 from tamis.engine.door import LargeTable, large_table, refuse_nested
-from tamis.engine.pairs import ENTITY, FEATURE, LABEL, Pairs, hold_pairs
+from tamis.engine.pairs import (
+    ENTITY,
+    FEATURE,
+    LABEL,
+    Pairs,
+    hold_labelled,
+    hold_pairs,
+    refuse_several,
+)
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, roles_of
 from tamis.read.delimited import delimited_chunks
@@ -80,6 +89,7 @@ def open_pairs(
     format: str | None = None,
     encoding: str = "utf-8",
     separator: str | None = None,
+    drop_unlabelled: bool = False,
 ) -> Pairs:
     """Sparse 0/1 records of any number behind an engine, from a long table.
 
@@ -97,17 +107,22 @@ def open_pairs(
         A file with the label of every entity.
     format, encoding, separator
         As in `tamis.read_table`.
+    drop_unlabelled : bool
+        Whether to leave out entities without a label.
     """
     how = (encoding, separator)
+    hold = partial(hold_labelled, target=target) if drop_unlabelled else hold_pairs
     if labels is not None:
         pairs = _keys(engine, source, {ENTITY: entity, FEATURE: feature}, format, *how)
         known = _keys(engine, labels, {ENTITY: entity, LABEL: target}, None, *how)
-        return hold_pairs(engine, *_joinable(pairs, known))
+        return hold(engine, *_joinable(pairs, known))
     names = {ENTITY: entity, FEATURE: feature, LABEL: target}
     rows = _keys(engine, source, names, format, *how)
     known = engine.hold(count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL))
+    if drop_unlabelled:  # an entity with a label in some lines only has two, too
+        refuse_several(engine, known)
     pairs = rows.filter(~nw.col(FEATURE).is_null()).select(ENTITY, FEATURE)
-    return hold_pairs(engine, pairs, known)
+    return hold(engine, pairs, known)
 
 
 def _joinable(pairs: Frame, labels: Frame) -> tuple[Frame, Frame]:

@@ -78,7 +78,8 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     """Let slow learners guess target and secret from a release.
 
     Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
-    they learn from up to 12,000 rows. For kept and told they learn from all columns too.
+    they learn from up to 12,000 rows. For kept and told they learn from all columns too; what all
+    columns of wider records give was measured before, by logistic regression.
 
     Parameters
     ----------
@@ -97,9 +98,8 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     for number, (before, now) in enumerate(asked):
         known = _known(every, before)
         said = _said(bits, columns, now)
-        whole = _said(every, every.everything, before)
-        more = None if every.whole is None else every.whole[number]
-        found.append(_guessed(every, before, known, said, whole, more, groups, k))
+        most = _from_everything(every, number, before)
+        found.append(_guessed(every, before, known, said, most, groups, k))
     return CloseLook(found[0], found[1] if len(found) > 1 else None)
 
 
@@ -115,6 +115,18 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question) -> Floats:
     )
 
 
+def _from_everything(every: SubsetBits, number: int, asked: Question) -> float:
+    """The mean gain from all columns.
+
+    That of wider records is known; slow learners would take longest with all that are compared.
+    """
+    if every.whole is not None:
+        measured = every.whole[number], every.gains(every.everything)[number]
+        return max(float(each.mean(dtype=np.float64)) for each in measured if each is not None)
+    said = _said(every, every.everything, asked)
+    return float(gains(said, _known(every, asked), asked.label[every.parts.report]).mean())
+
+
 def _known(every: SubsetBits, asked: Question) -> Floats:
     return np.asarray(asked.known[0][every.parts.report])
 
@@ -124,8 +136,7 @@ def _guessed(
     asked: Question,
     known: Floats,
     said: Floats,
-    whole: Floats,
-    more: NDArray[np.float32] | None,
+    most: float,
     groups: NDArray[Any] | None,
     k: int,
 ) -> Guessed:
@@ -133,10 +144,8 @@ def _guessed(
     truth = asked.label[rows]
     people = None if every.people is None else np.asarray(every.people[rows], dtype=np.int64)
     each = gains(said, known, truth)
-    most = max(float(each.mean()), float(gains(whole, known, truth).mean()))
-    most = most if more is None else max(most, float(more.mean(dtype=np.float64)))
     least = LEAST_SCALE * float(surprise(known, truth).mean()) if asked.beside else TRIFLE
-    bits, scale = mean(each, people), max(most, least)
+    bits, scale = mean(each, people), max(float(each.mean()), most, least)
     rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
     predictions = Predictions(np.arange(asked.classes), said.argmax(axis=1), truth, said)
     return Guessed(

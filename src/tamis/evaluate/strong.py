@@ -84,14 +84,14 @@ def strong_probabilities(
     trees = partial(BOOSTING.probabilities, table, label, columns=columns, classes=classes)
     part = _OneHot.of(table, label, columns, (learn, choose, ask))
     n, m = len(learn), len(both)
-    said = {TREES: _with_unseen(trees(learn, choose), label[learn])}
+    said = {TREES: with_unseen(trees(learn, choose), label[learn])}
     with one_thread():  # sums then never change their order
         lines = _lines(PENALTIES[0])
         for penalty in PENALTIES:  # each begins where the last one ended
             lines.set_params(C=penalty)
             said[penalty] = part.asked(lines, slice(n), slice(n, m), classes)
         again = [
-            _with_unseen(trees(both, ask), label[both])
+            with_unseen(trees(both, ask), label[both])
             if name == TREES
             else part.asked(_lines(name), slice(m), slice(m, None), classes)
             for name in _best(said, label[choose])
@@ -108,8 +108,12 @@ def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
     return [TREES, line] if mixed < surprised[best] else [best]
 
 
-def _with_unseen(said: Floats, learnt: Labels) -> Floats:
-    """Probabilities of all classes; those not among the learnt labels get their smoothed share."""
+def with_unseen(said: Floats, learnt: Labels) -> Floats:
+    """Probabilities of all classes; those not among the learnt labels get their smoothed share.
+
+    >>> with_unseen(np.array([[1.0, 0.0]]), np.array([0, 0])).round(2).tolist()
+    [[0.83, 0.17]]
+    """
     smoothed = shares(learnt, said.shape[1])
     seen = np.bincount(learnt, minlength=said.shape[1]) > 0
     p = np.tile(smoothed, (len(said), 1))
@@ -130,14 +134,7 @@ class _OneHot:
         cls, table: CodedTable, label: Labels, columns: Sequence[int], parts: Sequence[RowNumbers]
     ) -> _OneHot:
         rows = np.concatenate(parts)
-        coded = table.slice(columns, rows)
-        ends = np.cumsum(coded.widths)
-        places = coded.codes.T + (ends - coded.widths)
-        cells = sparse.csr_array(
-            (np.ones(places.size), places.ravel(), np.arange(len(rows) + 1) * len(coded)),
-            shape=(len(rows), int(ends[-1])),
-        )
-        return cls(cells, label[rows])
+        return cls(indicators(table.slice(columns, rows)), label[rows])
 
     def asked(self, model: Any, learn: slice, ask: slice, classes: int) -> Floats:
         """What a model that learnt from some rows says of others."""
@@ -147,10 +144,45 @@ class _OneHot:
             # A regression cut short is judged by what it says, as all are.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.cells[learn], self.label[learn])
-        among = model.predict_proba(self.cells[ask])
-        said = np.zeros((len(among), classes))
-        said[:, model.classes_] = among
-        return _with_unseen(said, self.label[learn])
+        return with_unseen(of_all_classes(model, self.cells[ask], classes), self.label[learn])
+
+
+def of_all_classes(model: Any, cells: sparse.csr_array, classes: int) -> Floats:
+    """What a model says of some rows; 0 for classes that it knows nothing of."""
+    said = np.zeros((cells.shape[0], classes))
+    said[:, model.classes_] = model.predict_proba(cells)
+    return said
+
+
+def indicators(coded: CodedTable) -> sparse.csr_array:
+    """The codes of each row one-hot; of columns with two codes the rarer one alone.
+
+    Coefficients a and -a of both codes differ by 2a and cost a ridge 2a², as one of 2a / sqrt(2)
+    for the square root of 2 does. So the regression is the same, and sparse records stay sparse.
+
+    >>> codes = np.array([[1, 2, 1, 1], [0, 1, 2, 2]], dtype=np.uint8)
+    >>> coded = CodedTable(codes, np.array([3, 3]), np.array([False, False]))
+    >>> indicators(coded).toarray().round(2).tolist()
+    [[0.0, 1.0, 0.0, 0.0], [1.41, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    marks = [_marked(codes) for codes in coded.codes]
+    begins = np.cumsum([0, *(width for *_, width in marks)])
+    rows = np.concatenate([at for at, *_ in marks])
+    places = np.concatenate([begin + place for begin, (_, place, *_) in zip(begins, marks)])
+    values = np.concatenate([np.full(len(at), value) for at, _, value, _ in marks])
+    shape = coded.codes.shape[1], int(begins[-1])
+    return sparse.csr_array(sparse.coo_array((values, (rows, places)), shape=shape))
+
+
+def _marked(codes: NDArray[np.uint8]) -> tuple[RowNumbers, RowNumbers, float, int]:
+    """The rows of one column that are marked, in which of how many columns, and by what."""
+    counts = np.bincount(codes)
+    used = np.flatnonzero(counts)
+    if len(used) > 2:
+        return np.arange(len(codes)), np.searchsorted(used, codes), 1.0, len(used)
+    rarer = used[np.argmin(counts[used])]
+    rows = np.flatnonzero((codes == rarer) & (len(used) == 2))
+    return rows, np.zeros_like(rows), 2**0.5, 1
 
 
 def _lines(penalty: float) -> Any:

@@ -17,7 +17,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, gains, surprise
-from tamis.evaluate.strong import PENALTIES
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.strong import PENALTIES, of_all_classes, with_unseen
 from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
 from tamis.learn.boosting import shares
 
@@ -30,48 +31,60 @@ STEPS = 50
 """The most steps of a regression: later ones hardly change what it says of unseen rows."""
 
 
-def whole_gains(matrix: sparse.csr_array, bits: SubsetBits) -> Gains:
+def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits) -> list[Gains]:
     """The gain of each asked row about target and secret, from all columns of the records.
 
     Parameters
     ----------
     matrix : sparse array, rows by columns
-        0 and 1; the rows are those of the table that `bits` is of.
-    bits : SubsetBits
+        0 and 1; the rows are those of the table that the bits are of.
+    first : SubsetBits
         Which rows are learnt from and asked about, and what is known without a release.
+    others : SubsetBits
+        The same of other parts of the rows. They are learnt from with the penalty that `first`
+        chose, so they must ask about rows that it never saw.
 
     Returns
     -------
-    pair of arrays of float
+    list of pairs of arrays of float
 
     Examples
     --------
     >>> import polars as pl
     >>> x = np.random.default_rng(0).integers(0, 2, 400)
     >>> bits = SubsetBits.of(pl.DataFrame({"nothing": np.zeros(400)}), target=x)
-    >>> target, secret = whole_gains(sparse.csr_array(x[:, None]), bits)
+    >>> [(target, secret)] = whole_gains(sparse.csr_array(x[:, None]), bits)
     >>> round(float(target.mean()), 1), secret
     (0.9, None)
     """
-    target = _gains(matrix, bits, bits.target)
-    if bits.secret is None:
-        return target, None
-    known = sparse.csr_array(np.eye(bits.target.classes)[bits.target.label])
-    return target, _gains(matrix, bits, bits.secret, known)
+    every = (first, *others)
+    targets = _gains(matrix, [(bits.parts, bits.target) for bits in every])
+    secrets = [(bits.parts, bits.secret) for bits in every if bits.secret is not None]
+    if not secrets:
+        return [(target, None) for target in targets]
+    known = sparse.csr_array(np.eye(first.target.classes)[first.target.label])
+    return list(zip(targets, _gains(matrix, secrets, known)))
 
 
 def _gains(
     matrix: sparse.csr_array,
-    bits: SubsetBits,
-    asked: Question,
+    every: Sequence[tuple[Parts, Question]],
     beside: sparse.csr_array | None = None,
-) -> NDArray[np.float32]:
-    found = []
-    for (learn, ask), known in zip(bits.parts.rounds, asked.known):
-        learnt, unseen = (_part(matrix, rows, beside) for rows in (learn, ask))
-        said = linear_probabilities(learnt, asked.label[learn], unseen, asked.classes)
-        found.append(gains(said, known[ask], asked.label[ask]))
-    return np.concatenate(found).astype(np.float32)
+) -> list[NDArray[np.float32]]:
+    """Of each the gains of its rounds; all but the first take the middle penalty of its rounds."""
+    found: list[NDArray[np.float32]] = []
+    penalties: Sequence[float] = PENALTIES
+    for parts, asked in every:
+        each, taken = [], []
+        for (learn, ask), known in zip(parts.rounds, asked.known):
+            learnt, unseen = (_part(matrix, rows, beside) for rows in (learn, ask))
+            label, classes = asked.label[learn], asked.classes
+            taken.append(least_surprised(learnt, label, classes, penalties))
+            said = linear_probabilities(learnt, label, unseen, classes, taken[-1])
+            each.append(gains(said, known[ask], asked.label[ask]))
+        found.append(np.concatenate(each).astype(np.float32))
+        penalties = [sorted(taken)[len(taken) // 2]]
+    return found
 
 
 def _part(
@@ -87,53 +100,52 @@ def linear_probabilities(
     label: Labels,
     unseen: sparse.csr_array,
     classes: int,
-    penalties: Sequence[float] = PENALTIES,
+    penalty: float,
 ) -> Floats:
     """The probability of each class for unseen rows, by logistic regression on sparse ones.
 
-    Of several penalties the one is taken that is least surprised by every fourth learnt row.
     A class that no learnt row has gets its smoothed share.
 
     >>> label = np.array([0, 1] * 40)
     >>> rows = sparse.csr_array(label[:, None].astype(float))
-    >>> linear_probabilities(rows, label, rows[:2], 2).argmax(axis=1).tolist()
+    >>> linear_probabilities(rows, label, rows[:2], 2, penalty=2.0).argmax(axis=1).tolist()
     [0, 1]
     """
     if len(np.unique(label)) < 2:
         return np.tile(shares(label, classes), (unseen.shape[0], 1))
-    with threadpool_limits(limits=1):  # sums then never change their order
-        penalty = penalties[0]
-        if len(penalties) > 1:
-            penalty = _least_surprised(learnt, label, classes, penalties)
-        return _asked(learnt, label, unseen, classes, penalty)
+    used = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]))
+    model = _fitted(learnt[:, used], label, penalty)  # a column that nobody has stays at 0
+    return with_unseen(of_all_classes(model, unseen[:, used], classes), label)
 
 
-def _least_surprised(
-    learnt: sparse.csr_array, label: Labels, classes: int, penalties: Sequence[float]
-) -> float:
-    check = np.arange(len(label)) % CHECKED == 0
-    if len(np.unique(label[~check])) < 2:
-        return penalties[0]
-    surprised = {}
-    for penalty in penalties:
-        said = _asked(learnt[~check], label[~check], learnt[check], classes, penalty)
-        surprised[penalty] = float(surprise(said, label[check]).mean())
-    return min(surprised, key=lambda penalty: surprised[penalty])
-
-
-def _asked(
-    learnt: sparse.csr_array, label: Labels, unseen: sparse.csr_array, classes: int, penalty: float
-) -> Floats:
+def _fitted(learnt: sparse.csr_array, label: Labels, penalty: float) -> Any:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=penalty, max_iter=STEPS, tol=1e-3)
-    with warnings.catch_warnings():
+    with threadpool_limits(limits=1), warnings.catch_warnings():  # sums never change their order
         # A regression cut short is judged by what it says.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(learnt, label)
-    smoothed = shares(label, classes)
-    seen = np.isin(np.arange(classes), model.classes_)
-    p = np.tile(np.where(seen, 0.0, smoothed), (unseen.shape[0], 1))
-    p[:, seen] = model.predict_proba(unseen) * smoothed[seen].sum()
-    return np.asarray(p)
+        return model.fit(learnt, label)
+
+
+def least_surprised(
+    learnt: sparse.csr_array,
+    label: Labels,
+    classes: int,
+    penalties: Sequence[float] = PENALTIES,
+) -> float:
+    """The penalty of those given that is least surprised by every fourth learnt row.
+
+    >>> label = np.array([0, 1] * 40)
+    >>> least_surprised(sparse.csr_array(label[:, None].astype(float)), label, 2)
+    2.0
+    """
+    check = np.arange(len(label)) % CHECKED == 0
+    if len(penalties) == 1 or len(np.unique(label[~check])) < 2:
+        return penalties[0]
+    surprised = {}
+    for penalty in penalties:
+        said = linear_probabilities(learnt[~check], label[~check], learnt[check], classes, penalty)
+        surprised[penalty] = float(surprise(said, label[check]).mean())
+    return min(surprised, key=lambda penalty: surprised[penalty])

@@ -102,8 +102,7 @@ class Yardstick:
         choosing = SubsetBits.of(frame, target, secret, parts=parts, people=original.people)
         reporting = choosing.over(parts.reporting, REPORTED)
         if records is not None:
-            choosing.whole = whole_gains(records, choosing)
-            reporting.whole = whole_gains(records, reporting)
+            choosing.whole, reporting.whole = whole_gains(records, choosing, reporting)
         return cls(original, choosing, reporting)
 
     @property

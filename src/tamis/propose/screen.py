@@ -143,9 +143,7 @@ def _waves(
         parts += [] if known is None else [known]
         if parts:
             beside = sparse.hstack(parts, format="csr")
-            said = linear_probabilities(
-                beside[learn], label[learn], beside[ask], classes, (PENALTY,)
-            )
+            said = linear_probabilities(beside[learn], label[learn], beside[ask], classes, PENALTY)
         promised = np.where(possible, promised_by_ones(matrix[ask], said, label[ask]), -np.inf)
         promised[found] = -np.inf
         best = np.argsort(-promised, kind="stable")[: -(-most // WAVES)]

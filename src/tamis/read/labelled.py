@@ -31,8 +31,10 @@ def labelled(table: Table) -> Table:
 
 def labelled_entities(
     pairs: pl.DataFrame, entity: str, labels: pl.DataFrame | None, target: str | None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     """The lines and the labels of the entities of a long table that have a label.
+
+    The last is how many have none.
 
     Parameters
     ----------
@@ -50,8 +52,9 @@ def labelled_entities(
     known = labels.filter(labels.get_column(target).is_not_null())
     names, lines = (each.get_column(entity).cast(pl.String) for each in (known, pairs))
     everybody = pl.concat([labels.get_column(entity).cast(pl.String), lines]).n_unique()
-    say_unlabelled(target, names.n_unique(), everybody)
-    return pairs.filter(lines.is_in(names.implode())), known
+    left = names.n_unique()
+    say_unlabelled(target, left, everybody)
+    return pairs.filter(lines.is_in(names.implode())), known, everybody - left
 
 
 def named_target(target: str | None) -> str:

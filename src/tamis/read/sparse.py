@@ -176,10 +176,11 @@ def long_table(
         pairs = pairs.filter(pairs[feature].is_not_null())
     if pairs[entity].null_count() or pairs[feature].null_count():
         raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
+    left_out = 0
     if drop_unlabelled:
         if labels is not None and target is not None:
             _need(labels, [entity, target], "the label table")
-        pairs, labels = labelled_entities(pairs, entity, labels, target)
+        pairs, labels, left_out = labelled_entities(pairs, entity, labels, target)
     entities, classes = _entities(pairs, entity, labels, target)
     names = pairs[feature].cast(pl.String).unique().sort()
     row = (
@@ -200,7 +201,7 @@ def long_table(
     order = np.argsort(row.to_numpy(), kind="stable")
     counts = np.bincount(row.to_numpy(), minlength=len(entities))
     matrix = _csr(column.to_numpy()[order], counts, len(names))
-    return BinaryTable(matrix, tuple(names), classes, target or "label")
+    return BinaryTable(matrix, tuple(names), classes, target or "label", unlabelled=left_out)
 
 
 def _labels_within(pairs: pl.DataFrame, entity: str, target: str) -> pl.DataFrame:

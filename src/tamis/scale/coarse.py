@@ -21,7 +21,6 @@ from tamis.engine.cells import ROWS, count_cells
 from tamis.engine.door import LargeTable
 from tamis.publish.coarse_columns import stated_of
 from tamis.release import Coarsening
-from tamis.table import Table
 
 VALUE, LABEL = "value", "label"
 
@@ -158,5 +157,5 @@ def with_coarse_columns(large: LargeTable, columns: Iterable[CoarseColumn]) -> L
         (column,) = large.columns([coarse.name])
         frame = with_labels(frame, column, coarse)
         schema[coarse.name] = pl.String()
-    shape = Table(pl.DataFrame(schema=schema), large.shape.roles)
+    shape = replace(large.shape, frame=pl.DataFrame(schema=schema))
     return replace(large, frame=frame, shape=shape)

@@ -8,7 +8,7 @@ memory, where the rest of the job is done as with any records: no count is of a 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ def compared_records(
     sample = _sample(pairs, settings, min(1.0, rows / everybody), target)
     chosen = _chosen(sample, common, secret, settings, everybody)
     wanted = {name: values[name] for name in (*chosen, *secret)}
-    table = _of_all(pairs, wanted, target, everybody)
+    table = replace(_of_all(pairs, wanted, target, everybody), unlabelled=pairs.unlabelled)
     if secret:
         table = table.with_sensitive(secret[0])
     every = count_distinct(pairs.engine, pairs.pairs, [FEATURE])

@@ -128,6 +128,7 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
                 },
                 "diversity": of_groups,
                 "manifest": manifest,
+                "unlabelled": found.large.shape.unlabelled,
             }
         )
         return
