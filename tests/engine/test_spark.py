@@ -17,6 +17,7 @@ from tamis.engine.cells import count_cells, size_counts
 from tamis.engine.sources import open_large
 from tamis.release import Coarsening
 from tamis.scale.coarse import coarse_column, with_coarse_columns
+from tests.long import long
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
     engine.close()
 
 
+@long
 def test_spark_answers_as_memory_does(spark, tmp_path):
     """Names that differ in case, both zeros, NaN and missing cells, hashes and coarser forms."""
     frame = pl.DataFrame(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,9 +133,8 @@ def test_what_has_no_coarser_forms_is_said(server: Server):
 
 
 def test_by_keyboard_a_ladder_is_opened_begun_with_and_kept(
-    request: pytest.FixtureRequest, browser: Browser, server: Server
+    axe: str, browser: Browser, server: Server
 ):
-    axe = request.getfixturevalue("axe") if shutil.which("npm") else ""
     context = browser.new_context()
     page = context.new_page()
     page.goto(server.address)
