@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tamis.publish.summary import Unit
     from tamis.read.safe_harbour import HarbourItem
     from tamis.risk.audit import Exposure
-    from tamis.risk.likeness import Likeness
+    from tamis.risk.diversity import Likeness
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
