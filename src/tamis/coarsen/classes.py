@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance, Spread, disclosures, largest_shares, surpluses
