@@ -17,9 +17,8 @@ from tamis.flow import Outcome
 from tamis.publish.attack_facts import Attacker, GiveawayBin, GiveawayFacts, GiveawaySet, OfHundred
 from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.candidates import candidate_facts, factor_facts, limit_facts
-from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
-from tamis.publish.exposure import class_sizes_of, same_sensitive
+from tamis.publish.exposure import class_size_bins, class_sizes_of, same_sensitive
 from tamis.publish.kept_told import bits_facts, interval_of, most_rows
 from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.manifest import versions
