@@ -15,7 +15,7 @@ from bench.sparse_tables import load
 from tamis.select.containment.exact import exact
 from tamis.select.containment.greedy import greedy
 from tamis.select.containment.improve import improve
-from tamis.select.containment.maximal import maximal
+from tamis.select.containment.itemsets import maximal
 from tamis.select.containment.selection import Selection
 
 K = 5

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ from tamis.evaluate.strong import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.risk.grouping import coded, counted, joined
-from tamis.select.front import Front, search_front, search_weight
+from tamis.select.front import Front, search_front
 
 K = 5
 CAUTIONS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -108,7 +108,6 @@ def against_all(name: str, seed: int = 0) -> list[tuple[str, str, Gap]]:
     everything = search_front(bits, whole=len(bits))
     sets = list(everything.scores)
     measured = bits.measured(sets)
-    scales = measured.target_scale, measured.secret_scale
     found = []
     asked: dict[str, Callable[[Columns], bool]] = {"any": lambda columns: True}
     if setup.quasi:
@@ -120,19 +119,7 @@ def against_all(name: str, seed: int = 0) -> list[tuple[str, str, Gap]]:
         found.append((f"{name}, {what}", "front, 8", gap(measured, sets, allowed, front)))
         single = search_front(bits, keeps, whole=0, width=1)
         found.append((f"{name}, {what}", "front, 1", gap(measured, sets, allowed, single)))
-        both = Front()
-        for caution in CAUTIONS:
-            worth = partial(worth_of, *scales, caution)
-            both.scores |= search_weight(bits, worth, keeps, seeds=seeds).scores
-        both.fits = len(both.scores) - 1
-        found.append((f"{name}, {what}", "5 weights, 3", gap(measured, sets, allowed, both)))
     return found
-
-
-def worth_of(
-    target_scale: float, secret_scale: float, caution: float, teaches: float, tells: float
-) -> float:
-    return teaches / target_scale - caution * tells / secret_scale
 
 
 @dataclass(frozen=True)

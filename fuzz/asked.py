@@ -20,13 +20,13 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Scope
 
 from tamis.errors import InputError
-from tamis.serve.app import application
 from tamis.serve.archive import PUBLIC, unpack
 from tamis.serve.desk import Desk
 from tamis.serve.doors import FORM, Keys
 from tamis.serve.fields import FIELDS
 from tamis.serve.look import look
 from tamis.serve.project import Project
+from tamis.serve.server import application
 from tamis.serve.work import Work, Worker
 from tamis.serve.workspace import Workspace
 

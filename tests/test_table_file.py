@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis import Roles, Table
 from tamis.errors import CannotMeet, InputError
-from tamis.publish.release_file import arranged
+from tamis.publish.people import arranged
 from tamis.table_file import read_written, safe, undone, write_table
 
 nasty = st.text(alphabet="=+-@'\t\r\n 1.eaé\"，＝,", max_size=8) | st.text(max_size=8)  # noqa: RUF001

@@ -16,7 +16,7 @@ from experiments.store import Store
 from tamis.evaluate.curve import Curve, Measure, retention_curve
 from tamis.evaluate.prediction import Prediction, prediction
 from tamis.perturb.noise import GaussianNoise, UniformNoise
-from tamis.rules.mine import mine_rules
+from tamis.rules.tree import mine_rules
 from tamis.table import Table
 
 LEVELS = tuple(round(0.02 * i, 2) for i in range(16))

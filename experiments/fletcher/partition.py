@@ -16,7 +16,7 @@ from experiments.store import Store
 from tamis.dp.partition import DPPartition
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.prediction import prediction_measures
-from tamis.rules.mine import mine_rules
+from tamis.rules.tree import mine_rules
 from tamis.table import Table
 
 NAME = "Banknotes"

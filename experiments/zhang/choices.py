@@ -20,7 +20,7 @@ from experiments.zhang.tasks import Task
 from tamis.evaluate.separation import distcnt, hamdist
 from tamis.select.containment.exact import exact
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.maximal import maximal
+from tamis.select.containment.itemsets import maximal
 from tamis.select.containment.selection import Selection
 
 BEST = "best of several"

@@ -76,7 +76,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.risk.suda import special_uniques as special_uniques
     from tamis.rules import Rule as Rule
     from tamis.rules import RuleSet as RuleSet
-    from tamis.rules.mine import mine_rules as mine_rules
+    from tamis.rules.tree import mine_rules as mine_rules
     from tamis.select.breach import BreachSelector as BreachSelector
     from tamis.select.containment import ContainmentSelector as ContainmentSelector
     from tamis.settings import Settings as Settings
@@ -133,7 +133,7 @@ _HOME = {
     "k_anonymity": "tamis.risk.classes",
     "l_diversity": "tamis.risk.diversity",
     "ladders_of": "tamis.coarsen.draft",
-    "mine_rules": "tamis.rules.mine",
+    "mine_rules": "tamis.rules.tree",
     "paired_t_test": "tamis.learn.cv",
     "pareto_front": "tamis.rank.evaluation",
     "population_risk": "tamis.risk.population",

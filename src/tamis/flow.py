@@ -36,7 +36,7 @@ from tamis.propose.problem import Problem
 from tamis.propose.screen import screened
 from tamis.rank.factors import WEIGHTS
 from tamis.read import check_numbers
-from tamis.read.keys import refuse_unsaid
+from tamis.read.keys import refuse_unstated_identifiers
 from tamis.release import Recipe, Release, released
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
@@ -209,7 +209,7 @@ def _check(table: Table, settings: Settings) -> None:
     """Refuse what cannot be measured, and columns that nobody said anything about."""
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
-        refuse_unsaid(table)
+        refuse_unstated_identifiers(table)
     _check_distance(table, settings)
 
 

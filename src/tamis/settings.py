@@ -21,8 +21,7 @@ from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.release import MOST_ABSENCES
 from tamis.risk.absences import check_absences
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people
-from tamis.risk.diversity import Distance
-from tamis.risk.likeness import BetaKind
+from tamis.risk.diversity import BetaKind, Distance
 from tamis.risk.presence import presence_bounds
 
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
@@ -50,7 +49,7 @@ class Settings:
     alpha, beta, beta_kind, delta_disclosure : optional
         More that may be asked of them: the largest share of people alike with one value, and how
         far shares may be from those of all, by beta-likeness (basic or enhanced) and by
-        delta-disclosure; see `tamis.risk.likeness.likeness`.
+        delta-disclosure; see `tamis.risk.diversity.likeness`.
     max_risk, max_average_risk : float, optional
         The largest chance of finding the row of a person by what attackers may know, and the
         largest mean of it. The first raises k to 1 / max_risk.

@@ -11,8 +11,7 @@ import pytest
 from tamis.cli.coarsen import METRICS
 from tamis.coarsen import metrics
 from tamis.risk.classes import reidentification
-from tamis.risk.diversity import l_diversity
-from tamis.risk.likeness import likeness
+from tamis.risk.diversity import l_diversity, likeness
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 
 
 @dataclass

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tamis.coarsen.classes import CodedRows, Constraints, coded_rows
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 from tamis.risk.anonymity import Anonymity
 from tests.coarsen.definitions import PlainTable
 

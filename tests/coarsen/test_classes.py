@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tamis.coarsen import classes
 from tamis.coarsen.classes import Constraints, coded_rows, grouped_at, numbered_rows
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError
 from tamis.risk.diversity import t_closeness
 from tests.coarsen import definitions

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder import Hierarchy, Ladder
 from tamis.errors import InputError
 from tamis.publish.coarse_columns import stated, stated_form
 from tamis.publish.labels import wrong_labels
@@ -316,3 +316,25 @@ def test_days_have_ends_too() -> None:
 def test_ends_that_do_not_close_in_are_refused(description, words) -> None:
     with pytest.raises(InputError, match=words):
         Ladder.from_dict("age", description)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ((), "needs a level"),
+        (([],), "needs a level"),
+        (([1, 0],), "each leaf"),
+        (([0, 1], [0]), "1 leaves, not 2"),
+        (([0, 1, 2], [0, 0, 1], [0, 1, 1]), "level 2 .* split 1 times"),
+    ],
+)
+def test_what_is_no_hierarchy_is_refused(groups, words):
+    with pytest.raises(InputError, match=words):
+        Hierarchy(tuple(np.array(level, dtype=np.int32) for level in groups))
+
+
+def test_shares_count_leaves_that_a_table_may_lack():
+    levels = ([0, 1, 2, 3], [0, 0, 0, 1], [0, 0, 0, 0])
+    hierarchy = Hierarchy(tuple(np.array(level, dtype=np.int32) for level in levels))
+    assert hierarchy.shares(1).tolist() == [0.75, 0.75, 0.75, 0.25]
+    assert hierarchy.widths == (4, 2, 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.classes import Constraints, coded_rows, grouped_at
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.metrics import METRICS, metric_named
 from tamis.errors import InputError
 from tests.coarsen import definitions

@@ -17,8 +17,7 @@ from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.classes import k_anonymity, reidentification
-from tamis.risk.diversity import l_diversity, t_closeness
-from tamis.risk.likeness import likeness
+from tamis.risk.diversity import l_diversity, likeness, t_closeness
 from tamis.table import Roles, Table
 
 AGES = Ladder.from_dict("age", {"width": [10, 20]})

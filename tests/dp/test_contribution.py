@@ -13,9 +13,9 @@ from tamis import Roles, Table
 from tamis.dp import histogram as histogram_module
 from tamis.dp import partition as partition_module
 from tamis.dp.budget import Budget
-from tamis.dp.contribution import limited, unit_of
 from tamis.dp.histogram import DPHistogram
 from tamis.dp.partition import DPPartition
+from tamis.dp.private_table import limited, unit_of
 from tamis.dp.selector import private_records, zero_one_records
 from tamis.errors import InputError
 

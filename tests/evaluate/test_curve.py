@@ -10,7 +10,7 @@ from tamis.evaluate.curve import Curve, Measure, correlations, retention_curve
 from tamis.evaluate.retention import retention
 from tamis.read import read_table
 from tamis.rules import RuleSet
-from tamis.rules.mine import mine_rules
+from tamis.rules.tree import mine_rules
 
 ORIGINAL = pl.DataFrame({"age": range(100), "y": ["p"] * 50 + ["q"] * 50})
 RULES = RuleSet.parse("age < 50 -> y=p\nage >= 50 -> y=q")

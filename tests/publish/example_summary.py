@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tamis.publish.attack_facts import Attacker
 from tamis.publish.bits_facts import ColumnShares, FigureFacts, GuessedFacts, Interval
-from tamis.publish.class_sizes import class_size_bins
+from tamis.publish.exposure import class_size_bins
 from tamis.publish.summary import (
     SCHEMA_VERSION,
     CandidateFacts,

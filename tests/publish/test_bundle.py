@@ -141,7 +141,7 @@ def test_the_order_of_the_rows_leaves_no_trace(outcome: Outcome, published: Path
     chosen = outcome.decision.chosen
     upside_down = Table(chosen.release.table.frame.reverse(), chosen.release.table.roles)
     turned = replace(chosen.release, table=upside_down)
-    from tamis.publish.release_file import arranged
+    from tamis.publish.people import arranged
 
     write_table(arranged(turned.table, FAST.seed), tmp_path / "release.csv", "csv")
     assert (tmp_path / "release.csv").read_bytes() == (published / "release.csv").read_bytes()

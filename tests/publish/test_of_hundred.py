@@ -14,8 +14,7 @@ from tamis.publish.of_hundred import (
     hundred_rows,
     of_hundred_facts,
 )
-from tamis.publish.report import render
-from tamis.publish.summary_checks import checked
+from tamis.publish.report import checked, render
 from tests.publish.example_summary import example
 
 

@@ -17,8 +17,7 @@ from tamis.errors import CannotMeet
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import measure
-from tamis.publish.people import arranged_people, read_people, write_people
-from tamis.publish.release_file import arranged
+from tamis.publish.people import arranged, arranged_people, read_people, write_people
 from tamis.release import Promise, Recipe, released
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tamis.errors import InputError
-from tamis.publish.summary_checks import checked
+from tamis.publish.report import checked
 from tests.publish.example_summary import TABLE_6, WEIGHTS, example
 
 

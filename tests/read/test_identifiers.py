@@ -15,7 +15,7 @@ from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.read.check_digits import NATIONAL, OTHER
 from tamis.read.identifiers import LOOKED_AT, content_of
-from tamis.read.keys import refuse_unsaid, unsaid
+from tamis.read.keys import refuse_unstated_identifiers, unstated_identifiers
 from tamis.read.safe_harbour import safe_harbour
 from tests.read.made_identifiers import IDENTIFYING, ORDINARY, SHAPES, checked_number, made, of
 
@@ -132,12 +132,12 @@ def people(mails: int = 40) -> Table:
 
 def test_a_release_is_refused_until_the_role_is_said():
     table = people()
-    assert unsaid(table) == {"contact": "looks like e-mail addresses"}
+    assert unstated_identifiers(table) == {"contact": "looks like e-mail addresses"}
     with pytest.raises(InputError, match=r"'contact' \(looks like e-mail addresses\)") as error:
-        refuse_unsaid(table)
+        refuse_unstated_identifiers(table)
     assert "example.org" not in str(error.value)
     for role in ("identifiers", "dropped", "quasi", "plain"):
-        refuse_unsaid(table.with_roles(**{role: ("contact",)}))
+        refuse_unstated_identifiers(table.with_roles(**{role: ("contact",)}))
 
 
 def test_the_demo_has_no_direct_identifiers():

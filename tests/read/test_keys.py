@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, consider, read_table
 from tamis.errors import InputError, TamisWarning
-from tamis.read.keys import KEY, ORDER, UNIQUE, refuse_unsaid, telling, unsaid
+from tamis.read.keys import (
+    KEY,
+    ORDER,
+    UNIQUE,
+    identifying_form,
+    refuse_unstated_identifiers,
+    unstated_identifiers,
+)
 
 RNG = np.random.default_rng(5)
 ROWS = 400
@@ -55,24 +62,24 @@ ORDINARY = {
 @pytest.mark.parametrize("case", KEYS)
 def test_what_tells_people_apart(case):
     values, why = KEYS[case]
-    assert telling(values) == why
-    assert telling(values.alias("^x.*$")) in (why, "")
+    assert identifying_form(values) == why
+    assert identifying_form(values.alias("^x.*$")) in (why, "")
 
 
 @pytest.mark.parametrize("case", ORDINARY)
 def test_what_does_not(case):
-    assert telling(ORDINARY[case]) == ""
+    assert identifying_form(ORDINARY[case]) == ""
 
 
 @given(st.integers(20, 300), st.integers(2, 40), st.integers(-5, 5), st.randoms())
 def test_bands_of_row_numbers_are_found_and_shuffled_bands_are_not(rows, wide, start, random):
     values = [start + i // wide for i in range(rows)]
     bands = len(set(values))
-    assert (telling(column("x", values)) != "") == (bands >= 5)
+    assert (identifying_form(column("x", values)) != "") == (bands >= 5)
     random.shuffle(values)
     in_order = values == sorted(values) or values == sorted(values, reverse=True)
     if wide >= 4 and not in_order:
-        assert telling(column("x", values)) == ""
+        assert identifying_form(column("x", values)) == ""
 
 
 def people(**more):
@@ -94,9 +101,9 @@ def people(**more):
 )
 def test_any_said_role_is_enough(role):
     with pytest.raises(InputError, match=r"'ssn' \(a different value.*--identifier.*--feature"):
-        refuse_unsaid(Table(people(), Roles(target="ill")))
-    assert not unsaid(Table(people(), Roles(target="ill", **role)))
-    refuse_unsaid(Table(people(), Roles(target="ill", **role)))
+        refuse_unstated_identifiers(Table(people(), Roles(target="ill")))
+    assert not unstated_identifiers(Table(people(), Roles(target="ill", **role)))
+    refuse_unstated_identifiers(Table(people(), Roles(target="ill", **role)))
 
 
 def test_the_flow_refuses_before_any_work():
@@ -109,7 +116,7 @@ def test_fractions_are_said_and_not_refused():
         people(bmi=np.random.default_rng(1).normal(25, 3, 60)), Roles("ill", plain=("ssn",))
     )
     with pytest.warns(TamisWarning, match="'bmi' has fractions that hardly repeat"):
-        refuse_unsaid(table)
+        refuse_unstated_identifiers(table)
 
 
 def test_a_feature_is_said_at_the_door():

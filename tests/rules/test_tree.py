@@ -16,8 +16,8 @@ from tamis.learn.c45 import C45Classifier
 from tamis.read import read_table
 from tamis.rules import Between, Indicator, OneOf, Ordinal, RuleSet
 from tamis.rules.count import count_rules
-from tamis.rules.mine import OneHot, mine_rules
 from tamis.rules.rule import merged
+from tamis.rules.tree import OneHot, mine_rules
 
 
 def _table(seed, rows=200):

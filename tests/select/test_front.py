@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.select.front import BUDGET, search_front, search_weight, thinned, undominated
+from tamis.select.front import BUDGET, search_front, thinned, undominated
 
 
 class Additive:
@@ -75,19 +75,6 @@ def test_the_beam_loses_little_of_the_front(n, seed):
     front = search_front(scorer, whole=0)
     truth = area([scorer.score(c) for c in all_sets(n)])
     assert area([front.scores[c] for c in front.best()]) >= 0.97 * truth
-
-
-@given(st.integers(2, 8), st.integers(0, 999), st.floats(0.1, 3))
-def test_a_beam_for_one_weight_finds_the_best_of_sums(n, seed, weight):
-    rng = np.random.default_rng(seed)
-    scorer = Additive(rng.exponential(size=n), rng.exponential(size=n))
-
-    def worth(teaches, tells):
-        return teaches - weight * tells
-
-    front = search_weight(scorer, worth)
-    best = max(worth(*front.scores[c]) for c in front.scores)
-    assert best == pytest.approx(max(worth(*scorer.score(c)) for c in all_sets(n)))
 
 
 def test_what_holds_a_refused_set_is_never_asked_about():

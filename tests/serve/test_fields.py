@@ -9,10 +9,10 @@ import pytest
 
 from tamis.cli.release import METHODS, _check_population, release
 from tamis.errors import InputError
-from tamis.serve.body import PostedForm
 from tamis.serve.desk import Desk
+from tamis.serve.doors import PostedForm
 from tamis.serve.fields import FIELDS, METHOD_WORDS, MODEL_WORDS, check_together, offered
-from tamis.serve.steps import _asked
+from tamis.serve.steps import settings_sent
 
 
 def test_what_is_offered_are_options_of_the_command():
@@ -129,7 +129,7 @@ class Opened:
 
 def asked_for(folder: Path, path: str) -> dict[str, Any]:
     form = PostedForm({"k": ["5"], "population": [path]})
-    return _asked(Opened(folder), form)  # type: ignore[arg-type]
+    return settings_sent(Opened(folder), form)  # type: ignore[arg-type]
 
 
 def test_a_register_is_a_file_in_a_folder_that_is_open(tmp_path):

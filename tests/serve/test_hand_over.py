@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tamis.errors import CannotMeet, InputError
-from tamis.serve import hand_over as module
-from tamis.serve.hand_over import hand_over
+from tamis.serve.hand_over import from_options, hand_over
+from tamis.serve.work import answer_on_stdout
 from tests.publish.conftest import copy, outcome, published, quick_look
 
 __all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
@@ -55,6 +55,6 @@ def test_a_draft_that_was_tampered_with_is_not_published(copy, tmp_path: Path, m
     out.parent.mkdir()
     asked = {"draft": str(draft), "out": str(out), "config": "", "force": False}
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-    assert module.main() == 1
+    assert answer_on_stdout(from_options) == 1
     assert "does not match its manifest" in json.loads(capsys.readouterr().out)["error"]
     assert list(out.parent.iterdir()) == []

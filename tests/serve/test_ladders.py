@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.files import in_toml
-from tamis.serve.command import arguments, toml
-from tamis.serve.ladders import MOST_LABELS, as_typed, shown_levels, typed_ladder
+from tamis.serve.fields import MOST_LABELS, as_typed, shown_levels, typed_ladder
+from tamis.serve.project import arguments, toml
 from tamis.serve.steps import DEMO
 from tests.serve.running import Server, serving
 from tests.serve.test_serving import looked_at

@@ -16,6 +16,7 @@ from tamis.errors import InputError
 from tamis.serve import look as module
 from tamis.serve.look import distribution, look
 from tamis.serve.steps import DEMO
+from tamis.serve.work import answer_on_stdout
 
 
 @pytest.fixture(scope="module")
@@ -98,5 +99,5 @@ def test_errors_are_answers(tmp_path: Path, monkeypatch, capsys):
     picture = tmp_path / "photo.csv"
     picture.write_bytes(bytes(range(256)) * 20)
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"source": str(picture)})))
-    assert module.main() == 2
+    assert answer_on_stdout(look) == 2
     assert json.loads(capsys.readouterr().out)["error"]

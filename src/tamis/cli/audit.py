@@ -10,7 +10,7 @@ import click
 
 from tamis.cli.options import engine_options, named_engine, table_options
 from tamis.cli.population import (
-    SaidOfPopulation,
+    PopulationOptions,
     in_population,
     population_options,
     print_population,
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
-    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.engine.choice import EngineName, EngineOptions
     from tamis.publish.summary import Unit
     from tamis.read.safe_harbour import HarbourItem
     from tamis.risk.audit import Exposure
-    from tamis.risk.likeness import Likeness
+    from tamis.risk.diversity import Likeness
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
@@ -75,9 +75,9 @@ def audit(
     Measured over the quasi-identifiers (default: all features); a missing value counts as a value
     of its own. A table larger than memory is counted on all rows by DuckDB or Spark.
     """
-    from tamis.read.keys import warn_of_unsaid
+    from tamis.read.keys import warn_of_unstated_identifiers
 
-    asked = SaidOfPopulation(**options)
+    asked = PopulationOptions(**options)
     name = named_engine(source, engine, quiet or as_json)
     if name != "memory" or source.sparse:
         asked.refuse("the population is counted for a table in memory")
@@ -88,7 +88,7 @@ def audit(
         _audit_records(source.read_binary(), as_json)
         return
     table, weights = without_weight(source.read(), asked.weight)
-    warn_of_unsaid(table)
+    warn_of_unstated_identifiers(table)
     if not (quiet or as_json):
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
@@ -99,7 +99,7 @@ def audit(
         print_audit(**result)
 
 
-def _print_as_json(table: Table, result: dict[str, Any], asked: SaidOfPopulation) -> None:
+def _print_as_json(table: Table, result: dict[str, Any], asked: PopulationOptions) -> None:
     found, risk = result["uniques"], result["population"]
     print_json(
         {
@@ -122,12 +122,12 @@ def _plain_item(item: HarbourItem) -> dict[str, Any]:
 
 
 def _audit_large(
-    source: TableSource, options: EngineOptions, name: Asked, as_json: bool, quiet: bool
+    source: TableSource, options: EngineOptions, name: EngineName, as_json: bool, quiet: bool
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.engine.choice import running
     from tamis.engine.sampling import sampled
-    from tamis.read.keys import warn_of_unsaid
+    from tamis.read.keys import warn_of_unstated_identifiers
     from tamis.risk.large import large_exposure
 
     with running(options, name) as engine:
@@ -136,7 +136,7 @@ def _audit_large(
             print_large(large)
         exposure = large_exposure(large)
         drawn = sampled(large, options.sample, seed=0)
-    warn_of_unsaid(drawn.table)
+    warn_of_unstated_identifiers(drawn.table)
     attacker = _attacker(drawn.table)
     if attacker is not None:
         attacker["rows"] = drawn.table.rows

@@ -116,8 +116,7 @@ def _result(
 def _draw(
     frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None, plot: str
 ) -> None:
-    from tamis.rank.picture import weight_picture
-    from tamis.rank.sensitivity import sensitivity
+    from tamis.rank.sensitivity import sensitivity, weight_picture
 
     picture = weight_picture(found, sensitivity(found, _sizes(frame, found, ties)), names)
     picture.save(plot)

@@ -14,7 +14,7 @@ from tamis.errors import InputError
 from tamis.files import in_toml
 
 if TYPE_CHECKING:
-    from tamis.read.guess import ColumnGuess
+    from tamis.read.keys import ColumnGuess
     from tamis.table import Table
 
 
@@ -33,7 +33,7 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
     """Look at TABLE and write a commented configuration for tamis release."""
     from tamis.cli.terminal import console, print_json
     from tamis.files import written
-    from tamis.read.guess import guess_columns
+    from tamis.read.keys import guess_columns
 
     path = Path(output)
     if path.exists() and not force:

@@ -12,8 +12,7 @@ from tamis.cli.table_source import TableSource
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from tamis.coarsen.ladder import Ladder
-    from tamis.coarsen.rungs import CountedLabel
+    from tamis.coarsen.ladder import CountedLabel, Ladder
     from tamis.table import Table
 
 MOST = 25
@@ -47,7 +46,7 @@ def ladder(
     """
     from tamis.cli.terminal import print_json
     from tamis.coarsen.draft import ladders_of
-    from tamis.coarsen.rungs import rungs
+    from tamis.coarsen.ladder import rungs
 
     table = source.read()
     given = given_ladders(source, ladder, ladders)

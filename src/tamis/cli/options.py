@@ -19,7 +19,7 @@ from tamis.errors import InputError, TamisWarning, listed
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
-    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.engine.choice import EngineName, EngineOptions
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -216,7 +216,7 @@ def _with_engine(command: Command) -> Command:
 
 def named_engine(
     source: TableSource, options: EngineOptions, silent: bool, *, long: bool = False
-) -> Asked:
+) -> EngineName:
     """The engine to use, said in one line where it was not asked for.
 
     Sparse records stay in memory unless an engine was asked for, or `long` ones can be large.
@@ -225,7 +225,7 @@ def named_engine(
 
     large = long and bool(source.long)
     in_memory = options.engine == "auto" and source.sparse and not large
-    asked: Asked = "memory" if in_memory else options.engine
+    asked: EngineName = "memory" if in_memory else options.engine
     name, why = chosen_engine(source.table, asked, long=large)
     if name == "memory" and source.table.startswith(ELSEWHERE):
         raise InputError("a table in a database needs an engine; pass --engine duckdb or spark")

@@ -371,7 +371,7 @@ def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> 
 
 
 def _selected(method: str, source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.contribution import check_most
+    from tamis.dp.private_table import check_most
     from tamis.dp.selector import private_records, zero_one_records
 
     from_data = options["bounds_from_data"]

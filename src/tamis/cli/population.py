@@ -98,8 +98,8 @@ def known_population(
 
 
 @dataclass(frozen=True)
-class SaidOfPopulation:
-    """What was said of the population, and how people are to be singled out."""
+class PopulationOptions:
+    """The options that say what the population is, and how people are to be singled out."""
 
     population: str | None
     sampling: float | None
@@ -117,7 +117,7 @@ class SaidOfPopulation:
             )
 
     def refuse(self, why: str) -> None:
-        """Refuse what was said where it cannot be used."""
+        """Refuse the options where they cannot be used."""
         if any(each is not None for each in (self.population, self.sampling, self.weight)):
             raise InputError(f"{why}; leave --population, --sampling and --weight out")
 
@@ -139,7 +139,7 @@ def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
 
 
 def in_population(
-    source: TableSource, table: Table, asked: SaidOfPopulation, weights: Any
+    source: TableSource, table: Table, asked: PopulationOptions, weights: Any
 ) -> tuple[PopulationRisk | None, Presence | None]:
     """The risk in the population, where something is known of it, and who of a register is here."""
     from tamis.risk.population import population_risk

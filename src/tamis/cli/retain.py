@@ -140,7 +140,7 @@ def _rules(original: Table, options: dict[str, Any]) -> RuleSet:
 
 def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
     """The rules of a file, or mined from the original where none is given."""
-    from tamis.rules.mine import mine_rules
+    from tamis.rules.tree import mine_rules
 
     return mine_rules(original, random_state=seed) if path is None else _load(path, original.target)
 

@@ -50,7 +50,7 @@ def rules(
     """
     from tamis.errors import plural
     from tamis.files import written
-    from tamis.rules.mine import mine_rules
+    from tamis.rules.tree import mine_rules
 
     table = source.read_with_roles()
     found = mine_rules(

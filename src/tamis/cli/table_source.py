@@ -154,10 +154,10 @@ class TableSource:
 
     def read_with_roles(self) -> Table:
         """The table, refused where the role of a column that could identify people is not given."""
-        from tamis.read.keys import refuse_unsaid
+        from tamis.read.keys import refuse_unstated_identifiers
 
         table = self.read()
-        refuse_unsaid(table)
+        refuse_unstated_identifiers(table)
         return table
 
     def read_wide(self, *, need_roles: bool = True) -> Table:

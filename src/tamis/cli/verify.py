@@ -11,7 +11,7 @@ import click
 from tamis.cli.options import common_options, recount_options
 
 if TYPE_CHECKING:
-    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.engine.choice import EngineName, EngineOptions
     from tamis.publish.verify import Verified
     from tamis.table import Table
 
@@ -106,7 +106,7 @@ def _verified(
         return verify_large(folder, engine)
 
 
-def _engine_for(folder: Path, options: EngineOptions) -> tuple[Asked, str]:
+def _engine_for(folder: Path, options: EngineOptions) -> tuple[EngineName, str]:
     """What counts the rows, and a line that says why where it was not asked for."""
     from tamis.engine.choice import chosen_engine
     from tamis.publish.layout import NAME, RELEASE, read_json

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.coarsen.hierarchy import Hierarchy
+from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError
-from tamis.risk.anonymity import ROUNDING, Anonymity, Kind
-from tamis.risk.diversity import Distance, Spread
-from tamis.risk.likeness import disclosures, largest_shares, surpluses
+from tamis.risk.anonymity import Anonymity, Kind
+from tamis.risk.diversity import Distance, Spread, disclosures, largest_shares, surpluses
+from tamis.risk.grouping import ROUNDING
 
 if TYPE_CHECKING:
     from tamis.coarsen.register import InRegister

@@ -18,7 +18,7 @@ from tamis.errors import InputError, listed
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
 from tamis.risk.anonymity import Kind
-from tamis.risk.likeness import BetaKind
+from tamis.risk.diversity import BetaKind
 from tamis.table import Roles, Table
 
 

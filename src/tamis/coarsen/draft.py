@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.calendar_steps import UNITS, Calendar
-from tamis.coarsen.intervals import Cuts, Widths
+from tamis.coarsen.intervals import UNITS, Calendar, Cuts, Widths
 from tamis.coarsen.ladder import Form, Ladder
 from tamis.coarsen.value_groups import CommonValues, Prefixes, plain_text
 from tamis.cuts import K, People, fewest_digits, quantile_cuts

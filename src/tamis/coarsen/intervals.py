@@ -1,4 +1,4 @@
-"""Ladders of intervals over numbers and dates: given cuts, equal widths, or open ends.
+"""Ladders of intervals over numbers and dates: cuts, equal widths, open ends, or the calendar.
 
 An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
 1 January of the year 1, so that a width of 7 gives calendar weeks.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Self
 
@@ -33,6 +33,8 @@ LARGEST = 1e30
 """The largest number that a table may hold."""
 EXACT = 2**53
 """Whole numbers up to this one are exact as floating-point numbers."""
+UNITS = ("hour", "day", "month", "quarter", "year", "decade")
+"""From fine to coarse; each nests in the next."""
 
 
 class _Ranges:
@@ -358,3 +360,97 @@ def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
             f"level {number} {wrong} the one before: {plural(len(new), 'cut')} of it "
             f"{'is' if len(new) == 1 else 'are'} not among the cuts of level {number - 1}"
         )
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Parts of the calendar, a unit a level.
+
+    >>> days = pl.Series([20210503, 19991231]).cast(pl.String).str.to_date("%Y%m%d")
+    >>> steps = Calendar(("month", "quarter", "decade"))
+    >>> [steps.labels(days, step).to_list() for step in (1, 2, 3)]
+    [['2021-05', '1999-12'], ['2021-Q2', '1999-Q4'], ['2020s', '1990s']]
+    """
+
+    units: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.units or not set(self.units) <= set(UNITS):
+            raise InputError(f"dates must name one or more of {', '.join(UNITS)}")
+        places = [UNITS.index(unit) for unit in self.units]
+        if places != sorted(set(places)):
+            raise InputError(f"dates must go from fine to coarse, as {', '.join(UNITS)} do")
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        only_words(description, ("dates",))
+        given = description["dates"]
+        if not isinstance(given, list | tuple) or not all(isinstance(u, str) for u in given):
+            raise InputError(f"dates must be a list of units, of {', '.join(UNITS)}")
+        return cls(tuple(given))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"dates": list(self.units)}
+
+    @property
+    def steps(self) -> int:
+        return len(self.units)
+
+    def words(self, step: int) -> str:
+        return f"the {self.units[step - 1]} of the date"
+
+    def labels(self, values: pl.Series, step: int) -> pl.Series:
+        unit = self.units[step - 1]
+        if values.dtype == pl.Time and unit == "hour":
+            return values.dt.strftime("%H:00")
+        if values.dtype not in (pl.Date, pl.Datetime):
+            raise InputError(f"a {unit} does not fit a column of {values.dtype}; it needs dates")
+        return values.to_frame("at").select(_WRITTEN[unit]).to_series()
+
+    def bounds(self, label: str, step: int) -> Bounds | None:
+        return _BOUNDS[self.units[step - 1]](label)
+
+
+_YEAR = pl.col("at").dt.year().cast(pl.String).str.zfill(4)
+_DECADE = (pl.col("at").dt.year() // 10 * 10).cast(pl.String).str.zfill(4)
+_WRITTEN = {
+    "hour": pl.col("at").cast(pl.Datetime).dt.strftime("%Y-%m-%d %H:00"),
+    "day": pl.col("at").dt.strftime("%Y-%m-%d"),
+    "month": pl.col("at").dt.strftime("%Y-%m"),
+    "quarter": pl.concat_str(_YEAR, pl.lit("-Q"), pl.col("at").dt.quarter()),
+    "year": _YEAR,
+    "decade": pl.concat_str(_DECADE, pl.lit("s")),
+}
+
+
+def _one_day(label: str) -> Bounds | None:
+    try:
+        first = date.fromisoformat(label)
+    except ValueError:
+        return None
+    return first, None if first == date.max else first + timedelta(days=1)
+
+
+def _months(label: str, pattern: str, months: int) -> Bounds | None:
+    """The bounds of a label that names a year and one of its parts of so many months."""
+    found = re.fullmatch(pattern, label)
+    if found is None:
+        return None
+    year, part = int(found[1]), int(found[2] or 1) if found.lastindex == 2 else 1
+    start = 12 * year + (part - 1) * months
+    return _first_day(start), _first_day(start + months)
+
+
+def _first_day(months: int) -> date | None:
+    year, month = divmod(months, 12)
+    return date(year, month + 1, 1) if 1 <= year <= date.max.year else None
+
+
+_BOUNDS: dict[str, Callable[[str], Bounds | None]] = {
+    "hour": lambda label: None,
+    "day": _one_day,
+    "month": lambda label: _months(label, r"(\d{4})-(\d\d)", 1),
+    "quarter": lambda label: _months(label, r"(\d{4})-Q([1-4])", 3),
+    "year": lambda label: _months(label, r"(\d{4})", 12),
+    "decade": lambda label: _months(label, r"(\d{4})s", 120),
+}

@@ -1,28 +1,99 @@
-"""`Ladder`: the forms of one column, from its values as they are (level 0) to nothing (``*``)."""
+"""`Ladder`: the forms of one column, from its values as they are (level 0) to nothing (``*``).
+
+With it: the groups of each level as numbers (`Hierarchy`), the people behind each label of a table,
+and a picture of the levels.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from datetime import date
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.calendar_steps import Calendar
-from tamis.coarsen.hierarchy import Hierarchy
-from tamis.coarsen.intervals import Bounds, Cuts, Ends, Widths
+from tamis.charts import BLUE, GRID, SOFT, Picture, shortened
+from tamis.coarsen.intervals import Bounds, Calendar, Cuts, End, Ends, Widths
 from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short, quoted
-from tamis.table import bare
-
-if TYPE_CHECKING:
-    from tamis.charts import Picture
+from tamis.table import Table, bare, kind_of
 
 NOTHING = "*"
 """The label of the last level, which tells nothing."""
+Groups = NDArray[Any]
+_WIDTH, _LEFT, _TRACK, _TOP, _LINE = 760.0, 84.0, 652.0, 66.0, 62.0
+_LETTER = 7.0
+"""The width of a letter in a name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The group of each leaf at each level; each level is coarser than the one before.
+
+    Parameters
+    ----------
+    groups : tuple of arrays of int
+        One array a level: the group number of each leaf, from 0 without a gap. At level 0 each
+        leaf is a group of its own.
+
+    Examples
+    --------
+    >>> jobs = Hierarchy((np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([0, 0, 0])))
+    >>> jobs.leaves, jobs.top, jobs.widths
+    (3, 2, (3, 2, 1))
+    >>> jobs.shares(1).tolist()
+    [0.666..., 0.666..., 0.333...]
+    """
+
+    groups: tuple[Groups, ...]
+
+    def __post_init__(self) -> None:
+        if not self.groups or len(self.groups[0]) == 0:
+            raise InputError("a hierarchy needs a level and a leaf")
+        whole = tuple(np.ascontiguousarray(level, dtype=np.int32) for level in self.groups)
+        object.__setattr__(self, "groups", whole)
+        if not np.array_equal(whole[0], np.arange(self.leaves)):
+            raise InputError("at level 0 of a hierarchy each leaf is a group of its own")
+        for number, (finer, coarser) in enumerate(itertools.pairwise(whole), start=1):
+            self._check_level(number, finer, coarser)
+
+    def _check_level(self, number: int, finer: Groups, coarser: Groups) -> None:
+        if len(coarser) != self.leaves:
+            raise InputError(
+                f"level {number} of a hierarchy has {len(coarser)} leaves, not {self.leaves}"
+            )
+        pairs = np.unique(finer.astype(np.int64) << 32 | coarser)
+        if split := len(pairs) - len(np.unique(finer)):
+            raise InputError(
+                f"level {number} of a hierarchy does not nest: groups of the level before are "
+                f"split {split} times"
+            )
+
+    @property
+    def leaves(self) -> int:
+        """How many values the hierarchy speaks of, whether a table has them or not."""
+        return len(self.groups[0])
+
+    @property
+    def top(self) -> int:
+        """The number of the coarsest level."""
+        return len(self.groups) - 1
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The number of groups at each level."""
+        return tuple(int(level.max()) + 1 for level in self.groups)
+
+    def shares(self, level: int) -> NDArray[np.float64]:
+        """For each leaf, the share of all leaves that are in its group."""
+        counts: NDArray[Any] = np.bincount(self.groups[level])
+        return counts[self.groups[level]] / self.leaves
 
 
 class Form(Protocol):
@@ -106,8 +177,6 @@ class Ladder:
         least : int
             Groups of fewer rows have no name in the picture.
         """
-        from tamis.coarsen.picture import ladder_picture
-
         return ladder_picture(self, values, least)
 
     @classmethod
@@ -262,3 +331,103 @@ def _joined(cells: pl.Series, known: pl.DataFrame) -> pl.DataFrame:
 def _kind_of(ends: list[Any]) -> dict[str, Any]:
     numbers = all(end is None or isinstance(end, float) for end in ends)
     return dict.fromkeys(("lower", "upper"), pl.Float64 if numbers else pl.Date)
+
+
+@dataclass(frozen=True)
+class CountedLabel:
+    """One label of a level, and how many people have it."""
+
+    label: str | None
+    """`None` for what is missing."""
+    people: int
+    lower: End = None
+    """The smallest value that belongs to it, of numbers and dates."""
+    upper: End = None
+    """The first value beyond it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record; bounds only where there are any."""
+        bounds = {"lower": _plain(self.lower), "upper": _plain(self.upper)}
+        known = {end: value for end, value in bounds.items() if value is not None}
+        return {"label": self.label, "people": self.people, **known}
+
+
+def rungs(ladder: Ladder, table: Table, level: int) -> list[CountedLabel]:
+    """The labels of a column at a level, from low to high values or in alphabetical order.
+
+    Examples
+    --------
+    >>> table = Table(pl.DataFrame({"age": [43, 44, 91, None]}))
+    >>> ladder = Ladder.from_dict("age", {"width": [5, 10], "top": 90})
+    >>> [(r.label, r.people) for r in rungs(ladder, table, 1)]
+    [('[40, 45)', 2), ('>= 90', 1), (None, 1)]
+    """
+    values = table.frame.get_column(ladder.column)
+    cells = pl.DataFrame(
+        {
+            "label": ladder.apply(bare(values), level).cast(pl.String),
+            "least": bare(values).rank("dense") if kind_of(values.dtype) != "nominal" else None,
+            "who": np.arange(table.rows) if table.people is None else table.people,
+        }
+    )
+    counted = cells.group_by("label").agg(pl.col("who").n_unique(), pl.col("least").min())
+    counted = counted.sort("least", "label", nulls_last=True)
+    bounds = ladder.bounds(counted.get_column("label"), level).rows()
+    pairs = zip(counted.select("label", "who").rows(), bounds)
+    return [CountedLabel(label, people, *ends) for (label, people), ends in pairs]
+
+
+def _plain(end: End) -> Any:
+    return end.isoformat() if isinstance(end, date) else end
+
+
+def ladder_picture(ladder: Ladder, values: pl.Series, least: int = 5) -> Picture:
+    """One line for each level; a group is named where it has room and at least `least` rows.
+
+    Level 0 holds the values of the table, and none of them is named.
+
+    Examples
+    --------
+    >>> ages = Ladder.from_dict("age", {"width": [10]})
+    >>> svg = ages.plot(pl.Series("age", [43, 44, 48, 57]), least=3).svg()
+    >>> "[40, 50)" in svg, "[50, 60)" in svg
+    (True, False)
+    """
+    picture = Picture(
+        _WIDTH,
+        _TOP + _LINE * (ladder.top + 1),
+        f"the levels of {shortened(ladder.column)}",
+        "; ".join(f"level {n}: {ladder.words(n)}" for n in range(ladder.top + 1)),
+    )
+    picture.heading(16, 28, f"The levels of {shortened(ladder.column, 50)}")
+    picture.text(16, 48, f"groups of {plural(values.len(), 'row')}", size=13, fill=SOFT)
+    for level in range(ladder.top + 1):
+        groups = _groups(ladder, values, level)
+        y = _TOP + _LINE * level
+        picture.text(16, y + 20, f"level {level}")
+        _level(picture, groups, y, least if level else values.len() + 1)
+        words = f"{plural(len(groups), 'group')}: {ladder.words(level)}"
+        picture.text(_LEFT, y + 44, shortened(words, 96), size=12, fill=SOFT)
+    return picture
+
+
+def _groups(ladder: Ladder, values: pl.Series, level: int) -> list[tuple[str, int]]:
+    """The groups of a level and their rows, in the order of the smallest value of each."""
+    ordered = bare(values).sort(nulls_last=True)
+    labels = bare(ladder.apply(ordered, level)).cast(pl.String).fill_null("missing")
+    counted = pl.DataFrame({"label": labels}).group_by("label", maintain_order=True).len()
+    return [(str(label), int(rows)) for label, rows in counted.iter_rows()]
+
+
+def _level(picture: Picture, groups: list[tuple[str, int]], y: float, least: int) -> None:
+    total, x = sum(rows for _, rows in groups), _LEFT
+    for number, (label, rows) in enumerate(groups):
+        wide = _TRACK * rows / max(total, 1)
+        # A gap would hide groups that are narrower than it.
+        gap = 1.5 if wide > 4 else 0.0
+        shade = 0.9 if number % 2 else 0.7
+        picture.rect(x, y, wide - gap, 28, fill=BLUE, fill_opacity=shade, rx=2, stroke=None)
+        if rows >= least and wide > _LETTER * len(label) + 8:
+            picture.text(x + wide / 2, y + 19, label, size=12, anchor="middle", fill="#ffffff")
+        x += wide
+    picture.line(_LEFT, y + 29, _LEFT + _TRACK, y + 29, stroke=GRID)

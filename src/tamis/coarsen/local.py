@@ -19,8 +19,8 @@ from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
 from tamis.coarsen.register import RegisterPlaces
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.anonymity import ROUNDING, Anonymity, average_risk, fewest_people
-from tamis.risk.grouping import Coded, people_of
+from tamis.risk.anonymity import Anonymity, average_risk, fewest_people
+from tamis.risk.grouping import ROUNDING, Coded, people_of
 from tamis.risk.presence import Presence
 from tamis.table import bare, kind_of
 

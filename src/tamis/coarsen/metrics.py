@@ -464,7 +464,7 @@ def metric_named(
     Examples
     --------
     >>> from tamis.coarsen.classes import coded_rows, grouped_at
-    >>> from tamis.coarsen.hierarchy import Hierarchy
+    >>> from tamis.coarsen.ladder import Hierarchy
     >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
     >>> rows, two = coded_rows([np.array([1, 0, 1])], [sex]), Constraints(k=2)
     >>> height = metric_named("height", rows, two)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,6 @@ from tamis.risk.presence import Presence, people_table, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
 from tamis.table import Table, kind_of
 
-Search = Literal["exact", "local"]
 SEARCHES = ("exact", "local")
 
 

@@ -12,7 +12,7 @@ class Asked(NamedTuple):
     """The constraints as plain numbers; `l` is 0, all others are infinite where nobody asked.
 
     With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
-    `beta` and `delta` are as in `tamis.risk.likeness.likeness`.
+    `beta` and `delta` are as in `tamis.risk.diversity.likeness`.
     """
 
     k: int

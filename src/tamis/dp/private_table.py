@@ -2,6 +2,12 @@
 
 `fit` looks at the table once, through noise that cannot be seeded, and spends the budget.
 `sample` looks only at the noisy counts: it costs nothing, and the same seed gives the same rows.
+
+Each person contributes a bounded number of rows; others are left out at random. Who is who follows
+from the roles alone, never from cells: where one identifier is named (or those in `Roles.person`),
+its values are people; where the roles say that every row is a person, or name nobody, each row
+stands for itself. Several identifiers, none of them said to be the person, are refused: only the
+cells could show whether one of them is finer than another.
 """
 
 from __future__ import annotations
@@ -9,6 +15,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +23,7 @@ import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.dp.budget import MOVED, Budget, Neighbours, check_epsilon, check_neighbours, opendp
-from tamis.dp.contribution import check_most, limited, naming, unit_of
+from tamis.dp.budget import MOVED, Budget, Neighbours, Unit, check_epsilon, check_neighbours, opendp
 from tamis.dp.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.read import polars_frame
@@ -28,6 +34,64 @@ MAX_CELLS = 1 << 18
 """The most cells for which counts are drawn: about four seconds of noise."""
 NO_LIMIT = 1 << 62
 """For what counts no cells of all columns together."""
+
+
+def naming(roles: Roles) -> tuple[str, ...]:
+    """The columns that identify people; none where each row stands for itself."""
+    if roles.person is not None:
+        return roles.person
+    if len(roles.identifiers) > 1:
+        raise InputError(
+            f"columns {listed(roles.identifiers)} are identifiers, and differential privacy must "
+            "know which of them identifies people; name it with --person COL (Roles.person), or "
+            "pass --row-is-person if every row is a person"
+        )
+    return roles.identifiers
+
+
+def unit_of(roles: Roles) -> Unit:
+    """What the promise covers: a person where people are known, otherwise a row."""
+    return "person" if naming(roles) or roles.person is not None else "row"
+
+
+def check_most(most: Any, roles: Roles, neighbours: str) -> None:
+    """Refuse a number of rows per person that does not fit these roles and neighbours."""
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InputError(f"max_rows_per_person must be a whole number of at least 1, got {most!r}")
+    if most > 1 and not naming(roles):
+        raise InputError(
+            f"max_rows_per_person = {most} needs to know whose row each row is; name the column "
+            "with --identifier COL"
+        )
+    if most > 1 and neighbours == "substitute":
+        raise InputError(
+            "neighbours 'substitute' takes the number of rows as public, which it is not where "
+            "people have several; use 'add-remove', or at most one row per person"
+        )
+
+
+def limited(table: Table, most: int) -> Table:
+    """At most so many rows of each person, drawn evenly; the rows stay in order.
+
+    Like the noise, the draw has no seed: to someone who knows everything but the draw, each
+    person's rows must be drawn independently of who else is in the table.
+
+    >>> stays = pl.DataFrame({"patient": ["a", "a", "b"], "ill": [0, 1, 1]})
+    >>> limited(Table(stays, Roles(target="ill", identifiers=("patient",))), 1).rows
+    2
+    """
+    columns = naming(table.roles)
+    if not columns:
+        return table
+    order = np.random.default_rng().permutation(table.rows)
+    people = [
+        table.frame.get_column(c).cast(pl.String)[order].alias(f"{i}")
+        for i, c in enumerate(columns)
+    ]
+    names = [person.name for person in people]
+    rank = pl.DataFrame(people).select(pl.int_range(pl.len()).over(names)).to_series()
+    kept = np.sort(order[(rank < most).to_numpy()])
+    return replace(table, frame=table.frame[kept])
 
 
 class PrivateTable(BaseEstimator):  # type: ignore[misc]

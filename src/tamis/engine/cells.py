@@ -45,12 +45,6 @@ def count_distinct(engine: Engine, frame: Frame, columns: Sequence[str]) -> int:
     return count_rows(engine, count_cells(frame, columns))
 
 
-def value_counts(engine: Engine, cells: Frame, column: str) -> pl.DataFrame:
-    """The values of a column, ascending and missing last, with the rows that have each."""
-    counted = engine.small(merge_cells(cells, [column]))
-    return counted.sort(column, nulls_last=True)
-
-
 def people_by(
     engine: Engine, frame: Frame, identifiers: Sequence[str], rows: int
 ) -> tuple[str, ...]:

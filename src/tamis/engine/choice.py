@@ -16,7 +16,8 @@ from tamis.files import scratch_folder
 if TYPE_CHECKING:
     from tamis.engine.backend import Engine
 
-Asked = Literal["auto", "memory", "polars", "duckdb", "spark"]
+EngineName = Literal["auto", "memory", "polars", "duckdb", "spark"]
+"""What `--engine` may be; an engine that runs is never `auto`."""
 
 BYTES_A_CELL = 33
 """What a cell of a table takes in memory while it is measured."""
@@ -47,7 +48,7 @@ class EngineOptions:
         The rows on which a release is searched for.
     """
 
-    engine: Asked = "auto"
+    engine: EngineName = "auto"
     memory: str = MEMORY
     scratch: str | None = None
     spark_master: str = "local[2]"
@@ -67,7 +68,9 @@ def bytes_of(text: str) -> int:
     return size
 
 
-def chosen_engine(source: str, asked: Asked = "auto", *, long: bool = False) -> tuple[Asked, str]:
+def chosen_engine(
+    source: str, asked: EngineName = "auto", *, long: bool = False
+) -> tuple[EngineName, str]:
     """The engine for a source, and a line that says why if it was not asked for.
 
     Auto takes memory, except for a table that would fill more than half of what is free. The rows
@@ -144,7 +147,7 @@ def left_of(memory: int, held: int) -> int:
 
 
 @contextmanager
-def running(options: EngineOptions, name: Asked) -> Iterator[Engine]:
+def running(options: EngineOptions, name: EngineName) -> Iterator[Engine]:
     """An engine with its scratch folder, both gone when the block ends."""
     from tamis.engine.backend import DuckDB, Polars, Spark
 

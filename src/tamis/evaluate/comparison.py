@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed, plural
 from tamis.notebook import by_fields
 from tamis.read import polars_frame
-from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
-from tamis.rules.coarse import ValueLabels, coarse_rules
+from tamis.rules.bind import (
+    ValueLabels,
+    coarse_rules,
+    holds,
+    known_value,
+    refuse_other_types,
+    refuse_unfit,
+)
 from tamis.rules.count import MEMORY, Counts, Matrix, count_rules, table_labels
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet

@@ -38,10 +38,10 @@ from tamis.risk.containment import containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
 from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
 from tamis.risk.suppression import Suppression
-from tamis.rules.coarse import ValueLabels
+from tamis.rules.bind import ValueLabels
 from tamis.rules.count import table_labels
-from tamis.rules.mine import mine_rules
 from tamis.rules.ruleset import RuleSet
+from tamis.rules.tree import mine_rules
 from tamis.table import Table, bare
 
 Part = Literal["choosing", "reporting"]

@@ -13,7 +13,7 @@ from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.comparison import polars_frame_of
 from tamis.evaluate.curve import Measure
 from tamis.rules.bind import refuse_other_types, texts
-from tamis.rules.mine import OneHot
+from tamis.rules.tree import OneHot
 from tamis.table import Table, bare, only
 
 if TYPE_CHECKING:

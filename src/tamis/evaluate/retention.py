@@ -24,7 +24,7 @@ from tamis.evaluate.rule_changes import (
     total_variation,
 )
 from tamis.notebook import in_short
-from tamis.rules.coarse import ValueLabels
+from tamis.rules.bind import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 

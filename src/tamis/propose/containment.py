@@ -13,9 +13,8 @@ from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
 from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release
-from tamis.select.containment.absences import greedy_with_absences
 from tamis.select.containment.crowd import selected
-from tamis.select.containment.greedy import UTILITIES, GreedySearch
+from tamis.select.containment.greedy import UTILITIES, GreedySearch, greedy_with_absences
 from tamis.select.containment.selection import Selection
 from tamis.table import Table
 

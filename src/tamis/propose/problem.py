@@ -12,10 +12,9 @@ from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Promise, Release
-from tamis.risk.alike_rows import AlikeRows
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.grouping import Coded, CodedFrame, joined, people_of
-from tamis.risk.suppression import Suppression
+from tamis.risk.suppression import AlikeRows, Suppression
 from tamis.table import Table
 
 

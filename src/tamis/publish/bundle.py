@@ -49,6 +49,7 @@ from tamis.publish.left_out import left_out_numbers
 from tamis.publish.manifest import manifest, versions
 from tamis.publish.of_hundred import of_hundred_facts
 from tamis.publish.people import (
+    arranged,
     arranged_beside,
     arranged_people,
     promises_in_people,
@@ -63,7 +64,6 @@ from tamis.publish.presence import (
     unmet_words,
 )
 from tamis.publish.promises import not_promised, not_promised_of_drawn
-from tamis.publish.release_file import arranged
 from tamis.publish.report import render
 from tamis.publish.secret_groups import (
     HEADER,
@@ -216,18 +216,15 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     private_only = [] if secrets is None else diverse
     attacked = of_hundred_facts(outcome)
     summary = summarise(outcome, content, origin, look, attacked, private_only)
-    report = draft / REPORT
-    report.write_text(render(summary, "recipient"), encoding="utf-8")
-    content["report"] = {"name": report.name, "sha256": digest(report)}
-    write_json(draft / NAME, content)
-    how = recipe(outcome, draft, origin, date, diverse) | presence
-    _write_private(outcome, draft, summary, how)
+    write_shared(draft, content, summary)
+    private = draft / PRIVATE
+    private.mkdir(mode=0o700)
     if people is not None:
-        write_people(draft / PRIVATE / PEOPLE, people)
+        write_people(private / PEOPLE, people)
     if secrets is not None:
-        write_numbers(draft / PRIVATE / SECRETS, HEADER, secrets)
-    for path in (draft / PRIVATE).iterdir():
-        path.chmod(0o600)
+        write_numbers(private / SECRETS, HEADER, secrets)
+    how = recipe(outcome, draft, origin, date, diverse) | presence
+    write_private(private, outcome, summary, how)
 
 
 def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
@@ -267,13 +264,22 @@ def _manifest(
     )
 
 
-def _write_private(outcome: Outcome, draft: Path, summary: Summary, how: dict[str, Any]) -> None:
-    private = draft / PRIVATE
-    private.mkdir(mode=0o700)
+def write_shared(draft: Path, content: dict[str, Any], summary: Summary) -> None:
+    """The report for recipients, and the manifest, which then states the hash of that report."""
+    report = draft / REPORT
+    report.write_text(render(summary, "recipient"), encoding="utf-8")
+    content["report"] = {"name": report.name, "sha256": digest(report)}
+    write_json(draft / NAME, content)
+
+
+def write_private(private: Path, outcome: Outcome, summary: Summary, how: dict[str, Any]) -> None:
+    """The holder's part: the full report, all that was found, and the recipe; for nobody else."""
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary)
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
     write_json(private / RECIPE, how)
+    for path in private.iterdir():
+        path.chmod(0o600)
 
 
 def _diverse(

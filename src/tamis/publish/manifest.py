@@ -33,7 +33,7 @@ from tamis.table import Table, kind_of
 from tamis.table_file import safe_names
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
-_TOLD = ("kept", "useful", "performance", "auc", "f_measure")
+_MEASURES = ("kept", "useful", "performance", "auc", "f_measure")
 
 
 def manifest(
@@ -73,7 +73,8 @@ def manifest(
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
-            _promise(promise, unit, value) for promise, value in zip(release.promises, measured)
+            promise_entry(promise, unit, value)
+            for promise, value in zip(release.promises, measured)
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
@@ -102,7 +103,8 @@ def _file(file: Path, frame: pl.DataFrame, format: str) -> dict[str, Any]:
     }
 
 
-def _promise(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]:
+def promise_entry(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]:
+    """What the manifest says of a promise, and what the written file reaches of it."""
     return {
         "key": promise.name,
         "claim": claim(promise, unit),
@@ -141,7 +143,7 @@ def _columns(
 
 
 def _measured(row: Row) -> list[dict[str, Any]]:
-    figures = {name: row.figures.get(name) for name in _TOLD}
+    figures = {name: row.figures.get(name) for name in _MEASURES}
     if kept := figures["kept"]:
         figures["kept"] = _rounded(kept)
     found = [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]

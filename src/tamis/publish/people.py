@@ -1,8 +1,8 @@
-"""Which person each released row belongs to, where people have several rows; for the holder only.
+"""The order of the released rows, which reveals nothing, and the person that each belongs to.
 
-No identifier is released, so a recipient can only count rows. The holder keeps
-``private/people.csv``: for each row of the released file, in its order, a number that stands for a
-person. The numbers are random and reveal nothing about the order of the original.
+No identifier is released, so a recipient can only count rows. Where people have several, the holder
+keeps ``private/people.csv``: for each row of the released file, in its order, a number that stands
+for a person. The numbers are random and reveal nothing about the order of the original.
 """
 
 from __future__ import annotations
@@ -18,12 +18,40 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet
 from tamis.publish.checks import People, measure
 from tamis.publish.layout import PEOPLE, PRIVATE, is_folder, open_plain_file
-from tamis.publish.release_file import order_of
 from tamis.release import Promise, Release
+from tamis.table import Table, one_form
 
 HEADER = "person"
 DIGITS = 20
 """The most characters a line may have."""
+
+
+def arranged(table: Table, random_state: int) -> pl.DataFrame:
+    """Columns by name, the target last; rows in one form, sorted by their values, then shuffled.
+
+    The sorting makes the result the same for every order of the original rows, so that even someone
+    who knows the seed learns nothing about that order. Rows that sort equal are the same bits.
+
+    >>> from tamis import Roles
+    >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 5, 6], "y": [0, 1, 0]})
+    >>> one = arranged(Table(rows, Roles(target="y")), 7)
+    >>> two = arranged(Table(rows.reverse(), Roles(target="y")), 7)
+    >>> one.columns, one.equals(two)
+    (['a', 'b', 'y'], True)
+    """
+    columns = [*sorted(table.features), table.target]
+    return one_form(table.only(columns), texts=True)[order_of(table, random_state)]
+
+
+def order_of(table: Table, random_state: int, *ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row numbers of `arranged`; identical rows are in the order of `ties`, such as people."""
+    rows = one_form(table.only([*sorted(table.features), table.target]), texts=True)
+    keys = [s.alias(str(i)) for i, s in enumerate((*rows.get_columns(), *map(pl.Series, ties)))]
+    numbers = pl.Series("row", np.arange(rows.height))
+    placed = pl.DataFrame([*keys, numbers]).sort([key.name for key in keys], nulls_last=True)
+    drawn = np.random.default_rng(random_state).permutation(rows.height)
+    order: NDArray[np.int64] = placed["row"].to_numpy()[drawn]
+    return order
 
 
 def arranged_people(release: Release, random_state: int) -> People | None:
@@ -152,10 +180,10 @@ def wrong_people_by(
     return ""
 
 
-def rows_said(entry: dict[str, Any]) -> int:
+def rows_stated(entry: dict[str, Any]) -> int:
     """The rows that a promise of a manifest says were counted."""
-    said: int = entry["rows_measured" if entry.get("recount") == "private" else "measured"]
-    return said
+    stated: int = entry["rows_measured" if entry.get("recount") == "private" else "measured"]
+    return stated
 
 
 def uncounted(content: dict[str, Any], private: bool) -> bool:

@@ -1,8 +1,9 @@
-"""A summary as one self-contained page."""
+"""A summary, checked for what a report needs, as one self-contained page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, get_args
@@ -10,14 +11,14 @@ from typing import Any, get_args
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tamis.errors import InputError, plural
+from tamis.errors import InputError, listed, plural
 from tamis.publish import figures, story
+from tamis.publish.bits_facts import GroupFacts
 from tamis.publish.look_words import column_groups, look_rows
 from tamis.publish.of_hundred import finalists, hundred_rows
 from tamis.publish.page import csp_hash, legible
 from tamis.publish.story import for_recipient
-from tamis.publish.summary import Audience, Summary
-from tamis.publish.summary_checks import checked
+from tamis.publish.summary import SCHEMA_VERSION, Audience, CandidateFacts, Summary
 
 SCRIPTS = (
     "evaluation.js",
@@ -34,6 +35,7 @@ SCRIPTS = (
     "report.js",
 )
 """Joined in this order to make one script."""
+COUNTED = ("k", "unique", "members")
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
@@ -186,3 +188,135 @@ def _json_block(value: object) -> Markup:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
+
+
+def checked(summary: Summary) -> Summary:
+    """The summary itself, or an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Where it has another version, cannot be written as JSON, lacks a chosen release or the
+        baseline, weights a factor that a candidate has no value for, has a winner that breaks a
+        limit, or has a figure based on fewer than k people.
+    """
+    problems = list(_problems(summary))
+    if problems:
+        raise InputError("no report can be made from this summary: " + "; ".join(problems))
+    return summary
+
+
+def _problems(summary: Summary) -> Iterator[str]:
+    if summary["schema_version"] != SCHEMA_VERSION:
+        yield (
+            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
+            "make the release again"
+        )
+        return
+    try:
+        json.dumps(summary, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"it contains something that JSON cannot represent ({error})"
+    yield from _in_candidates(summary)
+    yield from _in_bits(summary)
+    yield from _small_counts(summary)
+
+
+def _in_candidates(summary: Summary) -> Iterator[str]:
+    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
+    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
+        count = sum(bool(c.get(mark)) for c in candidates)
+        if count != 1:
+            yield f"it needs exactly one {what}, got {count}"
+    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
+        yield "the chosen release breaks a limit or is not ranked"
+    names = [c["name"] for c in candidates]
+    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
+        yield f"two candidates have the name {listed(twice)}"
+    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
+        yield f"a ranked candidate lacks a value for {listed(lacking)}"
+    if not any(f["weight"] > 0 for f in summary["factors"]):
+        yield "no factor has a weight above 0"
+
+
+def _in_bits(summary: Summary) -> Iterator[str]:
+    bits, candidates = summary["bits"], summary["candidates"]
+    if bits is None:
+        yield "it does not say what is kept and told"
+        return
+    may = {i for i, candidate in enumerate(candidates) if not candidate["fails"]}
+    if not {winner["candidate"] for winner in bits["winners"]} <= may:
+        yield "a release that breaks a limit wins under some caution"
+    if bits["caution"] not in bits["cautions"]:
+        yield "the caution that was used is not among those of the slider"
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _lacking(candidate: CandidateFacts, keys: list[str]) -> list[str]:
+    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
+
+
+def _small_counts(summary: Summary) -> Iterator[str]:
+    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
+    if classes is not None:
+        bins = [*classes["bins"], *classes["bins_released"]]
+        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
+        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
+            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(group is not None and group["people"] < k for group in _groups(summary)):
+        yield f"a close look is at a group of fewer than k = {k} people"
+    if any(0 < n < k for n in _counts_of_people(summary)):
+        yield f"its exposure has a count below k = {k} people that the file does not reveal"
+    if any(0 < n < k - 0.5 for n in _attacked(summary)):
+        yield f"what attackers reach of 100 stands for fewer than k = {k} people"
+    if any(0 < n < k for n in _given_away(summary)):
+        yield f"what gives people away counts fewer than k = {k} people"
+    rows = summary["table"]["rows"], summary["table"]["rows_released"]
+    for rule in rules["worst_first"] if rules is not None else ():
+        supports = rule["support_before"], rule["support_after"]
+        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
+            yield f"a rule's support stands for fewer than k = {k} people; give None instead"
+            return
+
+
+def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
+    look = summary["close_look"]
+    if look is not None:
+        yield look["target"]["group"]
+        yield look["sensitive"] and look["sensitive"]["group"]
+
+
+def _given_away(summary: Summary) -> Iterator[int]:
+    if found := summary.get("giveaways"):
+        yield found["exposed"]
+        yield from (each["people"] for each in (*found["by_size"], *found["sets"]))
+
+
+def _attacked(summary: Summary) -> Iterator[float]:
+    """For how many people each share of an attacker stands; in hundredths it says no less."""
+    for each in summary["of_hundred"]:
+        for share in (each["released"], each["everything"]):
+            yield 0.0 if not share else (share + 0.005) * each["people"]
+    for other in summary.get("finalists", ()):
+        for share, people in zip((other["found"], other["guessed"]), other["people"]):
+            yield 0.0 if not share else (share + 0.005) * people
+
+
+def _counts_of_people(summary: Summary) -> Iterator[int]:
+    """Figures of the exposure that nobody can count in the released file."""
+    exposure, secret = summary["exposure"], summary["same_sensitive"]
+    parts: list[Any] = [secret] if secret is not None else []
+    if exposure is not None and "rows" in exposure:
+        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
+    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

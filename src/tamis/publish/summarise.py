@@ -1,4 +1,8 @@
-"""From an outcome to the plain dict that a report is made of; no rows, no small counts."""
+"""From an outcome to the plain dict that a report is made of; no rows, no small counts.
+
+What gives people of the original away, the columns and sets of columns that single them out, is
+never published: nobody else can count it. None of its figures is from 1 to k - 1.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,11 @@ import numpy as np
 from tamis.evaluate.figure import accuracy
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.flow import Outcome
-from tamis.publish.attack_facts import Attacker, OfHundred
+from tamis.publish.attack_facts import Attacker, GiveawayBin, GiveawayFacts, GiveawaySet, OfHundred
 from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.candidates import candidate_facts, factor_facts, limit_facts
-from tamis.publish.class_sizes import class_size_bins
 from tamis.publish.column_fates import column_stories
-from tamis.publish.exposure import class_sizes_of, same_sensitive
-from tamis.publish.giveaways import giveaway_facts
+from tamis.publish.exposure import class_size_bins, class_sizes_of, same_sensitive
 from tamis.publish.kept_told import bits_facts, interval_of, most_rows
 from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.manifest import versions
@@ -43,9 +45,14 @@ from tamis.publish.summary import (
     TableFacts,
     Unit,
 )
+from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
 from tamis.table import Table
 
 MOST_RULES = 50
+WORK = 10_000_000
+"""Rows looked at in all sets together: less than a second."""
+SETS = 8
+"""The sets of columns to show."""
 
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
@@ -382,3 +389,51 @@ def _again(outcome: Outcome) -> str:
     if outcome.settings.epsilon is not None:
         return "not possible: the noise has no seed; share this folder as it is"
     return "tamis release --again DIR"
+
+
+def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
+    """What singles people of the original out; `None` where hardly anybody is, or rows are drawn.
+
+    Of more columns than sets can be made of, nothing is said.
+    """
+    table, k = outcome.table, outcome.settings.k
+    quasi = [c for c in table.quasi if c != table.sensitive]
+    if outcome.decision.chosen.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
+        return None
+    found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, WORK))
+    if found.exposed < k:
+        return None
+    sets: list[GiveawaySet] = [
+        {"columns": list(each.columns), "people": each.people}
+        for each in found.sets
+        if each.people >= k
+    ]
+    return {
+        "exposed": found.exposed,
+        "most": found.most,
+        "by_size": size_bins(found.by_size, k),
+        "columns": [{"name": c, "share": share} for c, share in found.column_shares.items()],
+        "sets": sets[:SETS],
+        "worst": list(found.worst_columns),
+    }
+
+
+def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
+    """Neighbouring sizes together, until each bin holds nobody or at least k people.
+
+    >>> [(b["low"], b["high"], b["people"]) for b in size_bins([2, 30, 9, 1], k=5)]
+    [(1, 2, 32), (3, 4, 10)]
+    """
+    bins: list[GiveawayBin] = []
+    low, people = 1, 0
+    for size, count in enumerate(by_size, start=1):
+        people += count
+        if people == 0 or people >= k:
+            bins.append({"low": low, "high": size, "people": people})
+            low, people = size + 1, 0
+    if people:  # too few on their own: with the last bin that holds anybody
+        while bins and not bins[-1]["people"]:
+            bins.pop()
+        last = bins.pop() if bins else {"low": 1, "high": 1, "people": 0}
+        bins.append({"low": last["low"], "high": len(by_size), "people": last["people"] + people})
+    return bins

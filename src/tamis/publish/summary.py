@@ -31,9 +31,9 @@ fractions, never percentages. It contains no row and no cell value except the la
 in the text of a rule.
 
 No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
-class sizes are grouped into bins that are wide enough (`tamis.publish.class_sizes`). The exceptions
+class sizes are grouped into bins that are wide enough (`tamis.publish.exposure`). The exceptions
 are the figures of `exposure` that anybody can count from the released file: how many rows are
-unique in it reveals nothing that the file itself does not. `tamis.publish.summary_checks` refuses
+unique in it reveals nothing that the file itself does not. `tamis.publish.report` refuses
 what breaks this.
 
 Where `unit` says "people", people are known, by identifiers or because each row is a person; where

@@ -29,7 +29,7 @@ from tamis.publish.layout import (
     strangers,
 )
 from tamis.publish.left_out import public_words, wrong_left_out
-from tamis.publish.people import kept_people, promise_of, rows_said, wrong_people
+from tamis.publish.people import kept_people, promise_of, rows_stated, wrong_people
 from tamis.publish.presence import (
     Recounted,
     check_claimed_columns,
@@ -398,7 +398,7 @@ def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
     value = measure(promise, frame)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
-    if value != (said := rows_said(entry)):
+    if value != (said := rows_stated(entry)):
         return f"{promise.name} is {value}, but the manifest says {said}"
     if entry["claim"] != _words(entry):
         return f"the wording of the promise {promise.name} does not match its figures"

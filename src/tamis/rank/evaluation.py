@@ -71,8 +71,7 @@ class Evaluation:
         names : sequence of str, optional
             Of the candidates; by default their numbers.
         """
-        from tamis.rank.picture import weight_picture
-        from tamis.rank.sensitivity import sensitivity
+        from tamis.rank.sensitivity import sensitivity, weight_picture
 
         numbers = [f"candidate {i}" for i in range(len(self.order))]
         return weight_picture(self, sensitivity(self), numbers if names is None else names)

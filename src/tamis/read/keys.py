@@ -2,12 +2,14 @@
 
 Such a column must not be released by oversight. So it is refused until the data holder
 has said what it is for; measured fractions hardly repeat by nature and only cause a warning.
+`guess_columns` drafts what all columns seem to be for, for a person to correct.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -61,14 +63,16 @@ _SHAPES = (
     r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
     r"^[0-9]{9,}$",
 )
+TARGETS = ("class", "target", "label", "outcome", "y")
+MOST_CLASSES = 20
 
 
-def refuse_unsaid(table: Table) -> None:
+def refuse_unstated_identifiers(table: Table) -> None:
     """Refuse a table with columns that could identify people and have no stated role.
 
     Measured fractions that hardly repeat only cause a warning.
     """
-    found = unsaid(table)
+    found = unstated_identifiers(table)
     if found:
         raise InputError(
             f"{_described(found)} could identify people; say what it is for: --identifier or "
@@ -78,9 +82,9 @@ def refuse_unsaid(table: Table) -> None:
     warn_of_fractions(table)
 
 
-def warn_of_unsaid(table: Table) -> None:
-    """Warn about the columns that `refuse_unsaid` refuses, and about measured fractions."""
-    if found := unsaid(table):
+def warn_of_unstated_identifiers(table: Table) -> None:
+    """Warn about what `refuse_unstated_identifiers` refuses, and about measured fractions."""
+    if found := unstated_identifiers(table):
         _warn(
             f"{_described(found)} could identify people; before you release anything, say what it "
             "is "
@@ -99,11 +103,11 @@ def warn_of_fractions(table: Table) -> None:
         )
 
 
-def unsaid(table: Table) -> dict[str, str]:
+def unstated_identifiers(table: Table) -> dict[str, str]:
     """The features that could identify people and have no stated role, each with the reason.
 
     >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
-    >>> unsaid(Table(frame))
+    >>> unstated_identifiers(Table(frame))
     {'who': 'a different value in nearly every row'}
     """
     found = {c: identifying(table.frame.get_column(c)) for c in _open(table)}
@@ -113,11 +117,11 @@ def unsaid(table: Table) -> dict[str, str]:
 def identifying(column: pl.Series) -> str:
     """Why a column could identify people, by its content or its form; empty if it does not."""
     looks = content_of(column)
-    return telling(column) if looks is None else f"looks like {looks.words}"
+    return identifying_form(column) if looks is None else f"looks like {looks.words}"
 
 
-def telling(column: pl.Series) -> str:
-    """Why a column identifies rows or people; empty if it does not seem to."""
+def identifying_form(column: pl.Series) -> str:
+    """Why a column identifies rows or people, by its form alone; empty if it does not seem to."""
     # Nameless: a name such as "^a.*$" is a pattern to most methods of a polars series.
     present = _comparable(column.alias("")).drop_nulls()
     distinct = present.n_unique()
@@ -230,3 +234,57 @@ def _described(found: dict[str, str]) -> str:
 
 def _warn(message: str) -> None:
     warnings.warn(message, TamisWarning, stacklevel=4)
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """One column: what it contains, and what it looks like."""
+
+    name: str
+    kind: str
+    distinct: int
+    missing: int
+    looks: str
+    """"identifier", "order" (of the rows), "constant", "target" or nothing."""
+    content: str = ""
+    """The direct identifier that its values look like, in words, or nothing."""
+
+
+def guess_columns(table: Table) -> list[ColumnGuess]:
+    """Look at every column.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
+    >>> [(c.name, c.looks) for c in guess_columns(Table(frame))]
+    [('who', 'identifier'), ('class', 'target')]
+    """
+    target = table.roles.target or likely_target(table)
+    return [_column(table, name, target) for name in table.frame.columns]
+
+
+def likely_target(table: Table) -> str | None:
+    """A column named like a target, else the last one, if it has few values and none missing."""
+    names = table.frame.columns
+    named = [c for c in names if c.lower() in TARGETS]
+    for name in (*named, names[-1]):
+        column = table.frame.get_column(name)
+        if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
+            return name
+    return None
+
+
+def _column(table: Table, name: str, target: str | None) -> ColumnGuess:
+    column = table.frame.get_column(name)
+    distinct = column.alias("").drop_nulls().n_unique()
+    looks, content = "", content_of(column)
+    if name == target:
+        looks = "target"
+    elif distinct <= 1 and not column.null_count():
+        looks = "constant"
+    elif name in table.roles.identifiers:
+        looks = "identifier"
+    elif name not in (*table.roles.named(), *table.roles.plain):
+        why = identifying_form(column)
+        looks = "order" if why == ORDER else "identifier" if why or content else ""
+    words = "" if content is None else content.words
+    return ColumnGuess(name, table.kind(name), distinct, column.null_count(), looks, words)

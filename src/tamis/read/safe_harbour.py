@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from tamis.read.identifiers import Kind, content_of
-from tamis.read.keys import is_whole, telling
+from tamis.read.keys import identifying_form, is_whole
 from tamis.table import Table
 
 
@@ -119,5 +119,5 @@ def _placed(column: pl.Series) -> tuple[int, str]:
     for number, asked in enumerate(_LIST, start=1):
         if set(words) & set(asked.words.split("|")):
             return number, "by its name"
-    why = telling(column)
+    why = identifying_form(column)
     return (len(_LIST), why) if why else (0, "")

@@ -10,12 +10,20 @@ from typing import Any, Literal
 import polars as pl
 
 from tamis.errors import InputError
-from tamis.risk.diversity import Distance, Spread, closeness, diversity, spread
-from tamis.risk.grouping import Coded, Grouping, Ints, counted, people_in
-from tamis.risk.likeness import BetaKind, disclosures, largest_shares, surpluses
+from tamis.risk.diversity import (
+    BetaKind,
+    Distance,
+    Spread,
+    closeness,
+    disclosures,
+    diversity,
+    largest_shares,
+    spread,
+    surpluses,
+)
+from tamis.risk.grouping import ROUNDING, Coded, Grouping, Ints, counted, people_in
 
 Kind = Literal["distinct", "entropy", "recursive"]
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def cut_sensitive(
     if not numeric:
         raise InputError(f"only numbers can be cut, and the sensitive column is {column.dtype}")
     if not isinstance(rule, str):
-        return _given(rule)
+        return _given_points(rule)
     if rule not in ("auto", "mdl", "quantiles"):
         raise InputError(
             f'a cut must be "auto", "mdl", "quantiles", "none" or a list of numbers, got {rule!r}'
@@ -209,7 +209,7 @@ def cut_sensitive(
 _MDL = "(minimum description length)"
 
 
-def _given(rule: Sequence[float]) -> SensitiveCut:
+def _given_points(rule: Sequence[float]) -> SensitiveCut:
     points = tuple(sorted(float(point) for point in rule))
     if not points or not np.isfinite(points).all() or len(set(points)) < len(points):
         raise InputError("cut points must be one or more distinct finite numbers")

@@ -18,6 +18,8 @@ from tamis.read import polars_frame
 from tamis.table import Table, bare, only
 
 Ints = NDArray[Any]
+ROUNDING = 1e-12
+"""How far sums of shares may be off."""
 
 NARROW = 1 << 20
 """Whole numbers within a range of this width are coded by their distance from the smallest."""

@@ -177,7 +177,7 @@ class _Patterns:
             for theirs, there in self._others(a):
                 columns = np.flatnonzero(~own & ~there)
                 worth = self.credit if there.any() else 1.0
-                found[mine] += worth * self._met(mine, theirs, columns, sums)
+                found[mine] += worth * self._agreeing(mine, theirs, columns, sums)
         return found[self.grouping.class_of]
 
     def _others(self, a: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
@@ -186,7 +186,7 @@ class _Patterns:
             if b != a:
                 yield np.flatnonzero(self.pattern == b), there
 
-    def _met(self, mine: Ints, theirs: Ints, columns: Ints, sums: Floats) -> Floats:
+    def _agreeing(self, mine: Ints, theirs: Ints, columns: Ints, sums: Floats) -> Floats:
         """For each class of one pattern, the sums of those of another that agree in columns."""
         if not len(columns):
             return np.full(len(mine), sums[theirs].sum())

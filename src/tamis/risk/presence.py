@@ -12,10 +12,19 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed_as
 from tamis.read import polars_frame
-from tamis.risk.grouping import Coded, Ints, Scope, dense, grouped, people_in, people_of, scope
+from tamis.risk.grouping import (
+    ROUNDING,
+    Coded,
+    Ints,
+    Scope,
+    dense,
+    grouped,
+    people_in,
+    people_of,
+    scope,
+)
 from tamis.table import Table, only
 
-ROUNDING = 1e-12
 Counts = NDArray[Any]
 
 

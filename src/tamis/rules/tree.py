@@ -1,18 +1,25 @@
-"""One rule per leaf of a fitted classification tree, and what its numbers stand for."""
+"""Rules from classification trees: one per leaf of a fitted tree, with what its numbers stand for.
+
+`mine_rules` fits the tree itself, a CART tree on the columns of a table as numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
-from tamis.rules.bind import value_text
+from tamis.errors import InputError, listed, listed_as
+from tamis.rules.bind import holds, texts, value_text
 from tamis.rules.rule import Between, Condition, OneOf, Rule, merged
+from tamis.rules.ruleset import RuleSet
+from tamis.table import Table, bare
 
 
 @dataclass(frozen=True)
@@ -159,3 +166,149 @@ def _rule(leaf: Leaf, labels: Sequence[str], shares: bool) -> Rule:
         return Rule(conditions, label=labels[int(np.argmax(weights))])
     total = float(np.sum(weights))
     return Rule(conditions, distribution={c: float(w) / total for c, w in zip(labels, weights)})
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """Which features a table becomes: numbers as they are, and values as indicators.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [20, None], "job": ["cook", "judge"]})
+    >>> OneHot.of(frame, ["age", "job"]).matrix(frame).tolist()
+    [[20.0, 1.0, 0.0], [nan, 0.0, 1.0]]
+    """
+
+    features: tuple[str | Indicator, ...]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Sequence[str], least_rows: int = 1) -> OneHot:
+        """The features of these columns; a value in fewer than `least_rows` rows gets none."""
+        features: list[str | Indicator] = []
+        for column in columns:
+            held = holds(frame.schema[column])
+            if held == "numbers":
+                features.append(column)
+            elif held != "nothing":
+                found = bare(texts(frame[column])).drop_nulls().value_counts()
+                common = found.filter(pl.col("count") >= least_rows)[""].sort().to_list()
+                features += [Indicator(column, value) for value in common]
+        return cls(tuple(features))
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each feature."""
+        # A control character separates column and value, so that no column can have such a name.
+        return [f if isinstance(f, str) else f"{f.column}\x1f{f.value}" for f in self.features]
+
+    @property
+    def coding(self) -> dict[str, Coding]:
+        """What each indicator stands for, by name."""
+        named = zip(self.names, self.features)
+        return {name: f for name, f in named if isinstance(f, Indicator)}
+
+    def matrix(self, frame: pl.DataFrame) -> NDArray[np.float32]:
+        """Rows x features; a missing number is NaN, a missing or new value has no indicator."""
+        wanted = {f if isinstance(f, str) else f.column for f in self.features}
+        if gone := sorted(wanted - set(frame.columns)):
+            raise InputError(
+                f"the table has no {listed_as('column', gone)}; its columns are "
+                f"{listed(frame.columns, most=30)}"
+            )
+        cells = {c: frame[c] if c in self.features else texts(frame[c]) for c in wanted}
+        out = np.empty((frame.height, len(self.features)), dtype=np.float32)
+        for i, feature in enumerate(self.features):
+            if isinstance(feature, Indicator):
+                out[:, i] = bare(cells[feature.column] == feature.value).fill_null(False).to_numpy()
+            else:
+                out[:, i] = cells[feature].cast(pl.Float64).to_numpy()
+        return out
+
+
+def mine_rules(
+    table: Table,
+    *,
+    min_support: float = 0.02,
+    max_depth: int = 12,
+    shares: bool = False,
+    random_state: int = 0,
+) -> RuleSet:
+    """The rules of a CART tree fitted to a table, with the settings of the paper.
+
+    Parameters
+    ----------
+    table : Table
+        With a target; its features are what the rules are about.
+    min_support : float
+        The smallest share of the rows in a leaf.
+    max_depth : int
+        The most splits on the path to a leaf.
+    shares : bool
+        Keep the shares of the labels in each leaf instead of only the most likely label.
+    random_state : int
+        Breaks ties between equally good splits.
+
+    Returns
+    -------
+    RuleSet
+
+    Notes
+    -----
+    The tree sends a row with a missing number one way, but a missing cell matches no condition: on
+    tables with missing cells the rules cover fewer rows than the tree.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [22, 25, 31, 47, 52, 60], "ill": ["no"] * 3 + ["yes"] * 3})
+    >>> from tamis import Roles
+    >>> print(mine_rules(Table(frame, Roles(target="ill"))).to_text())
+    age <= 39 -> ill=no
+    age > 39 -> ill=yes
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    if not 0 < min_support <= 0.5:
+        raise InputError(
+            f"min_support must be a share above 0 and at most 0.5, got {min_support:g}"
+        )
+    if max_depth < 1:
+        raise InputError(f"max_depth must be at least 1, got {max_depth}")
+    frame = table.frame.filter(bare(table.frame[table.target]).is_not_null())
+    # A value in fewer rows than a leaf must hold can never be split off, so it needs no feature.
+    least_rows = math.ceil(min_support * frame.height)
+    coded = OneHot.of(frame, table.features, least_rows)
+    if not coded.features:
+        raise InputError("there is no column left to make rules from; every value is rare")
+    tree: Any = DecisionTreeClassifier(
+        min_samples_leaf=max(1, least_rows), max_depth=max_depth, random_state=random_state
+    )
+    tree.fit(coded.matrix(frame), texts(frame[table.target]).to_numpy())
+    found = RuleSet.from_tree(
+        tree, features=coded.names, coding=coded.coding, target=table.target, shares=shares
+    )
+    return RuleSet([_readable(rule, frame) for rule in found], target=found.target)
+
+
+def _readable(rule: Rule, frame: pl.DataFrame) -> Rule:
+    """The same rule on this table, with its bounds written as people would write them.
+
+    The tree cuts between two values of a column that it stores in 32 bits, so that 30.95 becomes
+    30.949999809265137.
+    """
+    conditions = tuple(
+        replace(c, low=_plain_cut(c.low, frame[c.column]), high=_plain_cut(c.high, frame[c.column]))
+        if isinstance(c, Between)
+        else c
+        for c in rule.conditions
+    )
+    return replace(rule, conditions=conditions)
+
+
+def _plain_cut(cut: float, column: pl.Series) -> float:
+    """The shortest number near the middle of the two values around a cut."""
+    below, above = column.filter(column <= cut).max(), column.filter(column > cut).min()
+    if not isinstance(below, int | float) or not isinstance(above, int | float):
+        return float(below) if cut == ANY_NUMBER and isinstance(below, int | float) else cut
+    middle, air = (below + above) / 2, (above - below) / 4
+    short = (round(middle, digits) for digits in range(16))
+    return next((float(s) for s in short if abs(s - middle) <= air), cut)

@@ -2,7 +2,9 @@
 
 The file is read once, in parts: each part is compared with the manifest, and goes to the scratch
 folder together with the people of its rows, where the holder's part has them. What is promised and
-who is unique is counted from there.
+who is unique is counted from there. Of groups of people alike the engine counts the sensitive
+values; what they reach is then found by the definitions of `tamis.publish.secret_groups`, some
+groups at a time.
 """
 
 from __future__ import annotations
@@ -18,15 +20,34 @@ import narwhals as nw
 import polars as pl
 
 from tamis.engine.backend import BATCH, Engine, Frame
-from tamis.engine.cells import count_distinct, count_rows
-from tamis.engine.choice import Asked
+from tamis.engine.cells import (
+    ROWS,
+    SIZE,
+    count_cells,
+    count_distinct,
+    count_rows,
+    merge_cells,
+    size_counts,
+)
+from tamis.engine.choice import EngineName
+from tamis.engine.spread import PEOPLE as MEMBERS
+from tamis.engine.spread import SensitiveCounts, sensitive_counts, whole_classes
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import FEW, hidden_in_parquet
-from tamis.publish.layout import PEOPLE, PRIVATE, SECRETS, is_folder, open_plain_file
-from tamis.publish.people import DIGITS, HEADER, rows_said, wrong_people_by
+from tamis.publish.layout import (
+    PEOPLE,
+    PRIVATE,
+    RECIPE,
+    SECRETS,
+    is_folder,
+    open_plain_file,
+    read_json,
+)
+from tamis.publish.people import DIGITS, HEADER, rows_stated, wrong_people_by
 from tamis.publish.promises import claim
 from tamis.publish.recount import Counts, wrong_exposure_by
-from tamis.publish.secret_groups import HEADER as SECRET
+from tamis.publish.secret_groups import HEADER as SECRET_HEADER
+from tamis.publish.secret_groups import RISKS, SecretGroup, reached_by_groups, wrong_entry_by
 from tamis.publish.verify import (
     BOUNDS,
     Check,
@@ -41,8 +62,10 @@ from tamis.publish.verify import (
 )
 from tamis.release import Promise
 from tamis.scale.exposed import ReleasedRows
-from tamis.scale.verifying_groups import private_entries, wrong_groups
 from tamis.table_file import raw_parts, undone
+
+ALL, SECRET = "all", "secret"
+"""Columns that are added: one for all rows, and the sensitive values."""
 
 
 def verify_large(folder: str | Path, engine: Engine) -> Verified:
@@ -63,7 +86,7 @@ def verify_large(folder: str | Path, engine: Engine) -> Verified:
     return verify_by(Path(folder), partial(_cell_checks, engine))
 
 
-def other_engine(content: dict[str, Any]) -> Asked:
+def other_engine(content: dict[str, Any]) -> EngineName:
     """The engine to verify with: DuckDB, or polars where DuckDB wrote.
 
     >>> other_engine({"engine": {"counted": {"by": "duckdb"}}}), other_engine({})
@@ -123,7 +146,7 @@ class _WrittenFile:
         with ExitStack() as opened:
             beside = [
                 _Numbers(opened.enter_context(open_plain_file(path)), path.name, header)
-                for path, header in ((self.people, HEADER), (self.secrets, SECRET))
+                for path, header in ((self.people, HEADER), (self.secrets, SECRET_HEADER))
                 if path is not None
             ]
             self.frame = self.engine.keep(self._parts(beside))
@@ -191,7 +214,7 @@ def _wrong_promise(rows: ReleasedRows, entry: dict[str, Any]) -> str:
     value = rows.reached(promise.columns, in_people=False)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
-    if value != (said := rows_said(entry)):
+    if value != (said := rows_stated(entry)):
         return f"{promise.name} is {value}, but the manifest says {said}"
     if entry["claim"] != claim(promise, entry["unit"]):
         return f"the wording of the promise {promise.name} does not match its figures"
@@ -233,3 +256,92 @@ def _whole(rows: ReleasedRows, name: str) -> bool:
     """Whether all numbers of a column, which may be texts, are whole."""
     number = nw.col(rows.columns[name]).cast(nw.Float64)
     return not count_rows(rows.engine, rows.cells.filter(number != number.floor()))
+
+
+def private_entries(folder: Path) -> list[dict[str, Any]]:
+    """What the holder's recipe states of a sensitive column that is not in the file."""
+    if not is_folder(folder / PRIVATE):
+        return []
+    found: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
+    return found
+
+
+def wrong_groups(
+    rows: ReleasedRows, folder: Path, content: dict[str, Any], secrets: str | None
+) -> str:
+    """What does not hold for people alike, as the manifest and the holder's recipe state it.
+
+    Parameters
+    ----------
+    rows : ReleasedRows
+    folder : Path
+    content : dict
+        The manifest.
+    secrets : str, optional
+        The column with the numbers of the holder's sensitive values.
+    """
+    target = next(c for c in content["columns"] if c["role"] == "target")
+    public = nw.col(rows.columns[target["name"]])
+    if target["kind"] == "number":
+        public = public.cast(nw.Float64)
+    for entry in content.get("diversity", []):
+        if entry["key"] not in RISKS and entry["column"] != target["name"]:
+            return f"{entry['key']} is stated of a column that is not the target"
+        counted = entry["recount"] == "file" or bool(rows.who)
+        if counted and (wrong := wrong_entry_by(partial(_reached, rows, public), entry)):
+            return wrong
+    return _wrong_private(rows, folder, secrets)
+
+
+def _wrong_private(rows: ReleasedRows, folder: Path, secrets: str | None) -> str:
+    entries = private_entries(folder)
+    if secrets is None or not entries:
+        there = is_folder(folder / PRIVATE) and (folder / PRIVATE / SECRETS).exists()
+        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for" if there else ""
+    number = nw.col(secrets)
+    hidden = nw.when(number > 0).then(number)  # 0 is missing
+    count = partial(_reached, rows, hidden)
+    return next(filter(None, (wrong_entry_by(count, entry) for entry in entries)), "")
+
+
+def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> float:
+    """What the rows reach of what an entry asks for."""
+    if missing := [c for c in entry["columns"] if c not in rows.columns]:
+        raise CannotMeet(f"{entry['key']} is about {len(missing)} columns that the file lacks")
+    columns = rows.named(entry["columns"])
+    frame = rows.frame.with_columns(nw.lit(1).alias(ALL), secret.alias(SECRET))
+    cells = count_cells(frame, [ALL, *columns, SECRET, *rows.who])
+    if entry["key"] in RISKS:
+        return _risk(rows, cells, columns, entry["key"])
+    counts = sensitive_counts(
+        rows.engine, rows.engine.hold(cells), [ALL, *columns], SECRET, rows.who, number=True
+    )
+    usual = dict(zip(_numbers(counts), counts.values[ROWS].to_list()))
+    found = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
+    lowest = entry["key"] == "l_diversity" and entry["kind"] != "recursive"
+    return min(found) if lowest else max(found)
+
+
+def _risk(rows: ReleasedRows, cells: Frame, columns: list[str], key: str) -> float:
+    members = rows.engine.hold(merge_cells(cells, [ALL, *columns, *rows.who]))
+    sizes = size_counts(rows.engine, members, [ALL, *columns], rows.who)
+    if key == "max_risk":
+        return 1 / int(sizes[SIZE].min())  # type: ignore[arg-type]
+    mean = (pl.col("people") / pl.col(SIZE)).sum() / pl.col("people").sum()
+    return float(sizes.select(mean).item())
+
+
+def _numbers(counts: SensitiveCounts) -> list[int]:
+    """The number of each value: 0 if missing, larger for larger ones."""
+    missing = counts.values[counts.sensitive].is_null()
+    return [0 if gone else i + 1 for i, gone in enumerate(missing)]
+
+
+def _parts(counts: SensitiveCounts) -> Iterator[list[SecretGroup]]:
+    """The groups, some at a time."""
+    numbers = _numbers(counts)
+    for part in whole_classes(counts):
+        people = pl.col(MEMBERS).first() if counts.several else pl.col(ROWS).sum()
+        each = part.group_by("class", maintain_order=True).agg(people.alias("of"), "value", ROWS)
+        rows = each.select("of", "value", ROWS).iter_rows()
+        yield [SecretGroup(n, {numbers[v]: c for v, c in zip(vs, cs)}) for n, vs, cs in rows]

@@ -23,8 +23,6 @@ WHOLE = 10
 """Tables of no more columns are searched whole."""
 WIDTH = 8
 """Sets of each size that the front is grown from."""
-NARROW = 3
-"""Sets of each size that a beam for one weight is grown from."""
 TRIED = 8
 """On wide tables, additions to each set that are fitted."""
 WIDE = 14
@@ -169,33 +167,7 @@ def search_front(
         search.front.whole = True
         return search.front
     tried = (TRIED if columns > WIDE else columns) if tried is None else tried
-    _grow(search, seeds, tried, lambda sets: thinned(sets, width))
-    return search.front
-
-
-def search_weight(
-    scorer: Scorer,
-    worth: Callable[[float, float], float],
-    keeps: Keeps = lambda columns: True,
-    *,
-    seeds: Iterable[Columns] = (),
-    budget: int | None = None,
-    width: int = NARROW,
-    tried: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Front:
-    """Score the sets that matter for one weight: a beam of the few best of each size.
-
-    As `search_front`; `worth` says what a set that teaches and tells so many bits is worth.
-    """
-    search = _Search(scorer, keeps, BUDGET if budget is None else budget, progress)
-    search.score(())
-    tried = (TRIED if len(scorer) > WIDE else len(scorer)) if tried is None else tried
-
-    def few(sets: dict[Columns, tuple[float, float]]) -> list[Columns]:
-        return sorted(sets, key=lambda each: (-worth(*sets[each]), each))[:width]
-
-    _grow(search, seeds, tried, few)
+    _grow(search, seeds, tried, width)
     return search.front
 
 
@@ -211,7 +183,7 @@ def _grow(
     search: _Search,
     seeds: Iterable[Columns],
     tried: int,
-    few: Callable[[dict[Columns, tuple[float, float]]], list[Columns]],
+    width: int,
 ) -> None:
     """Grow sets by one column at a time from the few best of each size."""
     planted: dict[int, list[Columns]] = {}
@@ -231,7 +203,7 @@ def _grow(
                 search.front.ended = False
                 return
             search.score(columns)
-        kept = few({columns: search.front.scores[columns] for columns in level})
+        kept = thinned({columns: search.front.scores[columns] for columns in level}, width)
         new = size in planted or set(search.front.best()) - before
         idle = 0 if new else idle + 1
         if idle > PATIENCE:

@@ -2,25 +2,20 @@
 
 ::
 
-    server      binds to 127.0.0.1, runs until it is told to end
-    doors       who may come in: host, token, cookie, origin
-    app         addresses, and what is answered to errors
+    server      binds to 127.0.0.1, runs until it is told to end; addresses, answers to errors
+    doors       who may come in: host, token, cookie, origin; what they may send, bounded
     steps       from choosing a table to progress, each with its page and its form
     releasing   the comparison, what would be published, publishing
     checking    a release from elsewhere, dropped in and verified
     desk        what is open and under way; starts what takes a while
-    project     one table on its way: columns, settings, drafts, on disk
+    project     one table on its way: columns, settings, drafts, on disk; as a command line
     workspace   the private folder that holds all this
-    command     a project as options: of a command line, of a configuration file
-    ladders     coarser forms of columns, as they are typed and as they are shown
-    fields      what can be asked for, each in a sentence
+    fields      what can be asked for, each in a sentence; ladders as they are typed and shown
     work        processes: their progress, how they are stopped
     look        what the columns hold (in a process of its own)
     hand_over   a draft becomes a folder to share (in a process of its own)
-    body        what a browser sends, bounded
     archive     a release as one file, and back
-    pages       templates, style and script, with the policy that allows only these
-    pictures    figures as lengths for the drawings of the pages
+    pages       templates, style and script, with the policy that allows only these; drawings
 
 The server computes nothing and imports nothing heavy: a table is read, audited, released and
 verified by the commands that a terminal would run, so a page answers at once while they work.

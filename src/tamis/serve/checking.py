@@ -13,10 +13,10 @@ from starlette.responses import JSONResponse, Response
 
 from tamis.errors import InputError
 from tamis.serve.archive import PUBLIC, unpack
-from tamis.serve.body import file_name, receive_file
-from tamis.serve.command import in_shell
 from tamis.serve.desk import Desk
-from tamis.serve.steps import check_script, checked_form, desk_of, go, show, told, work_page
+from tamis.serve.doors import file_name, receive_file
+from tamis.serve.project import in_shell
+from tamis.serve.steps import check_script, checked_form, desk_of, event_stream, go, show, work_page
 from tamis.serve.work import Work
 
 RESULT = "result.json"
@@ -110,7 +110,7 @@ async def check_work(request: Request) -> Response:
 
 
 async def check_events(request: Request) -> Response:
-    return told(desk_of(request), _key(request))
+    return event_stream(desk_of(request), _key(request))
 
 
 async def check_stop(request: Request) -> Response:

@@ -13,12 +13,9 @@ from typing import Any
 
 from tamis.errors import InputError
 from tamis.serve import SERVED
-from tamis.serve.body import file_name
-from tamis.serve.command import toml
-from tamis.serve.doors import Keys
-from tamis.serve.fields import Field
-from tamis.serve.ladders import typed_ladder
-from tamis.serve.project import RELEASED, Project
+from tamis.serve.doors import Keys, file_name
+from tamis.serve.fields import Field, typed_ladder
+from tamis.serve.project import RELEASED, Project, toml
 from tamis.serve.work import Work, Worker
 from tamis.serve.workspace import Workspace
 

@@ -6,16 +6,16 @@ the copy gets its name. The configuration file goes beside the folder, not into 
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from tamis.errors import InputError, TamisError
+from tamis.errors import InputError
 from tamis.files import written
 from tamis.publish.folder import refuse_existing, written_release
 from tamis.publish.verify import verify
+from tamis.serve.work import answer_on_stdout
 
 
 def hand_over(draft: Path, out: Path, config: str, *, force: bool = False) -> dict[str, Any]:
@@ -38,21 +38,11 @@ def hand_over(draft: Path, out: Path, config: str, *, force: bool = False) -> di
     }
 
 
-def main() -> int:
-    """Answer on stdout; an error as ``{"error": words}``."""
-    asked = json.load(sys.stdin)
-    try:
-        answer, code = (
-            hand_over(
-                Path(asked["draft"]), Path(asked["out"]), asked["config"], force=asked["force"]
-            ),
-            0,
-        )
-    except TamisError as error:
-        answer, code = {"error": str(error)}, error.exit_code
-    sys.stdout.write(json.dumps(answer))
-    return code
+def from_options(options: dict[str, Any]) -> dict[str, Any]:
+    """What `tamis serve` asks for."""
+    draft, out = Path(options.pop("draft")), Path(options.pop("out"))
+    return hand_over(draft, out, **options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(answer_on_stdout(from_options))

@@ -6,7 +6,6 @@ what it found as JSON to stdout. No value of a cell is in it.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
@@ -16,10 +15,10 @@ from typing import Any
 import polars as pl
 
 from tamis.datasets import patients
-from tamis.errors import InputError, TamisError, TamisWarning
+from tamis.errors import InputError, TamisWarning
 from tamis.read import format_of, read_table
-from tamis.read.guess import ColumnGuess, guess_columns
-from tamis.read.keys import telling
+from tamis.read.keys import ColumnGuess, guess_columns, identifying_form
+from tamis.serve.work import answer_on_stdout
 from tamis.table import Table, bare
 
 MOST_COLUMNS = 1000
@@ -71,7 +70,7 @@ def look(options: dict[str, Any]) -> dict[str, Any]:
 
 def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
     column = table.frame.get_column(guess.name)
-    found = belief(guess, telling(column) if guess.looks == "identifier" else "")
+    found = belief(guess, identifying_form(column) if guess.looks == "identifier" else "")
     return {
         "name": guess.name,
         "kind": guess.kind,
@@ -131,15 +130,5 @@ def _markers(table: Table) -> list[str]:
     return [m for m in MARKERS if any((column == m).any() for column in texts)]
 
 
-def main() -> int:
-    """Answer on stdout; an error as ``{"error": words}``."""
-    try:
-        answer, code = look(json.load(sys.stdin)), 0
-    except TamisError as error:
-        answer, code = {"error": str(error)}, error.exit_code
-    sys.stdout.write(json.dumps(answer))
-    return code
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(answer_on_stdout(look))

@@ -1,11 +1,15 @@
-"""Pages: templates, one style and one script, and the policy that allows these and nothing else."""
+"""Pages: templates, one style and one script, and the policy that allows these and nothing else.
+
+The figures of an audit become lengths and counts, which the templates draw.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -14,7 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from tamis.errors import plural
 from tamis.publish.figures import percent
 from tamis.publish.page import csp_hash, legible
-from tamis.serve.ladders import as_typed
+from tamis.serve.fields import as_typed
 
 STEPS = (
     ("columns", "Columns"),
@@ -60,6 +64,8 @@ CHECK_WORDS = {
 }
 """What `tamis verify` checks, in words; others are shown by their name."""
 SCRIPTS = ("copy.js", "upload.js", "columns.js", "ladders.js", "settings.js", "progress.js")
+BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, None))
+MOST_BARS = 8
 
 
 def page(template: str, /, *, status: int = 200, **content: Any) -> Response:
@@ -85,12 +91,12 @@ def in_page_words(message: str) -> str:
     'leave it out with “Leave out”, choose “Known” or pass --config'
     """
 
-    def said(flag: re.Match[str]) -> str:
+    def in_words(flag: re.Match[str]) -> str:
         verb, name = flag.groups()
         words = FLAG_WORDS.get(name)
         return flag[0] if words is None else f"{'choose ' if verb else ''}{words}"
 
-    return re.sub(r"(pass )?(--[a-z-]+)", said, message)
+    return re.sub(r"(pass )?(--[a-z-]+)", in_words, message)
 
 
 @cache
@@ -139,3 +145,59 @@ def _policy() -> str:
         "img-src data:; connect-src 'self'; frame-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
+
+
+class Bar(NamedTuple):
+    """A line of a bar chart; `share` is its length, from 0 to 1."""
+
+    label: str
+    share: float
+    figure: str
+    care: bool = False
+
+
+def dots(share: float) -> int:
+    """How many of a hundred dots to fill: at least one, and not all, unless that is exact.
+
+    >>> dots(0.001), dots(0.999), dots(0.0), dots(0.5)
+    (1, 99, 0, 50)
+    """
+    return round(100 * share) if share in (0, 1) else min(99, max(1, round(100 * share)))
+
+
+def group_bars(sizes: Sequence[Mapping[str, int]], everybody: int) -> list[Bar]:
+    """How many people are alone, in small groups, in large ones.
+
+    >>> [(b.label, b.figure) for b in group_bars([{"size": 1, "people": 3}], 4)][:2]
+    [('alone', '3'), ('2 to 4 alike', '0')]
+    """
+    found = []
+    for low, high in BINS:
+        people = sum(s["people"] for s in sizes if low <= s["size"] <= (high or s["size"]))
+        label = f"{low} or more alike" if high is None else f"{low} to {high} alike"
+        label = "alone" if high == 1 else label
+        found.append(Bar(label, people / everybody, f"{people:,}", care=low < 5))
+    return found
+
+
+def column_bars(effects: Sequence[Mapping[str, Any]], everybody: int) -> list[Bar]:
+    """How many people are no longer alone when one column is held back, the most first."""
+    return [
+        Bar(e["column"], e["fewer_unique"] / everybody, f"{e['fewer_unique']:,}")
+        for e in effects[:MOST_BARS]
+        if e["fewer_unique"]
+    ]
+
+
+def attacker_bars(attacker: Mapping[str, Any] | None) -> list[Bar]:
+    """How often the secret is guessed: with nothing, and from the columns."""
+    if not attacker or "accuracy" not in attacker:
+        return []
+    return [
+        Bar("by guessing the most frequent", attacker["majority"], _percent(attacker["majority"])),
+        Bar("from all columns", attacker["accuracy"], _percent(attacker["accuracy"]), care=True),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"

@@ -19,8 +19,8 @@ from tamis.errors import InputError
 from tamis.publish.figures import change, percent
 from tamis.publish.layout import PRIVATE, RELEASE, REPORT
 from tamis.serve.archive import PUBLIC, pack
-from tamis.serve.body import PostedForm
 from tamis.serve.desk import Desk, default_out
+from tamis.serve.doors import PostedForm
 from tamis.serve.pages import report_page
 from tamis.serve.project import Project
 from tamis.serve.steps import checked_form, form_step, go, show, step

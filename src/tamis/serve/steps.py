@@ -19,13 +19,10 @@ from starlette.responses import (
 )
 
 from tamis.errors import InputError
-from tamis.serve import pictures
-from tamis.serve.body import PostedForm, file_name, read_form, receive_file
 from tamis.serve.desk import Desk
-from tamis.serve.doors import FORM, same
-from tamis.serve.fields import check_together
-from tamis.serve.ladders import as_typed, shown_levels, typed_ladder
-from tamis.serve.pages import page
+from tamis.serve.doors import FORM, PostedForm, file_name, read_form, receive_file, same
+from tamis.serve.fields import as_typed, check_together, shown_levels, typed_ladder
+from tamis.serve.pages import attacker_bars, column_bars, dots, group_bars, page
 from tamis.serve.project import ROLES, Project
 
 DEMO = {
@@ -165,7 +162,7 @@ async def columns(desk: Desk, project: Project, request: Request) -> Response:
 
 
 def _columns(
-    desk: Desk, project: Project, error: str = "", said: SaidColumns | None = None
+    desk: Desk, project: Project, error: str = "", said: ColumnsForm | None = None
 ) -> Response:
     look = project.found("look.json")
     if look is None:
@@ -176,7 +173,7 @@ def _columns(
         here="columns",
         project=project,
         look=look,
-        said=said or SaidColumns.kept(project),
+        said=said or ColumnsForm.kept(project),
         choices=ROLES,
         error=error,
         command=project.command("audit", project.source_options),
@@ -184,8 +181,8 @@ def _columns(
     )
 
 
-class SaidColumns(NamedTuple):
-    """What the page of the columns says, which may be wrong."""
+class ColumnsForm(NamedTuple):
+    """The form of the columns as it was sent, which may be wrong, or as the project has it."""
 
     roles: dict[str, str]
     row_is_person: bool
@@ -222,7 +219,7 @@ class SaidColumns(NamedTuple):
 
 @step
 async def set_columns(desk: Desk, project: Project, request: Request) -> Response:
-    said = SaidColumns.sent(project, await checked_form(desk, request))
+    said = ColumnsForm.sent(project, await checked_form(desk, request))
     tried = replace(project, **said.ticked, whole=said.whole)
     try:
         tried.set_roles(said.roles)
@@ -241,7 +238,7 @@ async def set_columns(desk: Desk, project: Project, request: Request) -> Respons
 @step
 async def set_ladder(desk: Desk, project: Project, request: Request) -> Response:
     """Keep the ladder that was typed for a column, and show it; one that tamis makes for none."""
-    said = SaidColumns.sent(project, await checked_form(desk, request))
+    said = ColumnsForm.sent(project, await checked_form(desk, request))
     places = {str(at): pair for at, pair in enumerate(said.ladders.items())}
     at = request.path_params["at"]
     if at not in places:
@@ -287,10 +284,10 @@ async def exposure(desk: Desk, project: Project, request: Request) -> Response:
         here="exposure",
         project=project,
         found=found,
-        dots=pictures.dots(found["unique_share"]),
-        groups=pictures.group_bars(found["class_sizes"], found["people"]),
-        riskiest=pictures.column_bars(found["columns"], found["people"]),
-        attacked=pictures.attacker_bars(found["attacker"]),
+        dots=dots(found["unique_share"]),
+        groups=group_bars(found["class_sizes"], found["people"]),
+        riskiest=column_bars(found["columns"], found["people"]),
+        attacked=attacker_bars(found["attacker"]),
         command=project.command("audit", project.source_options),
         config=True,
     )
@@ -332,7 +329,7 @@ async def set_settings(desk: Desk, project: Project, request: Request) -> Respon
     if desk.is_comparing(project):  # in another tab, or by a second click
         return go(project.address("work"))
     try:
-        project.settings = _asked(desk, form)
+        project.settings = settings_sent(desk, form)
         project.save()
         if not project.is_compared:
             await desk.compare(project)
@@ -343,7 +340,7 @@ async def set_settings(desk: Desk, project: Project, request: Request) -> Respon
     return go(project.address("compare" if done else "work"))
 
 
-def _asked(desk: Desk, form: PostedForm) -> dict[str, Any]:
+def settings_sent(desk: Desk, form: PostedForm) -> dict[str, Any]:
     """What is asked for; a file must lie where the person opened folders."""
     asked = {f.name: f.read(form.all(f.name)) for f in desk.fields}
     check_together(asked)
@@ -384,10 +381,10 @@ def work_page(desk: Desk, key: str, project: Project | None = None) -> Response:
 
 @step
 async def events(desk: Desk, project: Project, request: Request) -> Response:
-    return told(desk, project.key)
+    return event_stream(desk, project.key)
 
 
-def told(desk: Desk, key: str) -> Response:
+def event_stream(desk: Desk, key: str) -> Response:
     """What is being done, as server-sent events."""
     found = desk.works.get(key)
     if found is None:

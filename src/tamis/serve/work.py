@@ -10,12 +10,13 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from tamis.errors import Onward
+from tamis.errors import Onward, TamisError
 
 GRACE = 10.0
 """Seconds that a process has to clean up before it is killed."""
@@ -212,6 +213,19 @@ class Worker:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+
+
+def answer_on_stdout(work: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+    """The whole of such a process: options on stdin, what was found on stdout; gives the exit code.
+
+    Both are JSON, and an error is ``{"error": words}``.
+    """
+    try:
+        found, code = work(json.load(sys.stdin)), 0
+    except TamisError as error:
+        found, code = {"error": str(error)}, error.exit_code
+    sys.stdout.write(json.dumps(found))
+    return code
 
 
 def _answer(written: bytes) -> Any:

@@ -23,8 +23,7 @@ from tamis.learn.holdout import held_rows
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import SubsetScores
 from tamis.select.breach import BreachSelector
-from tamis.select.breach.held_out import fit_held_out
-from tamis.select.breach.summary import breach_stability
+from tamis.select.breach.summary import breach_stability, fit_held_out
 from tamis.table import Roles, Table
 
 

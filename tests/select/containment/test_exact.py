@@ -16,7 +16,7 @@ from tamis.datasets import behaviour
 from tamis.errors import CannotMeet, InputError
 from tamis.select.containment.exact import exact
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.maximal import maximal
+from tamis.select.containment.itemsets import maximal
 
 from .brute import anonymity, best_utility, utility
 from .tables import Labelled, labelled_tables

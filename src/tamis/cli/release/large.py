@@ -14,7 +14,7 @@ from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
-    from tamis.engine.choice import Asked, EngineOptions
+    from tamis.engine.choice import EngineName, EngineOptions
     from tamis.flow import Settings
     from tamis.scale.search import LargeOutcome
 
@@ -23,7 +23,7 @@ def release_large(
     source: TableSource,
     settings: Settings,
     options: EngineOptions,
-    name: Asked,
+    name: EngineName,
     out: Path,
     force: bool,
     as_json: bool,
@@ -54,7 +54,7 @@ def release_pairs(
     source: TableSource,
     settings: Settings,
     options: EngineOptions,
-    name: Asked,
+    name: EngineName,
     out: Path,
     force: bool,
     as_json: bool,

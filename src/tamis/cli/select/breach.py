@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tamis.rank.sensitivity import Stability
     from tamis.select.breach import BreachSelector
     from tamis.select.breach.candidate import Candidate
-    from tamis.select.breach.held_out import HeldOutResult
+    from tamis.select.breach.summary import HeldOutResult
     from tamis.table import Table
 
 
@@ -186,7 +186,7 @@ def _cut(cut: str) -> Any:
 def _fitted(
     selector: BreachSelector, table: Table, holdout: float, seed: int
 ) -> tuple[BreachSelector, HeldOutResult | None]:
-    from tamis.select.breach.held_out import fit_held_out, parts
+    from tamis.select.breach.summary import fit_held_out, parts
 
     if holdout:
         return fit_held_out(selector, table, holdout, seed)
@@ -199,8 +199,7 @@ def _stabilities(
 ) -> Sequence[Stability]:
     if not seeds:
         return ()
-    from tamis.select.breach.held_out import parts
-    from tamis.select.breach.summary import breach_stability
+    from tamis.select.breach.summary import breach_stability, parts
 
     features, target, hidden = parts(table)
     return breach_stability(

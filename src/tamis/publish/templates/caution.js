@@ -56,19 +56,11 @@ function startCaution(part, say, { columns, candidates, limits, bits }) {
     say(part("plane-detail"), `${at} ${state.caution}`, words);
   }
 
-  function pick(at) {
-    if (at === state.picked) return;
-    state.picked = at;
+  const { pick, walk } = makePicking(state, () => {
     plane.show(state);
     ranking.mark(state);
     sayDetail();
-  }
-
-  function walk(step) {
-    const here = state.order.indexOf(state.picked ?? state.best);
-    const next = step === 0 ? 0 : Math.min(state.order.length - 1, Math.max(0, here + step));
-    pick(state.order[next]);
-  }
+  });
 
   const plane = makePlane(part("plane"), candidates, bits, limits, front, { pick, walk });
   const rows = { table: part("worth"), more: part("worth-more"), count: part("worth-rows") };

@@ -180,3 +180,20 @@ function dots(candidates, places, { barred, front }) {
     return disc(kind, places[i], many ? (ahead ? 3.5 : 2.5) : 5);
   });
 }
+
+// Picking a release to look at: one by its number, or one some steps along the order, 0 for the first.
+function makePicking(state, shown) {
+  function pick(at) {
+    if (at === state.picked) return;
+    state.picked = at;
+    shown();
+  }
+
+  function walk(step) {
+    const here = state.order.indexOf(state.picked ?? state.best);
+    const next = step === 0 ? 0 : Math.min(state.order.length - 1, Math.max(0, here + step));
+    pick(state.order[next]);
+  }
+
+  return { pick, walk };
+}

@@ -69,19 +69,11 @@ function startRanks(part, say, { columns, candidates, factors, limits }) {
     return `Place ${place} of ${FIGURES.count(contest.pool.length)}: ${sum}`;
   }
 
-  function pick(at) {
-    if (at === state.picked) return;
-    state.picked = at;
+  const { pick, walk } = makePicking(state, () => {
     plot.show(state);
     ranking.mark(state);
     sayDetail();
-  }
-
-  function walk(step) {
-    const here = state.order.indexOf(state.picked ?? state.best);
-    const next = step === 0 ? 0 : Math.min(state.order.length - 1, Math.max(0, here + step));
-    pick(state.order[next]);
-  }
+  });
 
   function takeFromMap(corners) {
     const rest = state.shares.slice(3);

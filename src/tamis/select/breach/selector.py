@@ -107,7 +107,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Jafer, Matwin and Sokolova (2017), "A multi-dimensional privacy-aware evaluation function in
     automatic feature selection". The selector uses all the rows it is given: what it reports
-    is optimistic for the chosen set. `tamis.select.breach.held_out.fit_held_out` holds out some
+    is optimistic for the chosen set. `tamis.select.breach.summary.fit_held_out` holds out some
     rows.
 
     Examples

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError
 from tamis.select.containment.fill import Filled, Filler
 from tamis.select.containment.improve import improved
-from tamis.select.containment.maximal import best_itemset
+from tamis.select.containment.itemsets import best_itemset
 from tamis.select.containment.relaxation import Relaxation
 from tamis.select.containment.selection import Selection
 

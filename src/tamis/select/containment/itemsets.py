@@ -1,4 +1,4 @@
-"""The largest maximal itemsets that k rows of a 0/1 table contain.
+"""Selection by the largest maximal itemsets: sets of features that k rows have in common.
 
 The *core* is the part of a table that large frequent itemsets can lie in. An itemset of `size`
 columns that k rows have lies in rows of at least `size` ones and in columns of at least k ones, and
@@ -17,6 +17,7 @@ from scipy import sparse
 
 from tamis.binary.matrix import sparse_rows
 from tamis.errors import InputError
+from tamis.select.containment.fill import Filler
 from tamis.select.containment.itemset_kernels import (
     core_parts,
     peel,
@@ -24,11 +25,72 @@ from tamis.select.containment.itemset_kernels import (
     search_by_rows,
 )
 from tamis.select.containment.projection import check_k
+from tamis.select.containment.selection import Selection
 
 WIDE = 2
 """Columns per k rows at which few rows decide what an itemset contains."""
 SMALL = 5000
 """Ones below which one search for small sets costs less than several for larger ones."""
+
+
+def maximal(
+    X: Any,
+    y: Any,
+    k: int,
+    *,
+    utility: str = "hamdist",
+    largest: int = 20,
+    extend: bool = True,
+    labelled: Any = None,
+) -> Selection:
+    """Choose the best of the largest maximal itemsets of support k, and what still fits beside it.
+
+    Features that k rows have in common are feasible together. Useless features (constant
+    ones) are left out of the choice.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
+    k : int
+        The anonymity to keep.
+    utility : {"hamdist", "distcnt"}
+        Decides among the itemsets.
+    largest : int
+        How many itemsets to look at; ties in size at the cut are broken by `hamdist`, then by
+        the lowest columns.
+    extend : bool
+        Greedily add features that still fit. The paper does not.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
+
+    Notes
+    -----
+    Algorithm 1 of Zhang et al. (2017).
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    >>> maximal(X, [1, 1, 0, 0], k=2, extend=False).features
+    (0, 1)
+    >>> maximal(X, [1, 1, 0, 0], k=2).features
+    (0, 1)
+    """
+    check_largest(largest)
+    filler = Filler(X, y, k, utility, labelled)
+    best = best_itemset(filler, X, k, largest)
+    if extend:
+        return filler.selection(filler.fill(best))
+    return filler.selection(filler.offered(best))
+
+
+def best_itemset(filler: Filler, X: Any, k: int, largest: int = 20) -> NDArray[np.int64]:
+    """The positions of the best of the largest maximal itemsets, in order."""
+    values = np.zeros(sparse_rows(X).shape[1], dtype=np.int64)
+    values[filler.candidates] = filler.pairs
+    sets = [filler.places(s) for s in largest_itemsets(X, k, largest, values)]
+    worth = [filler.gains(places)[0] for places in sets]
+    return np.sort(sets[int(np.argmax(worth))] if sets else np.zeros(0, dtype=np.int64))
 
 
 def largest_itemsets(

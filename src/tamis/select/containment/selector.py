@@ -228,7 +228,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._check_other_search()
         choices: dict[str, Any] = {"utility": self.utility, "labelled": known}
         if self.search == "maximal":
-            from tamis.select.containment.maximal import maximal
+            from tamis.select.containment.itemsets import maximal
 
             return maximal(table, positive, k, largest=self.largest, extend=self.extend, **choices)
         choices["time_limit"] = self.time_limit
@@ -247,7 +247,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         people: Ints | None,
         known: NDArray[np.bool_] | None,
     ) -> Selection:
-        from tamis.select.containment.absences import greedy_with_absences
+        from tamis.select.containment.greedy import greedy_with_absences
 
         odd = {
             "search": self.search != "greedy",

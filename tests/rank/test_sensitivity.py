@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.rank.evaluation import evaluation
-from tamis.rank.picture import weight_picture, winning_part
-from tamis.rank.sensitivity import sensitivity
+from tamis.rank.sensitivity import sensitivity, weight_picture, winning_part
 
 
 def area(corners):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.publish.attack_facts import GiveawayFacts
-from tamis.publish.giveaways import giveaway_facts, size_bins
 from tamis.publish.report import render
+from tamis.publish.summarise import giveaway_facts, size_bins
 from tamis.publish.summary import Summary
 from tests.publish.example_summary import example
 

@@ -18,8 +18,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.itemsets import largest_itemsets
-from tamis.select.containment.maximal import maximal
+from tamis.select.containment.itemsets import largest_itemsets, maximal
 
 from .brute import anonymity, maximal_itemsets, utility
 from .tables import Labelled, labelled_tables

@@ -6,10 +6,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from tamis.risk.containment import containment_anonymity
-from tamis.select.containment.contest import DRAWS, FEW, GREEDY, ITEMSETS, Contest, contenders
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.maximal import maximal
-from tamis.select.containment.paths import HELD_OUT
+from tamis.select.containment.itemsets import maximal
+from tamis.select.containment.paths import (
+    DRAWS,
+    FEW,
+    GREEDY,
+    HELD_OUT,
+    ITEMSETS,
+    Contest,
+    contenders,
+)
 from tamis.select.containment.utilities import RIDGE, split_rows
 
 
