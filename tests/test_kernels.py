@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +22,15 @@ def named(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-def decorators(tree: ast.Module) -> list[ast.expr]:
-    return [d for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for d in f.decorator_list]
+def kernels(tree: ast.Module, decorator: str = "njit|register_jitable") -> list[ast.FunctionDef]:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    asked = re.compile(rf"({decorator})\b")
+    return [f for f in functions if any(asked.match(ast.unparse(d)) for d in f.decorator_list)]
+
+
+def names_used(statements: Iterable[ast.stmt]) -> set[str]:
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def test_kernels_are_found():
@@ -33,9 +43,11 @@ def test_kernels_use_only_what_numba_documents(path):
     froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     plain = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     assert {name for name in froms | plain if "numba" in name} <= {"numba", "numba.extending"}
-    calls = [d for d in decorators(tree) if isinstance(d, ast.Call)]
-    options = {word.arg for call in calls for word in call.keywords}
-    assert "cache" in options <= DOCUMENTED
+    for kernel in kernels(tree):
+        calls = [d for d in kernel.decorator_list if isinstance(d, ast.Call)]
+        options = {word.arg for call in calls for word in call.keywords}
+        assert options <= DOCUMENTED
+        assert ("cache" in options) == (kernel in kernels(tree, "njit"))
 
 
 # What Numba has no Python code of is no kernel: it is a part of each one that calls it.
@@ -53,17 +65,34 @@ def test_kernels_use_nothing_of_other_modules(path):
         if (node.module or "").startswith("tamis") and node.module != INTRINSICS
         for alias in node.names
     }
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    kernels = [f for f in functions if any("njit" in ast.unparse(d) for d in f.decorator_list)]
-    used = {
-        node.id
-        for kernel in kernels
-        for statement in kernel.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name)
-    }
-    assert kernels
-    assert not used & foreign
+    assert kernels(tree, "njit")
+    assert not names_used(s for kernel in kernels(tree) for s in kernel.body) & foreign
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=named)
+def test_parts_of_kernels_are_called_by_kernels_alone(path):
+    """Elsewhere they would run as plain Python, a hundred times slower, and nobody would notice."""
+    tree = ast.parse(path.read_text("utf-8"))
+    parts = {part.name for part in kernels(tree, "register_jitable")}
+    others = [node for node in tree.body if node not in kernels(tree)]
+    assert not names_used(others) & parts
+    module = "tamis." + named(path).removesuffix(".py").replace("/", ".")
+    assert not {name for home, name in names_fetched() if home in (module, path.parent)} & parts
+    inside = {name for kernel in kernels(tree) for name in names_used(kernel.body)}
+    assert parts <= inside
+
+
+@cache
+def names_fetched() -> list[tuple[str | Path | None, str]]:
+    """What is imported by name, with its module, or taken as `kernels.name`, with the folder."""
+    found: list[tuple[str | Path | None, str]] = []
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found += [(node.module, alias.name) for alias in node.names]
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("kernels"):
+                found.append((path.parent, node.attr))
+    return found
 
 
 def test_codes_are_as_many_in_every_kernel():

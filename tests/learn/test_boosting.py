@@ -34,7 +34,7 @@ def test_codes_in_the_order_of_their_gradient_have_the_best_of_all_partitions(wi
     rng = np.random.default_rng(seed)
     part = np.column_stack([rng.normal(size=width), rng.uniform(0.5, 2, width)])
     order = np.empty(CODES, dtype=np.int64)
-    _by_gradient(part, order, 0.0)
+    _by_gradient(part, order, np.empty(CODES), 0.0)
     gain, right = _best_cut(part, order, 0.0)
     sides = (np.array(side) for side in product([True, False], repeat=width))
     best = max(
@@ -110,7 +110,7 @@ def test_the_best_of_many_partitions_of_noise_gains_what_luck_is_held_to():
     order, found = np.empty(CODES, dtype=np.int64), []
     for _ in range(400):
         part = np.column_stack([rng.normal(0, 10, 20), np.full(20, 100.0)])
-        _by_gradient(part, order, 0.0)
+        _by_gradient(part, order, np.empty(CODES), 0.0)
         found.append(_best_cut(part, order, 0.0)[0])
     assert _luck(part) == pytest.approx(18 / np.pi)
     assert np.mean(found) == pytest.approx(19 / np.pi, rel=0.1)

@@ -8,21 +8,25 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
 def nearest_rows(asked: Any, known: Any, table: Any, nominal: Any) -> Any:
     """Which rows of the table are nearest to each asked row, and how far they are.
 
     A cell adds |a - b| where its column holds numbers (scaled to a range of 1), else 0 or 1;
     missing (NaN) is a value of its own. Cells that are not known add nothing, so where nothing is
-    known every row is nearest. A row that is farther than the nearest so far is not read to its
-    end.
+    known every row is nearest.
     """
-    many, width = asked.shape
-    rows = len(table)
-    hits = np.zeros((many, rows), dtype=np.bool_)
-    least = np.empty(many)
-    apart = np.empty(rows)
-    for q in range(many):
+    hits, least = np.empty((len(asked), len(table)), dtype=np.bool_), np.empty(len(asked))
+    _find_nearest(asked, known, table, nominal, hits, least, np.empty(len(table)))
+    return hits, least
+
+
+@njit(cache=True)
+def _find_nearest(
+    asked: Any, known: Any, table: Any, nominal: Any, hits: Any, least: Any, apart: Any
+) -> None:
+    """Fill `hits` and `least`. A row farther than the nearest so far is not read to its end."""
+    rows, width = table.shape
+    for q in range(len(asked)):
         best = np.inf
         for r in range(rows):
             total = 0.0
@@ -47,4 +51,3 @@ def nearest_rows(asked: Any, known: Any, table: Any, nominal: Any) -> Any:
         for r in range(rows):
             hits[q, r] = apart[r] == best
         least[q] = best
-    return hits, least

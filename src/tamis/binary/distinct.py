@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary
@@ -80,7 +81,7 @@ def _number(masks: Any, of_row: Any) -> Any:
     return found[:used].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _slot(mask: Any, slots: Any, keys: Any, bits: int) -> Any:
     """The slot of a mask, or the free slot where it belongs."""
     s = (mask * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)

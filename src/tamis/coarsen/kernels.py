@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 EMPTY = np.int64(-1)
 
@@ -21,7 +22,7 @@ def mixed_keys(codes: Any, columns: Any, strides: Any) -> Any:
     return keys
 
 
-@njit(cache=True)
+@register_jitable
 def _slots(rows: int) -> int:
     size = 16
     while size < 2 * rows:
@@ -29,7 +30,7 @@ def _slots(rows: int) -> int:
     return size
 
 
-@njit(cache=True)
+@register_jitable
 def _place(key: Any, size: int) -> Any:
     """Where a key is looked for first: the high bits of a product, which all bits reach."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)

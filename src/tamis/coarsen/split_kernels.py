@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
 class Asked(NamedTuple):
@@ -60,7 +61,7 @@ class Register(NamedTuple):
     high: float
 
 
-@njit(cache=True)
+@register_jitable
 def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
     """How far counts are from the usual shares; the ordered distance starts at value `first`."""
     total, far, ahead = counts.sum(), 0.0, 0.0
@@ -75,7 +76,7 @@ def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
     return far
 
 
-@njit(cache=True)
+@register_jitable
 def _crowd(part: Any, people: Any, seen: Any) -> int:
     """The number of people behind some rows; `seen` is 0 before and after."""
     if people.size == 0:
@@ -89,7 +90,7 @@ def _crowd(part: Any, people: Any, seen: Any) -> int:
     return crowd
 
 
-@njit(cache=True)
+@register_jitable
 def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
     """The rows with each sensitive value; of several rows of one person with it only one."""
     counts = np.zeros(about.usual.size, np.int64)
@@ -105,7 +106,7 @@ def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
     return counts
 
 
-@njit(cache=True)
+@register_jitable
 def _entropy(counts: Any) -> float:
     """The bits of all rows together."""
     total, bits = counts.sum(), 0.0
@@ -115,7 +116,7 @@ def _entropy(counts: Any) -> float:
     return bits
 
 
-@njit(cache=True)
+@register_jitable
 def _shared_enough(counts: Any, asked: Asked) -> bool:
     """Whether no sensitive value is too frequent for the entropy or recursive l asked for."""
     if asked.l == 0:
@@ -130,7 +131,7 @@ def _shared_enough(counts: Any, asked: Asked) -> bool:
     return bool(rising[-1] < asked.c * rare)
 
 
-@njit(cache=True)
+@register_jitable
 def _like_all(counts: Any, crowd: int, usual: Any, asked: Asked) -> bool:
     """Whether the values keep alpha, beta and delta; `crowd` are the people they belong to."""
     total = counts.sum()
@@ -169,7 +170,7 @@ def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
     return far <= asked.t
 
 
-@njit(cache=True)
+@register_jitable
 def _stands_for(part: Any, among: Any, register: Register) -> Any:
     """Those of some people of the register whom a class of these rows may be about.
 
@@ -200,7 +201,7 @@ def _stands_for(part: Any, among: Any, register: Register) -> Any:
     return among
 
 
-@njit(cache=True)
+@register_jitable
 def _hidden(inside: int, outside: int, register: Register) -> bool:
     """Whether the share of a class of the register that is in the table is within bounds."""
     if inside > outside:
@@ -209,14 +210,14 @@ def _hidden(inside: int, outside: int, register: Register) -> bool:
     return bool(register.low - 1e-12 <= share <= register.high + 1e-12)
 
 
-@njit(cache=True)
+@register_jitable
 def _may_tell(part: Any, among: Any, about: Labelled, register: Register, seen: Any) -> bool:
     """Whether some rows may be a class, by whom of the register they tell."""
     outside = _crowd(among, register.people, seen)
     return _hidden(_crowd(part, about.people, seen), outside, register)
 
 
-@njit(cache=True)
+@register_jitable
 def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
     """The bits about the target that each cut of a column gains; `counts` has a line a leaf."""
     below = np.zeros(counts.shape[1], np.int64)
@@ -229,7 +230,7 @@ def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
             gains[start + leaf] = whole - _entropy(below) - _entropy(above)
 
 
-@njit(cache=True)
+@register_jitable
 def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
     """How good each cut of a column is: wide columns first, then cuts near the middle."""
     low, high = 0, counts.shape[0] - 1
@@ -246,7 +247,7 @@ def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
             gains[start + leaf] = width + 1e-6 * min(below, rows - below) / rows
 
 
-@njit(cache=True)
+@register_jitable
 def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
     """How good each cut of each column is; -1 for those that leave too few rows on a side."""
     rated = np.full(first[-1], -1.0)
@@ -263,14 +264,14 @@ def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked) 
     return rated
 
 
-@njit(cache=True)
+@register_jitable
 def _divided(part: Any, line: Any, leaf: int) -> Any:
     """The rows up to a leaf, then the others, each in their order; and how many there are."""
     low = line[part] <= leaf
     return np.concatenate((part[low], part[~low])), np.count_nonzero(low)
 
 
-@njit(cache=True)
+@register_jitable
 def _best_split(
     part: Any,
     among: Any,

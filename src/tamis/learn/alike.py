@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 PRIME = np.uint64(0x9E3779B97F4A7C15)
 """Spreads the codes of a row over a word."""
@@ -13,7 +14,6 @@ LOOKED = 500
 """After so many distinct rows it is known whether most rows are distinct."""
 
 
-@njit(cache=True)
 def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
     """The first row of each distinct one, in the order of rows, and the number of every row's.
 
@@ -32,20 +32,29 @@ def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
     >>> [each.tolist() for each in rows_alike(codes, known)]
     [[0, 1, 3], [0, 1, 0, 2]]
     """
+    rows = codes.shape[1]
+    bits = max(1, (2 * rows - 1).bit_length())
+    first, place = np.empty((2, rows), dtype=np.int64)
+    slots = np.full(1 << bits, -1)
+    found = _number(codes, known, np.zeros(rows, dtype=np.uint64), slots, bits, first, place)
+    if found < 0:
+        every = np.arange(rows)
+        return every, every
+    return first[:found], place
+
+
+@njit(cache=True)
+def _number(
+    codes: Any, known: Any, hashed: Any, slots: Any, bits: int, first: Any, place: Any
+) -> int:
+    """Number the distinct rows by open addressing; how many, -1 if most rows are."""
     columns, rows = codes.shape
-    hashed = np.zeros(rows, dtype=np.uint64)
     for c in range(columns):
         for i in range(rows):
             hashed[i] = hashed[i] * PRIME + np.uint64(codes[c, i] + 1)
     for k in range(len(known)):
         for i in range(rows):
             hashed[i] = (hashed[i] ^ (known[k, i] >> np.uint64(32)) ^ known[k, i]) * PRIME
-    bits = 1
-    while (1 << bits) < 2 * rows:
-        bits += 1
-    slots = np.full(1 << bits, -1, dtype=np.int64)
-    first = np.empty(rows, dtype=np.int64)
-    place = np.empty(rows, dtype=np.int64)
     found = 0
     for i in range(rows):
         slot = np.int64((hashed[i] * PRIME) >> np.uint64(64 - bits))
@@ -55,13 +64,12 @@ def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
             slots[slot], first[found] = found, i
             found += 1
             if found > LOOKED and 2 * found > i:
-                every = np.arange(rows)
-                return every, every
+                return -1
         place[i] = slots[slot]
-    return first[:found], place
+    return found
 
 
-@njit(cache=True)
+@register_jitable
 def _same(codes: Any, known: Any, hashed: Any, one: int, other: int) -> bool:
     same = hashed[one] == hashed[other]
     for c in range(len(codes)):
@@ -71,7 +79,6 @@ def _same(codes: Any, known: Any, hashed: Any, one: int, other: int) -> bool:
     return bool(same)
 
 
-@njit(cache=True)
 def labels_counted(place: Any, label: Any, classes: int) -> Any:
     """How many rows each distinct row stands for, by class; the last line counts all of them.
 
@@ -81,10 +88,8 @@ def labels_counted(place: Any, label: Any, classes: int) -> Any:
     >>> labels_counted(np.array([0, 1, 0, 2]), np.array([1, 0, 0]), 2).tolist()
     [[1.0, 0.0], [2.0, 1.0]]
     """
+    mine = place[: len(label)]
+    width = int(mine.max()) + 1
+    counts = np.bincount(label * width + mine, minlength=classes * width).reshape(classes, width)
     least = 1 if classes == 2 else 0
-    hits = np.zeros((classes - least + 1, place[: len(label)].max() + 1))
-    for i in range(len(label)):
-        hits[-1, place[i]] += 1.0
-        if label[i] >= least:
-            hits[label[i] - least, place[i]] += 1.0
-    return hits
+    return np.vstack([counts[least:], counts.sum(axis=0)]).astype(np.float64)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.learn.alike import labels_counted, rows_alike
-from tamis.learn.boosting_kernels import boost
+from tamis.learn.boosting_kernels import CODES, DEPTH, LEAVES, boost
 from tamis.learn.coded_table import CodedTable
 
 Floats = NDArray[np.float64]
@@ -114,6 +114,8 @@ class Boosting:
         first, place = rows_alike(part.codes, before.view(np.uint64))
         hits = labels_counted(place, np.ascontiguousarray(label[learn], dtype=np.int64), classes)
         margins = _margins(before[:, first])
+        # A word has room for the slopes of all rows together: their number has so many bits.
+        bits = max(1, (len(learn) - 1).bit_length())
         boost(
             np.ascontiguousarray(part.codes[:, first]),
             part.widths,
@@ -125,8 +127,59 @@ class Boosting:
             self.ridge,
             self.smooth,
             self.bar,
+            bits,
+            _BoostingRoom.empty(len(part), len(first), *hits.shape),
         )
         return np.asarray(_probabilities(margins)[place[len(learn) :]])
+
+
+class _BoostingRoom(NamedTuple):
+    """Arrays that the kernel works in: made here, since each kind takes it long to compile."""
+
+    gradient: Floats
+    curvature: Floats
+    words: NDArray[np.int64]
+    """Of each row learnt from, both slopes in one word."""
+    asked: NDArray[np.uint64]
+    """Of the rows looked at: their numbers, where the sums of their node begin, their words."""
+    place: NDArray[np.uint64]
+    slopes: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    leaf: NDArray[np.uint64]
+    split_column: NDArray[np.uint64]
+    split_right: NDArray[np.uint64]
+    kept: NDArray[np.uint64]
+    alive: NDArray[np.bool_]
+    small: NDArray[np.bool_]
+    count: NDArray[np.int64]
+    gains: Floats
+    leaves: Floats
+    """Two figures of each leaf."""
+    order: NDArray[np.int64]
+    key: Floats
+    part: Floats
+    """Both slopes of each code of a column."""
+
+    @classmethod
+    def empty(cls, columns: int, rows: int, lines: int, learnt: int) -> _BoostingRoom:
+        slopes = np.empty((2, lines - 1, learnt))
+        words, row_slopes = np.empty((2, learnt), dtype=np.int64)
+        return cls(
+            *slopes,
+            words,
+            *np.empty((2, learnt), dtype=np.uint64),
+            row_slopes,
+            np.empty((columns, LEAVES * CODES), dtype=np.int64),
+            np.empty(rows, dtype=np.uint64),
+            *np.empty((3, LEAVES), dtype=np.uint64),
+            *np.empty((2, LEAVES), dtype=np.bool_),
+            np.empty(LEAVES, dtype=np.int64),
+            np.empty((DEPTH, LEAVES)),
+            np.empty((2, LEAVES)),
+            np.empty(CODES, dtype=np.int64),
+            np.empty(CODES),
+            np.empty((CODES, 2)),
+        )
 
 
 def shares(label: NDArray[np.integer[Any]], classes: int) -> Floats:

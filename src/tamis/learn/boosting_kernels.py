@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 CODES = 32
 """As in `coded_table`, written again: Numba's cache sees no change in another file."""
@@ -27,29 +28,27 @@ def boost(
     ridge: float,
     smooth: float,
     bar: float,
+    bits: int,
+    room: Any,
 ) -> None:
-    """Add to the margins of all rows; the first rows, which have counts, are learnt from."""
-    outputs, rows = margins.shape
-    learnt = hits.shape[1]
-    bits = 1
-    while (1 << bits) < hits[-1].sum():
-        bits += 1
-    gradient = np.empty((outputs, learnt))
-    curvature = np.empty((outputs, learnt))
-    leaf = np.empty(rows, dtype=np.uint64)
+    """Add to the margins of all rows; the first rows, which have counts, are learnt from.
+
+    All of these together count for less than two to the `bits`; `room` is there to work in.
+    """
+    gradient, curvature, leaf = room.gradient, room.curvature, room.leaf
     for _ in range(rounds):
         _slopes(margins, hits, gradient, curvature)
         grew = False
-        for k in range(outputs):
-            row_slopes = gradient[k], curvature[k]
-            if _grow(codes, widths, ordered, row_slopes, bits, leaf, ridge, smooth, bar):
+        for k in range(len(margins)):
+            _packed(gradient[k], curvature[k], bits, room.words)
+            if _grow(codes, widths, ordered, bits, ridge, smooth, bar, room):
                 grew = True
-                _step(gradient[k], curvature[k], leaf, margins[k], rate, ridge)
+                _step(gradient[k], curvature[k], leaf, margins[k], rate, ridge, room.leaves)
         if not grew:
             break
 
 
-@njit(cache=True)
+@register_jitable
 def _slopes(margins: Any, hits: Any, gradient: Any, curvature: Any) -> None:
     """The gradient and curvature of the log-likelihood of each row by each margin."""
     outputs = len(margins)
@@ -72,11 +71,13 @@ def _slopes(margins: Any, hits: Any, gradient: Any, curvature: Any) -> None:
             curvature[k, i] = rows * p * (1.0 - p)
 
 
-@njit(cache=True)
-def _step(gradient: Any, curvature: Any, leaf: Any, margin: Any, rate: float, ridge: float) -> None:
+@register_jitable
+def _step(
+    gradient: Any, curvature: Any, leaf: Any, margin: Any, rate: float, ridge: float, leaves: Any
+) -> None:
     """Move each row's margin by a share of its leaf's Newton step."""
-    slope = np.zeros(LEAVES)
-    bend = np.zeros(LEAVES)
+    leaves[:] = 0.0
+    slope, bend = leaves[0], leaves[1]
     for i in range(len(gradient)):
         slope[leaf[i]] += gradient[i]
         bend[leaf[i]] += curvature[i]
@@ -86,7 +87,7 @@ def _step(gradient: Any, curvature: Any, leaf: Any, margin: Any, rate: float, ri
         margin[i] += slope[leaf[i]]
 
 
-@njit(cache=True)
+@register_jitable
 def _packed(gradient: Any, curvature: Any, bits: int, out: Any) -> None:
     """Both slopes of a row in one word, so that a histogram adds them at once.
 
@@ -99,7 +100,7 @@ def _packed(gradient: Any, curvature: Any, bits: int, out: Any) -> None:
         out[i] = (whole << 32) + np.int64(round(curvature[i] * low))
 
 
-@njit(cache=True)
+@register_jitable
 def _unpack(words: Any, bits: int, out: Any) -> None:
     up, low = float(1 << (30 - bits)), float(1 << (33 - bits))
     for j in range(len(words)):
@@ -107,56 +108,48 @@ def _unpack(words: Any, bits: int, out: Any) -> None:
         out[j, 1] = (words[j] & 0xFFFFFFFF) / low
 
 
-@njit(cache=True)
+@register_jitable
 def _grow(
     codes: Any,
     widths: Any,
     ordered: Any,
-    row_slopes: Any,
     bits: int,
-    leaf: Any,
     ridge: float,
     smooth: float,
     bar: float,
+    room: Any,
 ) -> bool:
     """Grow a tree; gives every row its leaf and says whether there is any split."""
-    gradient, curvature = row_slopes
-    learnt = len(gradient)
-    words = np.empty(learnt, dtype=np.int64)
-    _packed(gradient, curvature, bits, words)
-    sums = np.zeros((len(codes), LEAVES * CODES), dtype=np.int64)
-    asked = np.empty(learnt, dtype=np.uint64)
-    place = np.empty(learnt, dtype=np.uint64)
-    slopes = np.empty(learnt, dtype=np.int64)
-    split_column = np.zeros(LEAVES, dtype=np.uint64)
-    split_right = np.zeros(LEAVES, dtype=np.uint64)
-    gains = np.zeros((DEPTH, LEAVES))
-    alive = np.zeros(LEAVES, dtype=np.bool_)
-    small = np.zeros(LEAVES, dtype=np.bool_)
+    learnt = len(room.words)
+    sums, gains, leaf, alive, small = room.sums, room.gains, room.leaf, room.alive, room.small
+    split_column, split_right = room.split_column, room.split_right
+    sums[:] = 0
+    gains[:] = 0.0
     leaf[:] = 0
     alive[0] = small[0] = True
     # A node's children have its own number and that plus the stride; one not split stays as it is.
     for level in range(DEPTH):
         stride = 1 << level
-        n = _rows_of_small(leaf, words, small, asked, place, slopes)
-        _collect(codes, asked[:n], place[:n], slopes[:n], sums)
+        n = _rows_of_small(leaf, room.words, small, room.asked, room.place, room.slopes)
+        _collect(codes, n, room.asked, room.place, room.slopes, sums)
         _complete(sums, alive, small, stride >> 1)
         split = False
         for node in range(stride):
             split_column[node], split_right[node] = 0, 0
             if alive[node]:
                 split_column[node], split_right[node], gains[level, node] = _best_split(
-                    sums, widths, ordered, node, bits, ridge, smooth
-                )
+                    sums, widths, ordered, node, bits, ridge, smooth,
+                    room.order, room.key, room.part,
+                )  # fmt: skip
                 split = split or split_right[node] != 0
         if not split:
             break
         _descend(codes, split_column, split_right, stride, leaf)
-        _place_children(sums, leaf[:learnt], split_right, stride, alive, small)
-    return _prune(gains, bar, leaf)
+        _place_children(sums, leaf, learnt, split_right, stride, alive, small, room.count)
+    return _prune(gains, bar, leaf, room.leaves[0], room.kept)
 
 
-@njit(cache=True)
+@register_jitable
 def _rows_of_small(leaf: Any, words: Any, small: Any, asked: Any, place: Any, slopes: Any) -> int:
     """Write the rows of small nodes, where their node's sums begin and their slopes; how many."""
     n = 0
@@ -168,7 +161,7 @@ def _rows_of_small(leaf: Any, words: Any, small: Any, asked: Any, place: Any, sl
     return n
 
 
-@njit(cache=True)
+@register_jitable
 def _complete(sums: Any, alive: Any, small: Any, half: int) -> None:
     """The sums of each larger child: what is left of those of both."""
     for left in range(half):
@@ -177,7 +170,7 @@ def _complete(sums: Any, alive: Any, small: Any, half: int) -> None:
             _leave(sums, small_one, left + half if small[left] else left)
 
 
-@njit(cache=True)
+@register_jitable
 def _descend(codes: Any, split_column: Any, split_right: Any, stride: int, leaf: Any) -> None:
     """Send every row to the child that its code leads to."""
     for i in range(len(leaf)):
@@ -186,13 +179,20 @@ def _descend(codes: Any, split_column: Any, split_right: Any, stride: int, leaf:
         leaf[i] = node + right * np.uint64(stride)
 
 
-@njit(cache=True)
+@register_jitable
 def _place_children(
-    sums: Any, leaf: Any, split_right: Any, stride: int, alive: Any, small: Any
+    sums: Any,
+    leaf: Any,
+    learnt: int,
+    split_right: Any,
+    stride: int,
+    alive: Any,
+    small: Any,
+    count: Any,
 ) -> None:
     """Note which nodes were split and which child has fewer rows; make room for its sums."""
-    count = np.zeros(LEAVES, dtype=np.int64)
-    for i in range(len(leaf)):
+    count[:] = 0
+    for i in range(learnt):
         count[leaf[i]] += 1
     for left in range(stride):
         right = left + stride
@@ -204,15 +204,15 @@ def _place_children(
             _move(sums, left, right)
 
 
-@njit(cache=True)
-def _prune(gains: Any, bar: float, leaf: Any) -> bool:
+@register_jitable
+def _prune(gains: Any, bar: float, leaf: Any, worth: Any, kept: Any) -> bool:
     """Undo splits that do not pay, in the leaves of all rows. Is any split left?
 
     From the leaves up, a split is worth its gain less the bar and what those below it are worth:
     so one that gains nothing alone stands where it makes way for others.
     """
-    worth = np.zeros(LEAVES)
-    kept = np.arange(LEAVES).astype(np.uint64)
+    for j in range(LEAVES):
+        worth[j], kept[j] = 0.0, j
     for level in range(DEPTH - 1, -1, -1):
         stride = 1 << level
         for node in range(stride):
@@ -227,25 +227,25 @@ def _prune(gains: Any, bar: float, leaf: Any) -> bool:
     return bool(worth[0] > 0.0)
 
 
-@njit(cache=True)
-def _collect(codes: Any, asked: Any, place: Any, slopes: Any, sums: Any) -> None:
-    """Add the slopes of some rows to the sums of their codes, at the place of their node.
+@register_jitable
+def _collect(codes: Any, n: int, asked: Any, place: Any, slopes: Any, sums: Any) -> None:
+    """Add the slopes of n rows to the sums of their codes, at the place of their node.
 
     Two columns at a time: while one sum is written the processor works on the other.
     """
     columns = len(codes)
     for c in range(0, columns - 1, 2):
         one, two, sum_one, sum_two = codes[c], codes[c + 1], sums[c], sums[c + 1]
-        for j in range(len(asked)):
+        for j in range(n):
             sum_one[place[j] + np.uint64(one[asked[j]])] += slopes[j]
             sum_two[place[j] + np.uint64(two[asked[j]])] += slopes[j]
     if columns % 2:
         one, sum_one = codes[columns - 1], sums[columns - 1]
-        for j in range(len(asked)):
+        for j in range(n):
             sum_one[place[j] + np.uint64(one[asked[j]])] += slopes[j]
 
 
-@njit(cache=True)
+@register_jitable
 def _move(sums: Any, left: int, right: int) -> None:
     """Put the sums of a split node where its larger child will be, and make room for the other."""
     for c in range(len(sums)):
@@ -254,7 +254,7 @@ def _move(sums: Any, left: int, right: int) -> None:
             sums[c, left * CODES + code] = 0
 
 
-@njit(cache=True)
+@register_jitable
 def _leave(sums: Any, small: int, large: int) -> None:
     """Where the larger child will be stand the sums of both: take those of the smaller one away."""
     for c in range(len(sums)):
@@ -262,7 +262,7 @@ def _leave(sums: Any, small: int, large: int) -> None:
             sums[c, large * CODES + code] -= sums[c, small * CODES + code]
 
 
-@njit(cache=True)
+@register_jitable
 def _best_split(
     sums: Any,
     widths: Any,
@@ -271,11 +271,12 @@ def _best_split(
     bits: int,
     ridge: float,
     smooth: float,
+    order: Any,
+    key: Any,
+    room: Any,
 ) -> tuple[int, int, float]:
     """The column, the codes, as bits, that go right (none: no split gains), and the gain."""
     best, best_column, best_codes = 0.0, 0, 0
-    order = np.empty(CODES, dtype=np.int64)
-    room = np.empty((CODES, 2))
     for c in range(len(sums)):
         part = room[: widths[c]]
         _unpack(sums[c, node * CODES : node * CODES + widths[c]], bits, part)
@@ -290,7 +291,7 @@ def _best_split(
             _natural(order, widths[c], 1)
             gain, chosen = _best_cut(part, order, ridge)
         else:
-            _by_gradient(part, order, smooth)
+            _by_gradient(part, order, key, smooth)
             gain, chosen = _best_cut(part, order, ridge)
             gain -= _luck(part)
         if gain > best:
@@ -298,7 +299,7 @@ def _best_split(
     return best_column, best_codes, best
 
 
-@njit(cache=True)
+@register_jitable
 def _luck(part: Any) -> float:
     """What codes without any bearing would gain, beyond two codes, by being put in order first.
 
@@ -311,21 +312,20 @@ def _luck(part: Any) -> float:
     return max(used - 2, 0) / np.pi
 
 
-@njit(cache=True)
+@register_jitable
 def _natural(order: Any, width: int, first: int) -> None:
     for j in range(width):
         order[j] = (j + first) % width
 
 
-@njit(cache=True)
-def _by_gradient(part: Any, order: Any, smooth: float) -> None:
+@register_jitable
+def _by_gradient(part: Any, order: Any, key: Any, smooth: float) -> None:
     """The codes by their mean gradient, drawn to that of the node; ties as they are numbered."""
     slope, bend = 0.0, 0.0
     for code in range(len(part)):
         slope += part[code, 0]
         bend += part[code, 1]
     mean = slope / bend if bend > 0.0 else 0.0
-    key = np.empty(CODES)
     for code in range(len(part)):
         value = (part[code, 0] + smooth * mean) / (part[code, 1] + smooth)
         j = code
@@ -337,7 +337,7 @@ def _by_gradient(part: Any, order: Any, smooth: float) -> None:
         order[j] = code
 
 
-@njit(cache=True)
+@register_jitable
 def _best_cut(part: Any, order: Any, ridge: float) -> tuple[float, int]:
     """The best cut of codes in this order: what it gains, and the codes after it as bits."""
     slope, bend = 0.0, 0.0

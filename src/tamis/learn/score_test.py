@@ -60,8 +60,9 @@ def promised_bits(
     residual = -probabilities
     residual[np.arange(len(label)), label] += 1
     curvature = probabilities * (1 - probabilities)
-    found = np.empty(len(table))
-    _tests(table.codes, np.asarray(table.places(rows), dtype=np.int64), residual, curvature, found)
+    found, room = np.empty(len(table)), np.empty((2, CODES, classes))
+    places = np.asarray(table.places(rows), dtype=np.int64)
+    _tests(table.codes, places, residual, curvature, room, found)
     # The residuals of a row sum to 0 over the classes, so one of them is not free.
     return np.asarray(found * (classes - 1) / classes / (2 * len(label) * log(2)))
 
@@ -105,13 +106,10 @@ def promised_by_ones(
 
 
 @njit(cache=True)
-def _tests(codes: Any, rows: Any, residual: Any, curvature: Any, found: Any) -> None:
-    classes = residual.shape[1]
-    slope = np.empty((CODES, classes))
-    bend = np.empty((CODES, classes))
+def _tests(codes: Any, rows: Any, residual: Any, curvature: Any, room: Any, found: Any) -> None:
+    classes, slope, bend = residual.shape[1], room[0], room[1]
     for c in range(len(codes)):
-        slope[:] = 0.0
-        bend[:] = 0.0
+        room[:] = 0.0
         for j in range(len(rows)):
             code = codes[c, rows[j]]
             for k in range(classes):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
 @njit(cache=True)
@@ -50,7 +51,7 @@ def gathered(
     return cluster
 
 
-@njit(cache=True)
+@register_jitable
 def light_neighbours(orders: Any, weight: Any, k: int) -> Any:
     """Linked lists of the rows that still need a cluster, one list for each order."""
     before = np.full(orders.shape, -1, np.int64)
@@ -66,7 +67,7 @@ def light_neighbours(orders: Any, weight: Any, k: int) -> Any:
     return before, after
 
 
-@njit(cache=True)
+@register_jitable
 def heavy_neighbours(orders: Any, weight: Any, k: int) -> Any:
     """The rows that are clusters as they are in each order, and how many precede each row."""
     heavy = 0
@@ -84,7 +85,7 @@ def heavy_neighbours(orders: Any, weight: Any, k: int) -> Any:
     return anchors, rank
 
 
-@njit(cache=True)
+@register_jitable
 def unlink(i: int, before: Any, after: Any) -> None:
     for o in range(before.shape[0]):
         left, right = before[o, i], after[o, i]
@@ -94,7 +95,7 @@ def unlink(i: int, before: Any, after: Any) -> None:
             before[o, right] = left
 
 
-@njit(cache=True)
+@register_jitable
 def shortlist(seed: int, before: Any, after: Any, reach: int, seen: Any) -> Any:
     """The rows without a cluster that are near the seed in some order, each once."""
     near = np.empty(2 * reach * before.shape[0], np.int64)
@@ -114,7 +115,7 @@ def shortlist(seed: int, before: Any, after: Any, reach: int, seen: Any) -> Any:
     return near[:found]
 
 
-@njit(cache=True)
+@register_jitable
 def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, counts: Any) -> Any:
     """A cluster that begins at the seed and takes, again and again, the row that adds least.
 
@@ -151,13 +152,13 @@ def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, 
     return members[:taken], flips, size
 
 
-@njit(cache=True)
+@register_jitable
 def add(i: int, indptr: Any, indices: Any, weight: Any, counts: Any) -> None:
     for j in range(indptr[i], indptr[i + 1]):
         counts[indices[j]] += weight[i]
 
 
-@njit(cache=True)
+@register_jitable
 def moved(members: Any, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
     """Flips that w more rows without any ones would add; each column counted once."""
     more = 0
@@ -173,7 +174,7 @@ def moved(members: Any, indptr: Any, indices: Any, counts: Any, size: int, w: in
     return more
 
 
-@njit(cache=True)
+@register_jitable
 def own(i: int, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
     """What the ones of a row change against w rows without any ones."""
     more = 0
@@ -183,7 +184,7 @@ def own(i: int, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> in
     return more
 
 
-@njit(cache=True)
+@register_jitable
 def nearest(
     seed: int, anchors: Any, rank: Any, reach: int, indptr: Any, indices: Any, counts: Any
 ) -> Any:

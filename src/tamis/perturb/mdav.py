@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
 @njit(cache=True)
@@ -50,7 +51,7 @@ def mdav(numbers: Any, scale: Any, codes: Any, weight: Any, k: int) -> Any:
     return group
 
 
-@njit(cache=True)
+@register_jitable
 def from_middle(
     numbers: Any, scale: Any, codes: Any, weight: Any, left: int, shares: Any, apart: Any
 ) -> None:
@@ -75,7 +76,7 @@ def from_middle(
             apart[i] += weight[j] * (1 - 2 * shares[j, codes[i, j]] + alike) / 2
 
 
-@njit(cache=True)
+@register_jitable
 def from_row(
     numbers: Any, scale: Any, codes: Any, weight: Any, left: int, start: int, apart: Any
 ) -> None:
@@ -90,7 +91,7 @@ def from_row(
         apart[i] = total
 
 
-@njit(cache=True)
+@register_jitable
 def farthest_place(apart: Any, rows: Any, left: int) -> int:
     """The place of the farthest row; of equals, the first row."""
     best = 0
@@ -100,7 +101,7 @@ def farthest_place(apart: Any, rows: Any, left: int) -> int:
     return best
 
 
-@njit(cache=True)
+@register_jitable
 def nearest_places(apart: Any, rows: Any, left: int, k: int) -> Any:
     """The places of the k nearest rows, falling; of equals, those of later rows."""
     places = np.empty(k, np.int64)
@@ -118,7 +119,7 @@ def nearest_places(apart: Any, rows: Any, left: int, k: int) -> Any:
     return places[::-1]
 
 
-@njit(cache=True)
+@register_jitable
 def before(apart: Any, rows: Any, i: int, j: int) -> bool:
     """Whether one row is taken before another."""
     return bool(apart[i] < apart[j] or (apart[i] == apart[j] and rows[i] > rows[j]))

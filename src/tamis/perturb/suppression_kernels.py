@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 UNSETTLED = -1
 DEAR = 1e9
@@ -49,7 +50,7 @@ def settle(image: Any, weight: Any, k: int, choice: Any, size: Any) -> None:
         first = last
 
 
-@njit(cache=True)
+@register_jitable
 def settled_by(
     image: Any, pattern: int, k: int, choice: Any, size: Any, count: Any, really: bool
 ) -> int:
@@ -72,13 +73,13 @@ def settled_by(
     return rows
 
 
-@njit(cache=True)
+@register_jitable
 def paid(cost: Any, choice: Any, row: int) -> float:
     """What a row pays now; dear where it is not settled."""
     return DEAR if choice[row] == UNSETTLED else float(cost[row, choice[row]])
 
 
-@njit(cache=True)
+@register_jitable
 def cheapest(image: Any, cost: Any, k: int, size: Any, row: int, without: int) -> int:
     """The cheapest pattern by which a row can join an open group other than one; -1 if none."""
     best = -1
@@ -145,7 +146,7 @@ def open_groups(
     return saved
 
 
-@njit(cache=True)
+@register_jitable
 def changes(
     cost: Any, k: int, choice: Any, size: Any, who: Any, by: Any, left: Any, total: Any, count: Any
 ) -> Any:
@@ -174,7 +175,7 @@ def changes(
     return change, whole
 
 
-@njit(cache=True)
+@register_jitable
 def joiners(change: Any, whole: Any, k: int, size: Any, left: Any, gone: Any) -> Any:
     """Those who join a group, and how many: all who gain, and k at least if so many may.
 
@@ -229,7 +230,7 @@ def close_groups(
     return saved
 
 
-@njit(cache=True)
+@register_jitable
 def match(codes: Any, row: int, other: int) -> bool:
     """Whether two rows agree wherever neither is missing; 0 is missing."""
     for j in range(codes.shape[1]):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 
@@ -73,7 +74,7 @@ def distinct_rows(indptr: Any, indices: Any) -> Any:
     return first[:used], weight[:used], of_row
 
 
-@njit(cache=True)
+@register_jitable
 def _equal(a: int, b: int, indptr: Any, indices: Any) -> bool:
     length = indptr[a + 1] - indptr[a]
     if length != indptr[b + 1] - indptr[b]:
@@ -84,7 +85,7 @@ def _equal(a: int, b: int, indptr: Any, indices: Any) -> bool:
     return bool(j == length)
 
 
-@njit(cache=True)
+@register_jitable
 def _rarest(r: int, indptr: Any, indices: Any, starts: Any) -> int:
     """The column of the row that the fewest rows have; the row must not be empty."""
     best = indices[indptr[r]]
@@ -95,7 +96,7 @@ def _rarest(r: int, indptr: Any, indices: Any, starts: Any) -> int:
     return int(best)
 
 
-@njit(cache=True)
+@register_jitable
 def _holds(a: int, b: int, indptr: Any, indices: Any) -> bool:
     """Whether row a has all the ones of row b; both sorted."""
     i, end = indptr[a], indptr[a + 1]

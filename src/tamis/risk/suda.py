@@ -236,18 +236,19 @@ def singled_out(
     kinds = _DistinctKinds.of(grouping, missing)
     width = len(grouping.columns)
     most = affordable(width, len(kinds.owner)) if most is None else min(most, width)
-    walked = kinds.walked(most, _weights(width, most, scoring))
-    scores, shares, sizes, times, total = walked
+    found, total = kinds.walked(most, _weights(width, most, scoring))
+    times = found.times
     if grouping.people is not None and total:
         times = kinds.people_by_set(most, total)
-    shares = np.divide(shares, scores[:, None], where=scores[:, None] > 0, out=shares)
+    scores = found.scores[:, None]
+    shares = np.divide(found.shares, scores, where=scores > 0, out=found.shares)
     of_row = grouping.class_of
     return SpecialUniques(
         grouping.columns,
         most,
-        scores[of_row],
+        found.scores[of_row],
         shares[of_row],
-        sizes[of_row],
+        found.sizes[of_row],
         _named(grouping.columns, most, times),
         2 * int(np.count_nonzero(np.bincount(of_row) == 2)),
         None if grouping.people is None else grouping.people.codes,
@@ -294,29 +295,74 @@ class _DistinctKinds:
         owner = np.where(grouping.sizes == 1, person, -1).astype(np.int64)
         return cls(np.stack([p for p, _ in packed]), np.array([m for _, m in packed]), owner)
 
-    def walked(self, most: int, weights: Floats, room: int = 0) -> Any:
-        """Scores, shares, sizes, times of each set, and the number of all; then the list."""
+    def walked(self, most: int, weights: Floats, room: int = 0) -> tuple[_SetsFound, int]:
+        """What is found in sets of at most so many columns, `room` of it as a list; how much."""
         columns, rows = self.codes.shape
-        if (self.owner < 0).all():  # nobody is unique, so that no kernel need be loaded
-            times = np.zeros(sum(comb(columns, size) for size in range(most + 1)), np.int64)
-            none = np.zeros(rows), np.zeros((rows, columns)), np.zeros((rows, most), np.int64)
-            return *none, times, 0
-        from tamis.risk.suda_kernels import minimal_uniques
-
         choose = np.array([[comb(n, r) for r in range(most + 1)] for n in range(columns + 1)])
         offsets = np.concatenate([[0], np.cumsum(choose[columns])])
-        listed = np.empty(room, np.int64), np.empty(room, np.int64)
+        found = _SetsFound.nothing(rows, columns, most, int(offsets[-1]), room)
+        if (self.owner < 0).all():  # nobody is unique, so that no kernel need be loaded
+            return found, 0
+        from tamis.risk.suda_kernels import minimal_uniques
+
         radix = max(int(self.codes.max()) + 1, 1)
-        found = minimal_uniques(
-            self.codes, radix, self.missing, self.owner, most, weights, choose, offsets, *listed
+        work = _WalkRoom.empty(rows, most, int(offsets[most]), radix)
+        total = minimal_uniques(
+            self.codes, self.missing, self.owner, weights, choose, offsets, found, work
         )
-        return (*found, *listed) if room else found
+        return found, int(total)
 
     def people_by_set(self, most: int, total: int) -> Ints:
         """For each set the number of people; one may have several rows that it singles out."""
-        *_, times, _, rows, sets = self.walked(most, np.zeros(most + 1), max(total, 1))
-        pairs = np.unique(np.column_stack([sets, self.owner[rows]])[:total], axis=0)
-        return np.bincount(pairs[:, 0], minlength=len(times))
+        found, _ = self.walked(most, np.zeros(most + 1), max(total, 1))
+        pairs = np.unique(np.column_stack([found.sets, self.owner[found.rows]])[:total], axis=0)
+        return np.bincount(pairs[:, 0], minlength=len(found.times))
+
+
+class _SetsFound(NamedTuple):
+    """What the kernel finds: figures of rows, the rows of each set, and both as a list."""
+
+    scores: Floats
+    shares: Floats
+    sizes: Ints
+    times: Ints
+    rows: Ints
+    sets: Ints
+
+    @classmethod
+    def nothing(cls, rows: int, columns: int, most: int, sets: int, room: int) -> _SetsFound:
+        return cls(
+            np.zeros(rows),
+            np.zeros((rows, columns)),
+            np.zeros((rows, most), np.int64),
+            np.zeros(sets, np.int64),
+            np.empty(room, np.int64),
+            np.empty(room, np.int64),
+        )
+
+
+class _WalkRoom(NamedTuple):
+    """Arrays that the kernel works in: made here, since each kind takes it long to compile."""
+
+    unique: NDArray[np.uint64]
+    """Of each set of fewer than the most columns, the rows that it makes unique, as bits."""
+    kept: NDArray[np.int32]
+    """At each depth, the rows that are not unique yet, by class; `ends` of those classes."""
+    ends: Ints
+    single: NDArray[np.int32]
+    depths: Ints
+    of_codes: Ints
+
+    @classmethod
+    def empty(cls, rows: int, most: int, sets: int, radix: int) -> _WalkRoom:
+        return cls(
+            np.zeros((sets, (rows + 63) // 64), np.uint64),
+            np.empty((most + 1, rows), np.int32),
+            np.zeros((most + 1, rows + 1), np.int64),
+            np.empty(rows, np.int32),
+            np.zeros((4, most + 1), np.int64),
+            np.zeros((4, radix), np.int64),
+        )
 
 
 def _packed(column: Coded, rows: Ints, missing: Missing) -> tuple[Ints, int]:

@@ -11,30 +11,27 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
 @njit(cache=True)
 def minimal_uniques(
-    codes: Any, radix: int, missing: Any, owner: Any, most: int, weights: Any, choose: Any,
-    offsets: Any, found_rows: Any, found_sets: Any,
-) -> Any:  # fmt: skip
+    codes: Any, missing: Any, owner: Any, weights: Any, choose: Any, offsets: Any, found: Any,
+    room: Any,
+) -> int:  # fmt: skip
     """Score every row by its minimal unique sets, and count them by size, column and set.
 
     `codes` has a line for each column; `missing` the code of each column that equals nothing, or
     -1. `owner` is the person of a row, -1 if rows of several people were merged into it. `choose`
     has the binomial coefficients, `offsets` the number of sets smaller than each size. What is
-    found is listed in `found_rows` and `found_sets` as far as they have room.
+    found is added to the arrays of `found`, and listed as far as they have room; how much it is.
     """
-    columns, rows = codes.shape
-    scores, shares = np.zeros(rows), np.zeros((rows, columns))
-    sizes, times = np.zeros((rows, most), np.int64), np.zeros(offsets[most + 1], np.int64)
-    unique = np.zeros((offsets[most], (rows + 63) // 64), np.uint64)
-    kept, ends = np.empty((most + 1, rows), np.int32), np.zeros((most + 1, rows + 1), np.int64)
-    groups, chosen, following, limit = np.zeros((4, most + 1), np.int64)
-    count, seen, who, alone = np.zeros((4, radix), np.int64)
-    single = np.empty(rows, np.int32)
-    kept[0], ends[0, 1], groups[0], limit[0] = np.arange(rows), rows, 1, columns
-    depth = total = 0
+    kept, ends, depths, of_codes = room.kept, room.ends, room.depths, room.of_codes
+    groups, chosen, following, limit = depths[0], depths[1], depths[2], depths[3]
+    most, total, depth = len(weights) - 1, 0, 0
+    for row in range(codes.shape[1]):
+        kept[0, row] = row
+    ends[0, 1], groups[0], limit[0] = codes.shape[1], 1, len(codes)
     while depth >= 0:
         if following[depth] >= limit[depth]:
             depth -= 1
@@ -44,49 +41,52 @@ def minimal_uniques(
         chosen[depth] = column
         groups[size], singles = _refined(
             codes[column], missing[column], owner, kept[depth], ends[depth], groups[depth],
-            kept[size], ends[size], single, count, seen, who, alone,
+            kept[size], ends[size], room.single, of_codes[0], of_codes[1], of_codes[2], of_codes[3],
         )  # fmt: skip
+        number = offsets[size] + _rank(chosen, size, -1, choose)
         if size < most:
-            _noted(unique, single[:singles], chosen, size, choose, offsets)
+            before = offsets[size - 1] + _rank(chosen, depth, -1, choose)
+            _noted(room.unique, room.single, singles, before, number)
         total = _scored(
-            unique, single[:singles], chosen, size, choose, offsets, weights[size],
-            scores, shares, sizes, times, total, found_rows, found_sets,
+            room.unique, room.single, singles, chosen, size, choose, offsets, number, weights[size],
+            found, total,
         )  # fmt: skip
         if size < most:
             depth, following[size], limit[size] = size, 0, column
-    return scores, shares, sizes, times, total
+    return total
 
 
-@njit(cache=True)
-def _noted(unique: Any, single: Any, chosen: Any, size: int, choose: Any, offsets: Any) -> None:
+@register_jitable
+def _noted(unique: Any, single: Any, singles: int, before: int, number: int) -> None:
     """Set the bits of the rows that a set makes unique: those of the set before it, and more."""
-    number = offsets[size] + _rank(chosen, size, -1, choose)
-    unique[number] = unique[offsets[size - 1] + _rank(chosen, size - 1, -1, choose)]
-    for row in single:
+    for word in range(unique.shape[1]):
+        unique[number, word] = unique[before, word]
+    for i in range(singles):
+        row = single[i]
         unique[number, row >> 6] |= np.uint64(1) << np.uint64(row & 63)
 
 
-@njit(cache=True)
+@register_jitable
 def _scored(
-    unique: Any, single: Any, chosen: Any, size: int, choose: Any, offsets: Any, weight: float,
-    scores: Any, shares: Any, sizes: Any, times: Any, total: int, found_rows: Any, found_sets: Any,
+    unique: Any, single: Any, singles: int, chosen: Any, size: int, choose: Any, offsets: Any,
+    number: int, weight: float, found: Any, total: int,
 ) -> int:  # fmt: skip
     """Count a set for those of the rows that no smaller set makes unique."""
-    number = offsets[size] + _rank(chosen, size, -1, choose)
-    for row in single:
+    for i in range(singles):
+        row = single[i]
         if _minimal(unique, row, chosen, size, choose, offsets):
-            scores[row] += weight
-            sizes[row, size - 1] += 1
-            times[number] += 1
+            found.scores[row] += weight
+            found.sizes[row, size - 1] += 1
+            found.times[number] += 1
             for c in range(size):
-                shares[row, chosen[c]] += weight
-            if total < found_rows.size:
-                found_rows[total], found_sets[total] = row, number
+                found.shares[row, chosen[c]] += weight
+            if total < found.rows.size:
+                found.rows[total], found.sets[total] = row, number
             total += 1
     return total
 
 
-@njit(cache=True)
+@register_jitable
 def _refined(
     codes: Any, missing: int, owner: Any, kept: Any, ends: Any, groups: int, new: Any,
     new_ends: Any, single: Any, count: Any, seen: Any, who: Any, alone: Any,
@@ -134,7 +134,7 @@ def _refined(
     return made, singles
 
 
-@njit(cache=True)
+@register_jitable
 def _rank(chosen: Any, size: int, without: int, choose: Any) -> int:
     """The number of a set among those of its size; `chosen` has its columns in falling order."""
     rank, place = 0, size if without < 0 else size - 1
@@ -145,7 +145,7 @@ def _rank(chosen: Any, size: int, without: int, choose: Any) -> int:
     return rank
 
 
-@njit(cache=True)
+@register_jitable
 def _minimal(unique: Any, row: int, chosen: Any, size: int, choose: Any, offsets: Any) -> bool:
     """Whether a row is unique by no set that lacks one of the columns."""
     bit = np.uint64(1) << np.uint64(row & 63)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 ATTRIBUTE, FIRST, COUNT, LO, HI, STACK, TASK = range(7)
 LEVELS, BRANCHES, LINE, COUNTED = range(4)
@@ -27,7 +28,7 @@ GAIN, RATIO, CUT = range(3)
 SLACK = 1e-6  # weights and gains closer than this are equal: sums of shares are not exact
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def branch_of(value: float, cut: float) -> Any:
     """The branch a value takes, -1 if it is missing; a nominal value is its branch."""
     if math.isnan(value):
@@ -37,7 +38,7 @@ def branch_of(value: float, cut: float) -> Any:
     return 1 if value > cut else 0
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def send_down(
     data: Any, nodes: Any, cut: Any, mass: Any, arena: Any, room: Any, node: int, to: int
 ) -> bool:
@@ -55,7 +56,7 @@ def send_down(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def deal(
     data: Any,
     nodes: Any,
@@ -100,7 +101,7 @@ def deal(
     return to
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def lay_spans(children: Any, share: Any, known: float, unknown: int, to: int) -> int:
     """Turn known weights into shares and known rows into spans from `to`; where they end."""
     for b in range(len(children)):
@@ -114,7 +115,7 @@ def lay_spans(children: Any, share: Any, known: float, unknown: int, to: int) ->
     return to
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def move_rows(
     nodes: Any, node: int, lines: Any, weights: Any, k: int, branch: Any, share: Any
 ) -> None:
@@ -145,12 +146,12 @@ def move_rows(
 NEAR_AVERAGE = 1e-3  # a gain this little below the average still competes
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def plogp(x: float) -> float:
     return x * math.log2(x) if x > SLACK else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def plogp_sum(weights: Any) -> float:
     total = 0.0
     for weight in weights:
@@ -158,7 +159,7 @@ def plogp_sum(weights: Any) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def least_weight(known: float, classes: int, min_rows: float) -> float:
     """What a branch needs: a tenth of the mean class weight, at most 25, at least `min_rows`."""
     least = 0.1 * known / classes
@@ -169,14 +170,14 @@ def least_weight(known: float, classes: int, min_rows: float) -> float:
     return least - SLACK
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def middle_of(low: float, high: float) -> float:
     """Where to cut between two neighbours; their middle may round up to the higher one."""
     middle = (low + high) / 2
     return middle if middle < high else low
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def judge_number(
     values: Any,
     y: Any,
@@ -227,7 +228,7 @@ def judge_number(
     score[CUT] = middle_of(values[rows[cut]], values[rows[cut + 1]])
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def judge_nominal(
     values: Any,
     y: Any,
@@ -270,7 +271,7 @@ def judge_nominal(
     score[RATIO] = gain / spread
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def best_column(scores: Any, columns: Any) -> int:
     """The column with the best gain ratio among those of about average gain or more; -1 if none."""
     total, number = 0.0, 0
@@ -290,7 +291,7 @@ def best_column(scores: Any, columns: Any) -> int:
     return chosen
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def weight_to_split(mass: Any, min_rows: float) -> float:
     """The weight of a node, 0 where it is pure or too small to split."""
     total, majority = 0.0, 0.0
@@ -303,7 +304,7 @@ def weight_to_split(mass: Any, min_rows: float) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def judge_columns(
     data: Any, arena: Any, room: Any, limits: Any, lo: int, hi: int, total: float
 ) -> None:
@@ -362,7 +363,7 @@ VISIT, TRY, WEIGH, DECIDE = range(4)  # up to TRY the rows of a node go down
 NO_WORSE = 0.1  # estimated errors this close count as no worse, so the smaller tree wins
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def estimate(mass: Any, confidence: float, z: float) -> Any:
     """The pessimistic errors of a node taken as a leaf.
 
@@ -390,7 +391,7 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
     return limit if errors >= 1 else none + errors * (limit - none)
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
     """The child with the most weight; the last of equals."""
     best, chosen = -1.0, -1
@@ -403,7 +404,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
     return chosen
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
     """Turn a node into a leaf or its branch `son`, or keep it; whether to prune it again."""
     as_tree = 0.0
@@ -423,7 +424,7 @@ def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def push(nodes: Any, waiting: int, node: int, task: int) -> int:
     """Put a node and what to do with it on the stack; how many wait now."""
     nodes[waiting, STACK] = node

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
-@njit(cache=True)
+@register_jitable
 def loss(score: float, label: bool) -> float:
     """The negative log-likelihood of a label under a score."""
     margin = score if label else -score

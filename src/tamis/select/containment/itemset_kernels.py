@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from tamis.select.containment.bits import ALL, NONE, ONE, lowest, ones
 
 
-@njit(cache=True)
+@register_jitable
 def overlap(one: Any, other: Any) -> Any:
     """The number of members that two sets share."""
     total = NONE
@@ -33,7 +34,7 @@ def overlap(one: Any, other: Any) -> Any:
     return np.int64(total)
 
 
-@njit(cache=True)
+@register_jitable
 def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -> Any:
     """Write the members that at least `least` of some sets contain, as a set, to `out`.
 
@@ -61,7 +62,7 @@ def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -
             out[w] |= carry
 
 
-@njit(cache=True)
+@register_jitable
 def held_by_all(sets: Any, chosen: Any, n: Any, out: Any) -> Any:
     """Write the members that all of some sets contain to `out`."""
     for w in range(len(out)):
@@ -115,7 +116,7 @@ def peel(
     return rows[:n], width
 
 
-@njit(cache=True)
+@register_jitable
 def tally(starts: Any, items: Any, row: Any, base: Any, counts: Any, change: Any) -> Any:
     """Count the items of a row after the base."""
     for a in range(starts[row + 1] - 1, starts[row] - 1, -1):
@@ -124,7 +125,7 @@ def tally(starts: Any, items: Any, row: Any, base: Any, counts: Any, change: Any
         counts[items[a]] += change
 
 
-@njit(cache=True)
+@register_jitable
 def holds_enough(
     starts: Any, items: Any, row: Any, base: Any, counts: Any, k: Any, need: Any
 ) -> Any:
@@ -162,7 +163,7 @@ def core_parts(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, 
     return ends, by_row, rows_of
 
 
-@njit(cache=True)
+@register_jitable
 def rows_around(core: Any, base: Any, size: Any) -> Any:
     """The rows that contain the base and at least `size - 1` less rare items."""
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
@@ -176,7 +177,7 @@ def rows_around(core: Any, base: Any, size: Any) -> Any:
     return rows[:n]
 
 
-@njit(cache=True)
+@register_jitable
 def peel_around(
     core: Any, base: Any, rows: Any, k: Any, size: Any, counts: Any, local: Any, support: Any
 ) -> Any:
@@ -184,7 +185,7 @@ def peel_around(
     return peel(core.starts, core.items, rows, base, k, size - 1, counts, local, support)
 
 
-@njit(cache=True)
+@register_jitable
 def with_room(numbers: Any, size: Any) -> Any:
     """The same numbers in an array of at least a given size."""
     if size <= len(numbers):
@@ -195,13 +196,13 @@ def with_room(numbers: Any, size: Any) -> Any:
     return larger
 
 
-@njit(cache=True)
+@register_jitable
 def floor(pool: Any) -> Any:
     """The smallest size that may still enter the pool."""
     return pool.sizes[pool.state[1]] if pool.state[0] == len(pool.sizes) else pool.state[2]
 
 
-@njit(cache=True)
+@register_jitable
 def total_value(pool: Any, columns: Any, size: Any) -> Any:
     total = 0
     for a in range(size):
@@ -209,7 +210,7 @@ def total_value(pool: Any, columns: Any, size: Any) -> Any:
     return total
 
 
-@njit(cache=True)
+@register_jitable
 def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
     """The lowest column of one set that the other lacks, or a number above all columns."""
     for a in range(size):
@@ -223,7 +224,7 @@ def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
     return found
 
 
-@njit(cache=True)
+@register_jitable
 def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
     """Above 0 if a set comes before the pool's itemset `i`, 0 if it is the same, else below 0."""
     if size != pool.sizes[i]:
@@ -234,7 +235,7 @@ def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
     return lowest_outside(pool, pool.columns[i], columns, size) - mine
 
 
-@njit(cache=True)
+@register_jitable
 def welcome(pool: Any, columns: Any, size: Any) -> Any:
     """Whether a set would enter the pool if it were frequent and not yet there."""
     if pool.state[0] < len(pool.sizes):
@@ -242,7 +243,7 @@ def welcome(pool: Any, columns: Any, size: Any) -> Any:
     return better(pool, columns, size, total_value(pool, columns, size), pool.state[1]) > 0
 
 
-@njit(cache=True)
+@register_jitable
 def offer_itemset(pool: Any, columns: Any, size: Any) -> Any:
     """Take a maximal itemset into the pool, unless it is there or no better than the worst."""
     total = total_value(pool, columns, size)
@@ -291,7 +292,7 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
         grow_rows(sets, column, later, k, pool)
 
 
-@njit(cache=True)
+@register_jitable
 def earlier_items(
     core: Any, base: Any, rows: Any, k: Any, counts: Any, local: Any, found: Any
 ) -> Any:
@@ -316,7 +317,7 @@ def earlier_items(
     return found
 
 
-@njit(cache=True)
+@register_jitable
 def cut_rows(core: Any, rows: Any, local: Any, place: Any) -> Any:
     """The rows as sets of the local items; `place` is zero before and after."""
     sets = np.zeros((len(rows), (len(local) + 63) // 64), dtype=np.uint64)
@@ -332,7 +333,7 @@ def cut_rows(core: Any, rows: Any, local: Any, place: Any) -> Any:
     return sets
 
 
-@njit(cache=True)
+@register_jitable
 def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
     """Depth-first: add an item, look below, remove it, and go on without it.
 
@@ -372,7 +373,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
         move_item(node[level], choice[level - 1], INSIDE)
 
 
-@njit(cache=True)
+@register_jitable
 def move_item(node: Any, item: Any, part: Any) -> Any:
     """Move an open item to another part of a node."""
     bit = ONE << np.uint64(item & 63)
@@ -380,7 +381,7 @@ def move_item(node: Any, item: Any, part: Any) -> Any:
     node[part, item >> 6] |= bit
 
 
-@njit(cache=True)
+@register_jitable
 def first_outside(candidates: Any, row: Any) -> Any:
     """The first candidate that the row does not contain."""
     for w in range(len(row)):
@@ -390,7 +391,7 @@ def first_outside(candidates: Any, row: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@register_jitable
 def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
     """Write the rows of a level that contain the item after that level's rows; their end."""
     kept = end
@@ -401,7 +402,7 @@ def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
     return kept
 
 
-@njit(cache=True)
+@register_jitable
 def settle_rows(
     sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
@@ -443,7 +444,7 @@ def settle_rows(
             return n, pivot
 
 
-@njit(cache=True)
+@register_jitable
 def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any) -> Any:
     """Keep the rows with enough open items: how many, how many contain all, the fullest other."""
     kept = full = 0
@@ -461,7 +462,7 @@ def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any)
     return kept, full, pivot
 
 
-@njit(cache=True)
+@register_jitable
 def whole_rows(node: Any, column: Any, found: Any) -> Any:
     """Write the columns of all that is in or open to `found`; their number."""
     size = 0
@@ -475,7 +476,7 @@ def whole_rows(node: Any, column: Any, found: Any) -> Any:
     return size + 1
 
 
-@njit(cache=True)
+@register_jitable
 def harvest_rows(
     sets: Any, node: Any, rows: Any, n: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
@@ -493,7 +494,7 @@ def harvest_rows(
         offer_itemset(pool, found, size)
 
 
-@njit(cache=True)
+@register_jitable
 def holds_all(row: Any, items: Any) -> Any:
     missing = NONE
     for w in range(len(items)):
@@ -534,7 +535,7 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
             grow_columns(core, base, rows, local[:width], bits, k, counts, pool)
 
 
-@njit(cache=True)
+@register_jitable
 def around_in(
     table: Any, base: Any, k: Any, size: Any, local: Any, inside: Any, planes: Any
 ) -> Any:
@@ -553,7 +554,7 @@ def around_in(
     return members(held), left + ins
 
 
-@njit(cache=True)
+@register_jitable
 def members(held: Any) -> Any:
     """The members of a set, ascending."""
     found = np.empty(overlap(held, held), dtype=np.int32)
@@ -567,7 +568,7 @@ def members(held: Any) -> Any:
     return found
 
 
-@njit(cache=True)
+@register_jitable
 def cut_columns(core: Any, base: Any, rows: Any, local: Any, place: Any) -> Any:
     """The local items, which come after the base, as sets of rows; `place` stays zero."""
     bits = np.zeros((len(local), (len(rows) + 63) // 64), dtype=np.uint64)
@@ -586,7 +587,7 @@ def cut_columns(core: Any, base: Any, rows: Any, local: Any, place: Any) -> Any:
     return bits
 
 
-@njit(cache=True)
+@register_jitable
 def grow_columns(
     core: Any, base: Any, rows: Any, local: Any, bits: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
@@ -643,7 +644,7 @@ def grow_columns(
         level += 1
 
 
-@njit(cache=True)
+@register_jitable
 def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
     """Whether all rows contain one of the first `n` items that are out.
 
@@ -658,7 +659,7 @@ def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
     return False
 
 
-@njit(cache=True)
+@register_jitable
 def settle_columns(
     bits: Any, held: Any, opens: Any, inside: Any, ins: Any, least: Any, k: Any, planes: Any
 ) -> Any:
@@ -687,7 +688,7 @@ def settle_columns(
     return 0, 0, -1
 
 
-@njit(cache=True)
+@register_jitable
 def narrow(members: Any, wanted: Any) -> Any:
     """Keep the members that are wanted; how many they are."""
     for w in range(len(members)):
@@ -695,7 +696,7 @@ def narrow(members: Any, wanted: Any) -> Any:
     return overlap(members, members)
 
 
-@njit(cache=True)
+@register_jitable
 def sift(
     bits: Any, held: Any, total: Any, opens: Any, left: Any, inside: Any, ins: Any, k: Any
 ) -> Any:
@@ -717,7 +718,7 @@ def sift(
     return kept, ins, pick
 
 
-@njit(cache=True)
+@register_jitable
 def whole_columns(
     core: Any, base: Any, local: Any, opens: Any, left: Any, inside: Any, ins: Any
 ) -> Any:
@@ -731,7 +732,7 @@ def whole_columns(
     return found
 
 
-@njit(cache=True)
+@register_jitable
 def harvest_columns(
     core: Any, rows: Any, holders: Any, found: Any, k: Any, counts: Any, pool: Any
 ) -> Any:

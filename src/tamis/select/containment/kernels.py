@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from tamis.binary.columns import Columns
@@ -90,7 +91,7 @@ def widen(g: Patterns) -> Patterns:
     return g._replace(mask=mask)
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
     """Count the rows of a column by pattern; returns the number of patterns touched."""
     # As a mask, -1 keeps a row's number and 0 turns every one into 0, the one count for all rows.
@@ -116,7 +117,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def clear(n: int, hits: Any, touched: Any) -> None:
     """Forget the counts of the last gather, which touched `n` patterns."""
     for line in range(hits.shape[0]):
@@ -124,7 +125,7 @@ def clear(n: int, hits: Any, touched: Any) -> None:
             hits[line, touched[i]] = 0
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     """A touched pattern that holds all columns of `p` and more, or -1."""
     words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
@@ -140,7 +141,7 @@ def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     """The smallest weight among the longest touched patterns, which are certainly maximal."""
     longest, least = -1, 0
@@ -152,7 +153,7 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """The smallest weight among the touched patterns and what would be left of them."""
     least = hits[0, touched[0]] & LOW
@@ -166,7 +167,7 @@ def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def anonymity_within(
     n: int,
     limit: int,
@@ -207,7 +208,7 @@ def anonymity_within(
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _part(
     n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
 ) -> int:
@@ -289,7 +290,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
     return begin.size, MORE
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _classes(counts: Any, p: int) -> Any:
     """Rows of the false and of the true class that a pattern counts."""
     both = counts[0, p]
@@ -297,7 +298,7 @@ def _classes(counts: Any, p: int) -> Any:
     return (both & LOW) - (both >> HALF) - hidden, both >> HALF
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """The pairs of opposite classes, equal so far, that the gathered column distinguishes."""
     pairs = np.int64(0)
@@ -308,7 +309,7 @@ def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return pairs
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     """The rows that leave the minority of their group when the gathered column splits it."""
     rows = np.int64(0)
@@ -320,14 +321,14 @@ def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
     return rows
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _before(a: int, b: int, column: Any, gain: Any) -> bool:
     if gain[a] != gain[b]:
         return bool(gain[a] > gain[b])
     return bool(column[a] < column[b])
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     i = size
     while i > 0 and _before(item, heap[(i - 1) // 2], column, gain):
@@ -336,7 +337,7 @@ def _push(item: int, size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = item
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     """Pop the first item of a heap; `size` counts those left."""
     last = heap[size]
@@ -352,7 +353,7 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
     heap[i] = last
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _weigh(rows: Any, rule: Any, g: Any) -> Any:
     """What a column would gain in pairs; -1 if it does not fit, and so never will."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
@@ -412,7 +413,7 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
     return DONE
 
 
-@njit(cache=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
     """The candidate by largest fall of the minority, then most pairs distinguished, then column."""
     begin, end, rows = columns

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
@@ -27,7 +28,7 @@ COMBINATIONS = 400
 GROWTH = 10
 
 
-@njit(cache=True)
+@register_jitable
 def support_of(rows: Any, columns: Any, size: int) -> Any:
     """The rows that have the first `size` of some columns."""
     total = np.int64(0)
@@ -125,7 +126,7 @@ def grow_cut(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
     return size
 
 
-@njit(cache=True)
+@register_jitable
 def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bool:
     """Whether any `most` of a group plus one more column contain a light set."""
     # A choice with a column that forms a light pair with the new one is barred by that pair, so
