@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -30,6 +31,17 @@ def pytest_configure() -> None:
 
     settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 25)
     settings.load_profile("untimed")
+    gc.disable()  # until all is imported
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the garbage collector need not look at it again and again."""
+    gc.enable()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # libraries count what is left of theirs at the end
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tamis
+from tests.long import long
 
 SOURCE = Path(tamis.__file__)
 
@@ -52,6 +53,7 @@ follow_imports_for_stubs = true
 """What other libraries export is not asked for, and reading it takes most of the time."""
 
 
+@long
 def test_public_names_have_types(tmp_path: Path):
     """mypy must not take any of them for `Any`."""
     asked = tmp_path / "asked.py"

@@ -14,6 +14,7 @@ from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.noise import UniformNoise
 from tamis.table import Roles, Table
+from tests.long import LONG, long
 
 attack: Any = attack_release
 SECRET = Roles(target="goal", sensitive="ill", quasi=("age",))
@@ -61,6 +62,7 @@ def test_a_release_that_is_no_selection_needs_a_control_group():
     assert all(each.leak is None for each in found.scores)
 
 
+@long
 def test_strangers_rows_leak_nothing():
     table = people(300)
     found = attack(table, of(people(300, 3).frame), control=people(300, 1))
@@ -212,7 +214,7 @@ def test_how_values_were_altered_comes_from_the_manifest():
 
 def test_a_release_of_one_row_is_attacked_without_a_control_group():
     table = people(60)
-    for row in range(4):  # of some of them the only person is held out
+    for row in range(4 if LONG else 2):  # of some of them the only person is held out
         found = attack(table, of(table.frame[row : row + 1]), errors=())
         assert found.strongest("linkage").success.value <= 1 / 60
         assert not any(np.isnan(each.control.value) for each in found.scores if each.control)

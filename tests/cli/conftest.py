@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tamis.cli import _run
-from tests.quick_look import few_trees
+from tests.quick_look import no_trees
 
 
 class Result(NamedTuple):
@@ -20,7 +20,7 @@ class Result(NamedTuple):
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_look() -> Iterator[None]:
-    with few_trees():
+    with no_trees():
         yield
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tamis import Settings, consider, publish, read_table
 from tamis.datasets import patients
+from tests.long import long
 
 ROLES = ("--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient")
 KNOWN = ("--quasi", "zip,birth_year,sex,job")
@@ -132,7 +133,7 @@ def test_a_damaged_budget_is_said(run, drawn, tmp_path):
     "changed",
     [
         {"ward": pl.lit("x"), "readmitted": pl.lit(1)},
-        {"ward": pl.lit(None, dtype=pl.String)},
+        pytest.param({"ward": pl.lit(None, dtype=pl.String)}, marks=long),
         {"readmitted": None},
     ],
     ids=["constant", "a blank column", "no target"],

@@ -15,13 +15,14 @@ import pytest
 from tamis.datasets import patients
 from tamis.serve import SERVED
 from tests.cli.test_release import CONFIG, FEW_METHODS, ROLES
+from tests.long import long
 
 BESIDE = Path(__file__).resolve().parents[2]
 QUICK = """
 import sys
 from tamis.cli import main
-from tests.quick_look import few_trees
-with few_trees():
+from tests.quick_look import no_trees
+with no_trees():
     main(sys.argv[1:])
 """
 
@@ -110,6 +111,7 @@ def test_others_of_one_comparison_are_made_on_request_as_take_makes_them(run, fo
         assert (again / file).read_bytes() == (other / file).read_bytes()
 
 
+@long
 def test_a_process_whose_server_is_gone_stops_in_the_middle(folder, tmp_path):
     with started(folder, tmp_path / "out") as process:
         until(told(process), "doing")

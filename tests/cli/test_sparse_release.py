@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tamis.propose import screen
+from tests.long import daily
 
 ROWS, WIDE = 500, 60
 
@@ -45,7 +46,11 @@ def manifest_of(folder):
 
 
 @pytest.mark.parametrize(
-    ("write", "file"), [((), "release.csv"), (("--write", "long"), "release.long.csv")]
+    ("write", "file"),
+    daily(
+        [((), "release.csv"), (("--write", "long"), "release.long.csv")],
+        (("--write", "long"), "release.long.csv"),
+    ),
 )
 def test_wide_records_become_a_verified_release(run, baskets, tmp_path, write, file):
     out = tmp_path / "out"

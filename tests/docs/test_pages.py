@@ -19,13 +19,16 @@ import pytest
 from tamis.cli import _run, cli
 from tamis.coarsen.ladder_file import ladder_from
 from tamis.datasets import patients
-from tests.long import long
-from tests.quick_look import few_trees
+from tests.long import daily, long
+from tests.quick_look import no_trees
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 README = DOCS.parent / "README.md"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
+SHORT = [page for page in TUTORIALS if page.stem != "log"]
+QUICK = [p for p in HOW_TO if p.stem not in ("larger-than-memory", "reproduce", "several-releases")]
+"""What these do has tests of its own; whether the pages say what is printed is seen less often."""
 EVERY = [README, *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -53,26 +56,26 @@ def follow(page, folder):
 def hospital(tmp_path_factory):
     """Where somebody stands who has followed the tutorial of the hospital."""
     folder = tmp_path_factory.mktemp("hospital")
-    with few_trees():
+    with no_trees():
         follow(DOCS / "tutorials" / "hospital.md", folder)
     pl.read_csv(folder / "stays.csv").write_parquet(folder / "stays.parquet")
     return folder
 
 
 @pytest.mark.filterwarnings("ignore::tamis.errors.TamisWarning")
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", daily(TUTORIALS, *SHORT), ids=lambda page: page.stem)
 def test_a_tutorial_can_be_followed(page, tmp_path, request):
     assert any(language in ("python", "console") for language, _, _ in blocks(page))
     if page.stem == "hospital":
         assert (request.getfixturevalue("hospital") / "release" / "manifest.json").exists()
     else:
-        with few_trees():
+        with no_trees():
             follow(page, tmp_path)
 
 
-@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", daily(HOW_TO, *QUICK), ids=lambda page: page.stem)
 def test_a_how_to_goes_on_from_the_hospital(page, hospital):
-    with few_trees():
+    with no_trees():
         follow(page, hospital)
 
 

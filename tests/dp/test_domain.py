@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.dp.domain import axis
+from tests.long import LONG
 
 DECLARED: list[Any] = [
     [0, 9],
@@ -41,7 +42,7 @@ def same_cells(cells: list[int | None]) -> list[pl.Series]:
 
 
 @pytest.mark.parametrize("declared", DECLARED)
-@settings(max_examples=15)
+@settings(max_examples=15 if LONG else 6)
 @given(cells=WHOLE)
 def test_the_type_of_the_column_changes_nothing(declared: Any, cells: list[int | None]) -> None:
     column = axis("x", declared, 3)
@@ -53,7 +54,7 @@ def test_the_type_of_the_column_changes_nothing(declared: Any, cells: list[int |
 
 
 @pytest.mark.parametrize("declared", DECLARED)
-@settings(max_examples=15)
+@settings(max_examples=15 if LONG else 6)
 @given(cells=st.lists(st.one_of(st.none(), st.text(max_size=6)), min_size=1, max_size=8))
 def test_any_text_has_a_place(declared: Any, cells: list[str | None]) -> None:
     column = axis("x", declared, 3)

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from tamis.evaluate.figure import accuracy, auc, f_measure, ratio_interval
 from tamis.learn.holdout import Predictions
+from tests.long import daily, long
 
 RUNS = 400
 LEAST = 0.92
@@ -46,8 +47,8 @@ def test_a_change_where_few_or_many_rows_differ(both, first, second, rows):
     assert held(found, (both + first) / (both + second)) >= LEAST
 
 
-@pytest.mark.parametrize("area", [0.5, 0.9, 0.98])
-@pytest.mark.parametrize(("ill", "well"), [(5, 60), (60, 5), (12, 200)])
+@pytest.mark.parametrize("area", daily([0.5, 0.9, 0.98], 0.98))
+@pytest.mark.parametrize(("ill", "well"), daily([(5, 60), (60, 5), (12, 200)], (5, 60), (60, 5)))
 def test_an_area_with_rare_labels_of_either_name(area, ill, well):
     draw = np.random.default_rng(ill)
     truth = np.repeat(TWO, (ill, well))
@@ -65,7 +66,7 @@ def test_an_area_with_rare_labels_of_either_name(area, ill, well):
 TWO, THREE = np.arange(2), np.arange(3)
 
 
-@pytest.mark.parametrize("rows", [(40, 20, 8), (150, 100, 50)])
+@pytest.mark.parametrize("rows", [(40, 20, 8), pytest.param((150, 100, 50), marks=long)])
 def test_the_mean_area_of_three_labels(rows):
     """Scores of a label: one normal number a row and label, moved where the label is right."""
     draw = np.random.default_rng(7)

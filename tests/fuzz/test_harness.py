@@ -24,7 +24,7 @@ from fuzz.ready import Ready
 from fuzz.staying import searching_once
 from fuzz.tally import Tally
 from tamis.errors import InputError
-from tests.long import LONG
+from tests.long import LONG, long
 
 QUICK = [name for name, door in DOORS.items() if door.file[0] in "tbl"]
 """Readers that need no release."""
@@ -39,7 +39,7 @@ def test_intact_files_are_read_and_damaged_ones_are_read_or_refused(name, tmp_pa
         door_path.write_bytes(door.intact())
         door.read(door_path)
     apart = name in ("SPSS", "Stata", "SAS")  # each in a process of its own
-    for _ in range(2 if apart else 8):
+    for _ in range((2 if LONG else 1) if apart else 8):
         assert damaged.wrong(door, mutated(door.intact(), rng), tmp_path) == ""
     assert capfd.readouterr().err == ""
 
@@ -205,9 +205,10 @@ def test_what_a_stopped_command_leaves_is_noticed(tmp_path):
     assert list(scene.wrong(fine)) == ["the earlier release is gone"]
 
 
-SIGNS = [(signal.SIGKILL, -9), (signal.SIGTERM, 130), (signal.SIGUSR1, -10)][: 3 if LONG else 2]
+SIGNS = [(signal.SIGKILL, -9), (signal.SIGTERM, 130), (signal.SIGUSR1, -10)]
 
 
+@long
 def test_a_stop_between_imports_and_end_is_as_of_the_real_command(tmp_path):
     scene = kills.Scene(tmp_path)
     with closing(Ready(scene.folder, scene.scratch)) as ready:

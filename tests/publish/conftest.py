@@ -16,7 +16,7 @@ from tamis.datasets import patients
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tests.chromium import chromium
-from tests.quick_look import few_trees
+from tests.quick_look import no_trees
 
 Opener = Callable[..., "Page"]
 
@@ -81,7 +81,7 @@ def opened(browser: Browser, tab: tuple[Page, list[str]], tmp_path: Path) -> Ite
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_look() -> Iterator[None]:
-    with few_trees():
+    with no_trees():
         yield
 
 
@@ -96,7 +96,7 @@ DATE = "2026-11-15"
 
 @pytest.fixture(scope="session")
 def outcome() -> Outcome:
-    with few_trees():
+    with no_trees():
         return consider(patients(rows=500), FAST)
 
 
@@ -104,7 +104,7 @@ def outcome() -> Outcome:
 def published(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder to read from, not to change."""
     folder = tmp_path_factory.mktemp("published") / "out"
-    with few_trees():
+    with no_trees():
         return publish(outcome, folder, date=DATE, origin={"name": "stays"})
 
 

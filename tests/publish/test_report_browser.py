@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tamis.publish.report import render
+from tests.long import daily, long
 from tests.publish.example_summary import example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
 from tests.publish.page_state import settled, slide, state
@@ -139,8 +140,8 @@ CONTRASTS = """() => {
     "made",
     [
         lambda: render(example()),
-        lambda: render(kept_and_told()),
-        lambda: render(example(), "recipient"),
+        pytest.param(lambda: render(kept_and_told()), marks=long),
+        pytest.param(lambda: render(example(), "recipient"), marks=long),
     ],
     ids=["ranks", "kept-and-told", "recipient"],
 )
@@ -221,7 +222,10 @@ def test_folded_parts_are_open_on_paper_and_folded_again_after(opened):
 
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
-    [(390, "screen", "light"), (390, "screen", "dark"), (720, "print", "dark")],
+    daily(
+        [(390, "screen", "light"), (390, "screen", "dark"), (720, "print", "dark")],
+        (390, "screen", "dark"),
+    ),
 )
 def test_the_layouts_as_they_look(opened, width, media, scheme):
     """A screenshot of phone and paper: drawn to the end, nothing cut off at either side."""
@@ -253,7 +257,7 @@ COVERED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 500, 1280])
+@pytest.mark.parametrize("width", daily([390, 500, 1280], 390))
 @pytest.mark.parametrize("summary", [example, kept_and_told])
 def test_names_in_pictures_cover_no_dot_and_no_other_name(opened, summary, width):
     page = opened(render(summary()), width=width)

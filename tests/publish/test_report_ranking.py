@@ -13,6 +13,7 @@ import pytest
 from tamis.publish.report import render
 from tamis.rank.evaluation import evaluation
 from tamis.rank.sensitivity import sensitivity
+from tests.long import long
 from tests.publish.example_summary import TABLE_6, WEIGHTS, example
 from tests.publish.hard_summaries import many
 from tests.publish.page_state import settled, slide, state, weighed
@@ -160,6 +161,7 @@ def test_back_to_the_weights_used_gives_their_scores_again(opened):
     assert state(page)["scores"] == [c["score"] for c in summary["candidates"]]
 
 
+@long
 def test_two_thousand_candidates_are_ranked_at_every_move(opened):
     summary = many(2_000)
     page = opened(render(summary))

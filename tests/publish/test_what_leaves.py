@@ -14,6 +14,7 @@ import pytest
 from tamis import Roles, Table
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
+from tests.long import daily
 
 from .conftest import DATE
 
@@ -75,7 +76,7 @@ def handed_on(outcome: Outcome, out: Path, origin: Any = ORIGIN) -> dict[str, by
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-@pytest.fixture(scope="module", params=list(WAYS))
+@pytest.fixture(scope="module", params=daily(WAYS, "breach"))
 def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

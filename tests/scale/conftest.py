@@ -12,6 +12,13 @@ import pytest
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.door import LargeTable
 from tamis.engine.sources import open_large
+from tests.quick_look import no_trees
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_look() -> Iterator[None]:
+    with no_trees():
+        yield
 
 
 @pytest.fixture(params=[DuckDB, Polars], ids=["duckdb", "polars"])

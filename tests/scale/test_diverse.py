@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
+from tests.long import daily
 
 KINDS: tuple[Kind, ...] = ("distinct", "entropy", "recursive")
 
@@ -38,8 +40,10 @@ def people(rows: int = 80, seed: int = 0) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("who", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("secret", ["pay", "ill"])
+@pytest.mark.parametrize(
+    ("who", "secret"),
+    daily(product((False, True), ("pay", "ill")), (False, "ill"), (True, "pay")),
+)
 def test_the_figures_are_those_of_memory(engine, behind, who, secret):
     frame = people()
     identifier = {"identifier": ("who",)} if who else {}

@@ -23,6 +23,7 @@ from tamis.publish.verify import verify
 from tamis.scale import writing
 from tamis.scale.search import LargeOutcome, consider_large
 from tamis.scale.writing import publish_large
+from tests.long import daily
 
 
 def visits(rows: int = 3000, seed: int = 0) -> pl.DataFrame:
@@ -67,7 +68,7 @@ def released(
         engine.close()
 
 
-@pytest.mark.parametrize("roles", [ROLES, PEOPLE], ids=["rows", "people"])
+@pytest.mark.parametrize("roles", daily([ROLES, PEOPLE], PEOPLE), ids=["rows", "people"])
 def test_both_engines_publish_the_same_bytes_in_any_order(tmp_path, roles):
     frame = visits()
     one = released(frame, tmp_path / "a", DuckDB, **roles)

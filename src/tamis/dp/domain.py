@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -144,16 +145,20 @@ class Axis:
         return float(-math.inf if self.other is None else self.other)
 
     def _places(self, column: pl.Series) -> Ints:
-        known = {text: i for i, text in enumerate(_texts(self.levels))}
-        if self.type == "boolean":
-            known |= {"0": 0, "1": 1}
-        found = _text_of(column).replace_strict(known, default=-1, return_dtype=pl.Int64)
+        found = _text_of(column).replace_strict(self._known, default=-1, return_dtype=pl.Int64)
         gone = len(self.levels)
         named = None if self.other is None else self.levels.index(self.other)
         other = named if named is not None else gone if self.missing else 0
         places = np.where(found.fill_null(-1).to_numpy() < 0, other, found.fill_null(0).to_numpy())
         empty = gone if self.missing else other
         return np.where(column.is_null().to_numpy(), empty, places).astype(np.int64)
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """The place of each value, by its text."""
+        texts = _text_of(pl.Series(values=self.levels, dtype=self.dtype))
+        known = {text: i for i, text in enumerate(texts)}
+        return known | {"0": 0, "1": 1} if self.type == "boolean" else known
 
     def drawn(self, low: Ints, high: Ints, rng: np.random.Generator) -> pl.Series:
         """A value drawn evenly from the bins low, ..., high - 1, for each pair."""
