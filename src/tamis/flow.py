@@ -23,7 +23,7 @@ from tamis.decide import (
 )
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
-from tamis.evaluate.column_bits import ColumnBits, column_bits
+from tamis.evaluate.column_bits import ColumnBits, Wave, column_bits, waves
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
@@ -93,7 +93,14 @@ class Outcome:
         """What each column teaches and tells, alone and beyond the chosen release."""
         decision = self.decision
         compared, release = decision.scorecard.compared, decision.chosen.release
-        return column_bits(self.evaluator.yardstick, compared, release)
+        return column_bits(self.evaluator.yardstick, compared, release, self.waves)
+
+    @cached_property
+    def waves(self) -> tuple[Wave, ...]:
+        """The columns of a large release in the order of what they add; empty for a small one."""
+        decision = self.decision
+        compared, release = decision.scorecard.compared, decision.chosen.release
+        return waves(self.evaluator.yardstick, compared, release)
 
     @cached_property
     def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:

@@ -68,6 +68,8 @@ def test_wide_records_become_a_verified_release(run, baskets, tmp_path, write, f
     whole = next(c for c in summary["candidates"] if c["baseline"])
     assert whole["size"] == WIDE - 1
     assert whole["fails"]
+    stayed = f"{content['held_back']} columns of the original stayed with the data holder"
+    assert stayed in (out / "report.html").read_text()
     assert run("verify", out).code == 0
     assert run("release", "--again", out, "--quiet").code == 0
 

@@ -78,8 +78,8 @@ def test_one_indicator_of_two_codes_is_as_good_as_both(seed, classes):
     marked = indicators(table_of(codes))
     assert marked.shape == (120, 1 + 1 + 1 + 3 + 4)
     both = np.column_stack([column == code for column in codes for code in np.unique(column)])
-    said = [
+    ours, other = (
         LogisticRegression(C=0.7, tol=1e-8, max_iter=5000).fit(rows, label).predict_proba(rows)
         for rows in (marked, both.astype(float))
-    ]
-    np.testing.assert_allclose(said[0], said[1], atol=1e-4)
+    )
+    np.testing.assert_allclose(ours, other, atol=1e-4)

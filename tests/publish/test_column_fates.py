@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import polars as pl
 import pytest
 
-from tamis.evaluate.column_bits import ColumnBits
+from tamis.evaluate.column_bits import ColumnBits, Wave
 from tamis.evaluate.scorecard import Row
-from tamis.flow import Outcome
+from tamis.flow import Outcome, Settings, consider
 from tamis.publish.column_fates import breaks_k, column_stories
+from tamis.publish.kept_told import one_more, wave_facts
 from tamis.publish.summary import ColumnFate
+from tamis.table import Roles, Table
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +94,53 @@ def test_what_a_column_adds_to_altered_ones_is_left_out(outcome: Outcome):
         "tells": 0.3,
         "tells_beyond": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("teaches", "tells", "words"),
+    [
+        (0.2, 0.1, "Adds to what those before it teach about readmitted."),
+        (0.1, 0.2, "Adds more to what those before it tell about hiv than"),
+        (0.009, 0.009, "Adds too little to those before it to be seen alone"),
+    ],
+)
+def test_why_one_of_very_many_columns_leaves(outcome, plain, teaches, tells, words):
+    name = plain.release.features[0]
+    wave = Wave((0,), {0: (0.1, 0.1)}, kept=0.4, told=0.9)
+    other = replace(outcome, decision=replace(outcome.decision, chosen=plain))
+    other.__dict__["waves"] = (wave, replace(wave, columns=(1, 2)))
+    bits = dict.fromkeys(outcome.table.features, ColumnBits(0.5, 0.5, 0.0, 0.0))
+    other.__dict__["column_bits"] = bits | {name: ColumnBits(0.4, 0.3, teaches, tells)}
+    found = next(found for found in column_stories(other) if found["name"] == name)
+    assert found["why"].startswith(words)
+    kept, told = plain.value("kept"), plain.value("told")
+    assert wave_facts(other) == [
+        {"columns": 1, "kept": min(0.4, kept), "told": min(0.9, told)},
+        {"columns": 3, "kept": kept, "told": told},
+    ]
+
+
+def test_columns_of_0_and_1_break_k_where_too_few_have_all_that_somebody_has():
+    """Against the definition, where nobody has an equal; and what is said of such columns."""
+    rng = np.random.default_rng(1)
+    ones = (rng.random((500, 9)) < np.array([0.5, 0.5, 0.5, 0.4, 0.3, 0.1, 0.05, 0.02, 0.3])).T
+    ill = np.where(ones[0] + ones[1] + rng.random(500) > 1.5, "yes", "no")
+    columns = {f"c{i}": each.astype(int) for i, each in enumerate(ones)}
+    table = Table(pl.DataFrame({**columns, "ill": ill}), Roles(target="ill"))
+    settings = Settings(k=8, methods={"front": {}}, attackers=("nb",), max_features=3)
+    found = consider(table, settings)
+    kept = found.decision.chosen.release.features
+    assert found.decision.chosen.release.promises[0].name == "containment_anonymity"
+    broken = {}
+    for name in set(table.features) - set(kept):
+        rows = np.array([columns[c] for c in (*kept, name)]).T
+        least = min(sum((rows >= row).all(axis=1)) for row in rows)
+        broken[name] = least < settings.k
+        assert breaks_k(found, name) == broken[name], name
+    assert {True, False} == set(broken.values())
+    stories = {story["name"]: story["why"] for story in column_stories(found)}
+    for name, breaks in broken.items():
+        said = "With it, fewer than 8 rows would have all that some of them have."
+        assert (stories[name] == said) == breaks
+    more = one_more(found)
+    assert more is None or not broken[more["name"]]

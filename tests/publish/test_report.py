@@ -13,7 +13,8 @@ import pytest
 
 from tamis.errors import InputError
 from tamis.publish.report import render
-from tamis.publish.story import for_recipient
+from tamis.publish.story import SHOWN_CHIPS, for_recipient
+from tamis.publish.summary import ColumnFate
 from tests.publish.example_summary import example, kept_and_told, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many
 
@@ -254,9 +255,55 @@ def test_thousands_of_columns_are_counted_not_listed():
         {"name": f"word {i}", "fate": "held back", "why": "Too rare."} for i in range(5_000)
     ]
     page = render({**summary, "columns": columns})
-    assert page.count("Too rare.") == 1
-    assert page.count(">word ") < 500
-    assert "And 4,600 more" in page
+    assert page.count("Too rare.") == 2  # above the columns, and for whoever looks for one
+    assert page.count(">word ") < 150
+    assert "And 4,900 more; find any of them by its name above." in page
+    for column in columns[-5_000:]:
+        column["fate"] = "released"
+    page = render({**summary, "columns": columns}, "recipient")
+    assert page.count(">word ") < 150
+    assert "manifest.json lists them all" in page
+    assert "Find a column" not in page
+
+
+def test_columns_that_were_never_compared_are_counted():
+    summary = example()
+    held = sum(c["fate"] not in ("released", "target") for c in summary["columns"])
+    summary["table"]["unlisted"] = 4_000
+    page = render(summary)
+    assert "and 4,000 more" in page
+    assert "And 4,000 columns that were not compared" in page
+    public = render(summary, "recipient")
+    assert f"{4_000 + held:,} columns of the original stayed with the data holder" in public
+
+
+def test_the_target_is_among_the_first_names_however_many_there_are():
+    summary = example()
+    target = summary["table"]["target"]
+    columns: list[ColumnFate] = [
+        {"name": f"word {i}", "fate": "released", "why": "Good."} for i in range(50)
+    ]
+    columns.append({"name": target, "fate": "target", "why": "Learnt."})
+    for audience in ("holder", "recipient"):
+        page = render({**summary, "columns": columns}, audience)
+        chips = page[page.index('<div class="leaves">') : page.index('<ul class="facts">')]
+        assert chips.count("<li") == SHOWN_CHIPS + 2
+        assert f">{target}<" in chips
+        assert "and 26 more" in chips
+
+
+def test_what_the_first_columns_of_many_keep_is_for_the_holder_alone():
+    summary = example()
+    assert summary["bits"] is not None
+    summary["bits"]["waves"] = [
+        {"columns": 1, "kept": 0.25, "told": None},
+        {"columns": 60, "kept": 0.75, "told": None},
+    ]
+    page = render(summary)
+    assert re.findall(r"<li>(the first|all 60)<", page) == ["the first", "all 60"]
+    assert "to those before it in the order below" in page
+    assert "all 60" not in render(summary, "recipient")
+    assert "gifts waves" not in render(example())
 
 
 def test_columns_of_one_reason_share_one_line():
@@ -270,12 +317,12 @@ def test_columns_of_one_reason_share_one_line():
         shares = {"teaches": i / 1000, "teaches_beyond": 0.0, "tells": 0.0, "tells_beyond": 0.0}
         column = {"name": f"c{i:03}", "fate": "held back", "why": reason, "shares": shares}
         summary["columns"].append(column)  # type: ignore[arg-type]
-    page = render(summary)
+    page = render(summary).partition('<script type="application/json"')[0]
     assert page.count(reason) == 1
     first, folded = page.split("188 more</summary>")
     listed = first[first.index(reason) :]
     assert re.findall(r">(c\d{3})<", listed) == [f"c{i:03}" for i in range(199, 187, -1)]
-    assert len(re.findall(r">(c\d{3})<", folded)) == 188
+    assert len(re.findall(r">(c\d{3})<", folded)) == 88
 
 
 def spoken(summary, audience="holder") -> str:

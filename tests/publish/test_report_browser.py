@@ -276,3 +276,45 @@ def test_the_bar_of_the_largest_class_fills_its_track(opened):
         }"""
     )
     assert filled == pytest.approx(1.0, abs=0.01)
+
+
+def many_columns():
+    """The example with more columns than anybody would look through, two of them hostile."""
+    summary = example()
+    for i, name in enumerate([*(f"word {i}" for i in range(300)), HOSTILE[0], HOSTILE[3]]):
+        shares = {"teaches": i / 400, "teaches_beyond": 0.02, "tells": None, "tells_beyond": None}
+        column = {"name": name, "fate": "held back", "why": f"Reason {i % 2}.", "shares": shares}
+        summary["columns"].append(column)  # type: ignore[arg-type]
+    return summary
+
+
+def test_a_column_is_found_by_a_part_of_its_name(opened):
+    page = opened(render(many_columns()), width=390)
+    finder = page.locator(".finder")
+    finder.get_by_label("Find a column").fill("WORD 29")
+    assert finder.locator("p").first.inner_text() == "11 columns"
+    names = finder.locator("li .name").all_inner_texts()
+    assert names == ["word 29", *(f"word 29{i}" for i in range(10))]
+    first = finder.locator("li").first.inner_text().split("\n")
+    assert first[0] == "word 29 stays"
+    assert "Reason 1." in first
+    assert {"7%", "+2%"} <= set(first)
+    finder.locator("input").fill("word")
+    assert finder.locator("p").first.inner_text() == "The first 12 of 300 columns"
+    finder.locator("input").fill("nothing like it")
+    assert finder.locator("p").first.inner_text().startswith("No column")
+    finder.locator("input").fill("")
+    assert finder.locator("li").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_hostile_names_that_are_found_stay_text(opened):
+    page = opened(render(many_columns()))
+    for name in (HOSTILE[0], HOSTILE[3]):
+        page.locator(".finder input").fill(name[:8])
+        assert name in page.locator(".finder li .name").all_inner_texts()
+    assert page.locator(".finder img, .finder script").count() == 0
+
+
+def test_few_columns_need_no_search(opened):
+    assert opened(render(example())).locator(".finder").count() == 0

@@ -176,10 +176,15 @@ def _ones(csr: sparse.csr_array) -> sparse.csr_array:
 def is_binary(table: Table) -> bool:
     """Whether every feature is already 0/1, with none missing."""
     columns = [table.frame[c] for c in table.features]
-    return bool(columns) and all(_is_zero_one(column) for column in columns)
+    return bool(columns) and all(is_zero_one(column) for column in columns)
 
 
-def _is_zero_one(column: pl.Series) -> bool:
+def is_zero_one(column: pl.Series) -> bool:
+    """Whether every cell of a column is 0 or 1, none missing.
+
+    >>> is_zero_one(pl.Series([0, 1, 1])), is_zero_one(pl.Series([0, None, 1]))
+    (True, False)
+    """
     column = bare(column)
     if column.null_count():
         return False
@@ -191,7 +196,7 @@ def _is_zero_one(column: pl.Series) -> bool:
 def from_wide(table: Table) -> BinaryTable:
     """A table whose features are already 0/1 columns, unchanged."""
     if not is_binary(table):
-        odd = [c for c in table.features if not _is_zero_one(table.frame[c])]
+        odd = [c for c in table.features if not is_zero_one(table.frame[c])]
         raise InputError(
             f"{listed_as('column', odd, 'is', 'are')} not 0/1 in every row; say in a schema how to "
             "turn such columns into 0/1 ([binary])"

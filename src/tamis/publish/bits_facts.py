@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class Interval(TypedDict):
@@ -36,6 +36,14 @@ class OneMore(TypedDict):
     told: float | None
 
 
+class WaveFacts(TypedDict):
+    """What the first columns of a large release keep and tell, as shares of everything."""
+
+    columns: int
+    kept: float
+    told: float | None
+
+
 class BitsFacts(TypedDict):
     """What the release keeps of the target and tells of the sensitive column.
 
@@ -62,6 +70,9 @@ class BitsFacts(TypedDict):
     winners: list[Winner]
     one_more: OneMore | None
     """`None` where no further column would keep k, and on the recipient's page."""
+    waves: NotRequired[list[WaveFacts]]
+    """Of many columns as they are, the first ones in the order of what each adds to those before
+    it; the last are all. Empty where single columns are missed, and on the recipient's page."""
 
 
 class SurestFacts(TypedDict):
@@ -122,7 +133,8 @@ class ColumnShares(TypedDict):
 
     teaches: float
     teaches_beyond: float | None
-    """Beyond the (other) released columns; `None` where those are altered."""
+    """Beyond the (other) released columns, of many released ones beyond the waves before its own;
+    `None` where those are altered."""
     tells: float | None
     """`None` where no column but the target is sensitive."""
     tells_beyond: float | None

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from tamis.binary.records import is_zero_one
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.neighbour_rungs import NeighbourRung
 from tamis.flow import Outcome
 from tamis.publish.bits_facts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
-from tamis.release import Recipe
+from tamis.release import Recipe, Release
+from tamis.risk.absences import absence_anonymity
+from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import grouped
 from tamis.table import Table, bare
 
@@ -157,6 +161,8 @@ class _Reasons:
     def _released(self, name: str) -> str:
         target = self.outcome.table.target
         teaches, tells = self._beyond(name)
+        if self.outcome.waves:
+            return self._in_order(teaches, tells)
         if max(teaches, tells) <= NOTICEABLE:
             return "The other released columns say nearly the same."
         if self.secret is None:
@@ -171,6 +177,18 @@ class _Reasons:
         return (
             f"More is told about {self.secret} than learnt about {target}, but the release as a "
             "whole was the best."
+        )
+
+    def _in_order(self, teaches: float, tells: float) -> str:
+        """Why one of very many leaves, of which none alone is missed."""
+        target = self.outcome.table.target
+        if max(teaches, tells) <= NOTICEABLE:
+            return "Adds too little to those before it to be seen alone; many may add up."
+        if teaches >= tells:
+            return f"Adds to what those before it teach about {target}."
+        return (
+            f"Adds more to what those before it tell about {self.secret} than to what they teach "
+            f"about {target}, but the release as a whole was the best."
         )
 
     def _coarsened(self, name: str) -> str:
@@ -201,6 +219,8 @@ class _Reasons:
             )
         if breaks_k(self.outcome, name):
             k = self.outcome.settings.k
+            if promises_containment(release):
+                return f"With it, fewer than {k} {self.unit} would have all that some of them have."
             few = f"fewer than {others(k, self.unit)}" if k > 2 else "no other"
             return (
                 f"Known to attackers: with it, some {self.unit} would share their values with "
@@ -223,19 +243,38 @@ class _Reasons:
         return "A larger release was not clearly worth more."
 
 
+def promises_containment(release: Release) -> bool:
+    """Whether a release promises that k have whatever anybody has, rather than k equals."""
+    return any(promise.name == "containment_anonymity" for promise in release.promises)
+
+
 def breaks_k(outcome: Outcome, name: str) -> bool:
-    """Whether the release with this column as it is would not keep k equals."""
+    """Whether the release with this column as it is would not keep what it promises of k."""
     release, table = outcome.decision.chosen.release, outcome.table
     kept = [c for c in release.features if c in table.features and c != name]
     known = [c for c in (*kept, name) if c in table.quasi]
     if name not in table.quasi:
         return False
+    if promises_containment(release) and is_zero_one(table.frame[name]):
+        return not _contained(outcome, known)
     whole, few = release.of_everyone.frame, outcome.evaluator.suppression
     coarse = [whole[c] if c in release.forms else table.frame[c] for c in known]
     found = grouped(pl.DataFrame(coarse), known, table.people)
     if few is not None:
         return not few.allows(found.keys)
     return found.k_anonymity < outcome.settings.k
+
+
+def _contained(outcome: Outcome, names: Sequence[str]) -> bool:
+    """Whether k people have all that anybody has among some 0/1 columns."""
+    k, few = outcome.settings.k, outcome.evaluator.suppression
+    cells = outcome.table.only(names).to_numpy().astype(np.uint8)
+    if few is not None:
+        return few.allows_contained(cells, k)
+    if containment_anonymity(cells, people=outcome.table.people) < k:
+        return False
+    lacked, whose = outcome.settings.absences, outcome.table.people
+    return not lacked or absence_anonymity(cells, lacked, people=whose, enough=k) >= k
 
 
 def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> LadderFacts:

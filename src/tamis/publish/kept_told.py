@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import accumulate, groupby
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tamis.publish.bits_facts import (
     Interval,
     OneMore,
     SurestFacts,
+    WaveFacts,
     Winner,
 )
 from tamis.publish.column_fates import breaks_k, sources
@@ -92,6 +93,7 @@ def bits_facts(outcome: Outcome) -> BitsFacts:
         "cautions": cautions,
         "winners": winners(outcome, cautions),
         "one_more": one_more(outcome),
+        "waves": wave_facts(outcome),
     }
 
 
@@ -122,6 +124,25 @@ def winners(outcome: Outcome, cautions: list[float]) -> list[Winner]:
     ]
     runs = [next(run) for _, run in groupby(best, key=lambda pair: pair[1])]
     return [{"caution": caution, "candidate": candidate} for caution, candidate in runs]
+
+
+def wave_facts(outcome: Outcome) -> list[WaveFacts]:
+    """What the first columns of a large release keep and tell, where that was measured.
+
+    Who has all of them can ignore some, so that no part keeps or tells more than the release.
+    """
+    decision, found = outcome.decision, outcome.waves
+    kept, told = (decision.chosen.value(measure) for measure in ("kept", "told"))
+    as_they_are = outcome.evaluator.yardstick.columns(decision.chosen.release) is not None
+    if not (found and as_they_are and decision.scorecard.compared.reporting.teaches):
+        return []
+    most = kept or 0.0, told or 0.0
+    shares = [(min(wave.kept, most[0]), min(wave.told, most[1])) for wave in found[:-1]]
+    sizes = accumulate(len(wave.columns) for wave in found)
+    return [
+        {"columns": size, "kept": some, "told": None if told is None else tells}
+        for size, (some, tells) in zip(sizes, [*shares, most])
+    ]
 
 
 def one_more(outcome: Outcome) -> OneMore | None:

@@ -12,8 +12,8 @@ from tamis.publish.summary import ColumnFate, Unit
 
 SHOWN_FIRST = 12
 """So many columns of one reason are listed at once, the most teaching first; the rest is folded."""
-SHOWN_COLUMNS = 400
-"""More columns than this are counted, not listed: a page of thousands of names helps nobody."""
+SHOWN_COLUMNS = 100
+"""More columns than this are counted, not listed: in thousands of names nobody looks, but finds."""
 
 
 @dataclass(frozen=True)

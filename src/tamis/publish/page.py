@@ -20,7 +20,8 @@ def csp_hash(text: str) -> str:
 def legible(value: Any) -> Any:
     """A copy in which every text can be shown as it is: no invisible character affects it."""
     if isinstance(value, str):
-        return "".join(map(_sign, value))
+        plain = value.isascii() and value.isprintable()
+        return value if plain else "".join(map(_sign, value))
     if isinstance(value, list):
         return [legible(part) for part in value]
     if isinstance(value, dict):

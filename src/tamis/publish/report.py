@@ -13,12 +13,18 @@ from markupsafe import Markup
 
 from tamis.errors import InputError, listed, plural
 from tamis.publish import figures, story
-from tamis.publish.bits_facts import GroupFacts
-from tamis.publish.look_words import column_groups, look_rows
+from tamis.publish.bits_facts import ColumnShares, GroupFacts
+from tamis.publish.look_words import SHOWN_FIRST, column_groups, look_rows
 from tamis.publish.of_hundred import finalists, hundred_rows
 from tamis.publish.page import csp_hash, legible
 from tamis.publish.story import for_recipient
-from tamis.publish.summary import SCHEMA_VERSION, Audience, CandidateFacts, Summary
+from tamis.publish.summary import (
+    SCHEMA_VERSION,
+    Audience,
+    CandidateFacts,
+    ColumnFate,
+    Summary,
+)
 
 SCRIPTS = (
     "evaluation.js",
@@ -32,6 +38,7 @@ SCRIPTS = (
     "telling.js",
     "caution.js",
     "rungs.js",
+    "find_column.js",
     "report.js",
 )
 """Joined in this order to make one script."""
@@ -80,6 +87,9 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         hundred_people=max((each["people"] for each in hundred), default=0),
         adds=any((c.get("shares") or {}).get("teaches_beyond") for c in shown["columns"]),
         held_back=_held_back(summary, full),
+        unlisted=shown["table"].get("unlisted", 0),
+        waves=(shown["bits"] or {}).get("waves", []),
+        finds=full and _finds(shown),
         useful=story.usefulness(shown),
         strongest=story.strongest(shown["attackers"]),
         tracks=list(zip(shown["attackers"], marks)),
@@ -96,7 +106,12 @@ def _held_back(summary: Summary, full: bool) -> int | None:
     """How many columns were held back; for synthetic rows not even that may be shown."""
     if summary["budget"] is not None and not full:
         return None
-    return len(story.held(summary["columns"]))
+    return len(story.held(summary["columns"])) + summary["table"].get("unlisted", 0)
+
+
+def _finds(summary: Summary) -> bool:
+    """Whether columns are too many to find one by looking."""
+    return len(summary["columns"]) > SHOWN_FIRST * 4
 
 
 def _explored(summary: Summary) -> dict[str, Any]:
@@ -115,7 +130,27 @@ def _explored(summary: Summary) -> dict[str, Any]:
         "candidates": candidates,
         "limits": summary["limits"],
         "bits": _yardstick(summary),
+        "stories": _stories(summary["columns"]) if _finds(summary) else None,
     }
+
+
+def _stories(columns: list[ColumnFate]) -> dict[str, Any]:
+    """What became of each column, to be found by its name; reasons are said once."""
+    reasons = {why: i for i, why in enumerate(dict.fromkeys(c["why"] for c in columns))}
+    return {
+        "reasons": list(reasons),
+        "columns": [
+            (c["name"], c["fate"] in story.KEPT_FATES, reasons[c["why"]], _short(c.get("shares")))
+            for c in columns
+        ],
+    }
+
+
+def _short(shares: ColumnShares | None) -> list[float | None] | None:
+    if shares is None:
+        return None
+    wanted = ("teaches", "teaches_beyond", "tells", "tells_beyond")
+    return [None if shares[key] is None else round(shares[key], 4) for key in wanted]  # type: ignore[literal-required]
 
 
 def _yardstick(summary: Summary) -> dict[str, Any]:
@@ -126,7 +161,7 @@ def _yardstick(summary: Summary) -> dict[str, Any]:
     return {key: part for key, part in bits.items() if key in wanted} | {
         "target": table["target"],
         "sensitive": table["sensitive"],
-        "features": table["features"],
+        "features": next(c["size"] for c in summary["candidates"] if c["baseline"]),
     }
 
 

@@ -119,6 +119,7 @@ def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
     return {
         **table,
         "name": "",
+        "unlisted": 0,
         "rows": table["rows_released"],
         "people": table["people_released"],
         "sensitive": table["sensitive"] if sensitive_released else None,
@@ -147,7 +148,7 @@ def _alone(candidate: CandidateFacts) -> CandidateFacts:
 def _kept_alone(bits: BitsFacts) -> BitsFacts:
     found: BitsFacts = {**bits, "kept": in_whole_percent(bits["kept"])}
     found |= {"told": None, "telling": None, "tells": False, "weak": False}
-    return {**found, "caution": 0.0, "cautions": [], "winners": [], "one_more": None}
+    return {**found, "caution": 0.0, "cautions": [], "winners": [], "one_more": None, "waves": []}
 
 
 def _target_alone(look: CloseLookFacts | None) -> CloseLookFacts | None:

@@ -297,13 +297,15 @@ def _left_out(outcome: Outcome) -> LeftOut | None:
 def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
     table, release = outcome.table, outcome.decision.chosen.release
     people, alone = table.people, manifest.get("exposure")
+    everything = outcome.decision.scorecard.baseline.release
     return {
         "name": str(origin.get("name") or "the table"),
         "rows": table.rows,
         "rows_released": release.table.rows,
         "people": table.rows if people is None else len(np.unique(people)),
         "people_released": alone["total"] if alone else release.table.rows,
-        "features": outcome.decision.scorecard.baseline.release.size,
+        "features": everything.size + outcome.left_out,
+        "unlisted": everything.beyond + outcome.left_out,
         "target": table.target,
         "sensitive": outcome.evaluator.sensitive,
     }

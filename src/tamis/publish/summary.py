@@ -71,6 +71,8 @@ class TableFacts(TypedDict):
     people_released: int
     features: int
     """Columns that could have been released as features."""
+    unlisted: NotRequired[int]
+    """Those of them that were never compared, and so are not among `columns`."""
     target: str
     sensitive: str | None
     """The column that must stay hard to guess; the target where none was named. `None` on the

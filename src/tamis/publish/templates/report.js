@@ -146,6 +146,7 @@ function start() {
   const data = JSON.parse(part("data").textContent);
   const caution = startCaution(part, say, data);
   document.querySelectorAll(".climb").forEach(startRungs);
+  document.querySelectorAll(".finder").forEach((finder) => startFinder(finder, data.stories));
   openForPrint();
   return { ...startRanks(part, say, data), caution };
 }

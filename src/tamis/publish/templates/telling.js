@@ -33,9 +33,9 @@ function detailWords(one, columns, standing) {
 function columnWords(one, columns) {
   const names = one.features.map((f) => columns[f]);
   if (names.length === 0 || one.name === names.join(" + ")) return [];
-  const most = 60;
+  const most = 24;
   const shown = names.slice(0, most).flatMap((name, i) => [i ? ", " : "Columns: ", named(name)]);
-  return [...shown, names.length > most ? ` and ${names.length - most} more.` : "."];
+  return [...shown, names.length > most ? ` and ${FIGURES.count(names.length - most)} more.` : "."];
 }
 
 function cautionWords(caution, { sensitive }) {
