@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, get_args
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from tamis.errors import InputError, listed, plural
@@ -16,7 +16,7 @@ from tamis.publish import figures, story
 from tamis.publish.bits_facts import GroupFacts
 from tamis.publish.look_words import column_groups, look_rows
 from tamis.publish.of_hundred import finalists, hundred_rows
-from tamis.publish.page import csp_hash, legible
+from tamis.publish.page import csp_hash, legible, templates
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import SCHEMA_VERSION, Audience, CandidateFacts, Summary
 
@@ -132,13 +132,7 @@ def _yardstick(summary: Summary) -> dict[str, Any]:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("tamis.publish"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    found = templates("tamis.publish")
     found.filters.update(
         share=figures.percent,
         percent=figures.percent,

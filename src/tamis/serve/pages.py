@@ -11,13 +11,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from tamis.errors import plural
 from tamis.publish.figures import percent
-from tamis.publish.page import csp_hash, legible
+from tamis.publish.page import csp_hash, legible, templates
 from tamis.serve.fields import as_typed
 
 STEPS = (
@@ -101,14 +101,7 @@ def in_page_words(message: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("tamis.serve"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
+    found = templates("tamis.serve", _shown)
     found.filters.update(share=percent, in_page_words=in_page_words, as_typed=as_typed)
     found.globals.update(plural=plural, check_words=CHECK_WORDS)
     return found

@@ -59,10 +59,7 @@ def run_release(
             out,
             force,
             not (quiet or as_json),
-            origin_of(source)
-            | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
-            | ({"beside": [absolute(each) for each in beside]} if beside else {})
-            | ({"population": register_origin(population)} if population else {}),
+            _origin(source, ladders, beside, population),
             source.rules().binary,
             ladders=ladders,
             before_writing=None if spent is None else spent.keep,
@@ -78,6 +75,21 @@ def run_release(
     if not (quiet or as_json):
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
+
+
+def _origin(
+    source: TableSource,
+    ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...],
+    population: str | None,
+) -> dict[str, Any]:
+    """What is needed to make the release again, beside the settings."""
+    return (
+        origin_of(source)
+        | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
+        | ({"beside": [absolute(each) for each in beside]} if beside else {})
+        | ({"population": register_origin(population)} if population else {})
+    )
 
 
 def run_front(
