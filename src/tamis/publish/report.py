@@ -36,6 +36,7 @@ SCRIPTS = (
 )
 """Joined in this order to make one script."""
 COUNTED = ("k", "unique", "members")
+"""Figures of exposure that count people."""
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:

@@ -65,7 +65,9 @@ CHECK_WORDS = {
 """What `tamis verify` checks, in words; others are shown by their name."""
 SCRIPTS = ("copy.js", "upload.js", "columns.js", "ladders.js", "settings.js", "progress.js")
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, None))
+"""Sizes of groups that a bar shows together."""
 MOST_BARS = 8
+"""The most columns that have a bar."""
 
 
 def page(template: str, /, *, status: int = 200, **content: Any) -> Response:
