@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 from unicodedata import bidirectional, category
 
@@ -32,6 +34,12 @@ def templates(package: str, finalize: Callable[[Any], Any] | None = None) -> Env
         lstrip_blocks=True,
         finalize=finalize,
     )
+
+
+@cache
+def template_text(package: str, name: str) -> str:
+    """A style or script of a package, as it is."""
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def csp_hash(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, get_args
 
 from jinja2 import Environment
@@ -16,7 +15,7 @@ from tamis.publish import figures, story
 from tamis.publish.bits_facts import GroupFacts
 from tamis.publish.look_words import column_groups, look_rows
 from tamis.publish.of_hundred import finalists, hundred_rows
-from tamis.publish.page import csp_hash, legible, templates
+from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import SCHEMA_VERSION, Audience, CandidateFacts, Summary
 
@@ -60,7 +59,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
     checked(summary)
     full = audience == "holder"
     shown = legible(summary if full else for_recipient(summary))
-    style, script = _text("report.css"), _script() if full else None
+    style, script = template_text("tamis.publish", "report.css"), _script() if full else None
     marks, ticks = story.tracks(shown["attackers"])
     look, judged = shown["close_look"], story.unit_of_shares(shown)
     hundred = shown["of_hundred"]
@@ -158,14 +157,10 @@ def _environment() -> Environment:
 
 
 @cache
-def _text(name: str) -> str:
-    return files("tamis.publish").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
 def _script() -> str:
     """The scripts as one, in a scope of their own."""
-    return '"use strict";\n{\n' + "\n".join(_text(name) for name in SCRIPTS) + "}\n"
+    parts = (template_text("tamis.publish", name) for name in SCRIPTS)
+    return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
 
 
 def _policy(style: str, script: str | None) -> str:

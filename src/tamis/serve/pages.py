@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from jinja2 import Environment
@@ -17,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tamis.errors import plural
 from tamis.publish.figures import percent
-from tamis.publish.page import csp_hash, legible, templates
+from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.serve.fields import as_typed
 
 STEPS = (
@@ -116,20 +115,15 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _text(package: str, name: str) -> str:
-    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
 def _style() -> str:
     """That of the report, then what only these pages have."""
-    return _text("tamis.publish", "report.css") + _text("tamis.serve", "serve.css")
+    return template_text("tamis.publish", "report.css") + template_text("tamis.serve", "serve.css")
 
 
 @cache
 def _script() -> str:
     """The scripts as one, each in a scope of its own."""
-    parts = (f"{{\n{_text('tamis.serve', name)}}}\n" for name in SCRIPTS)
+    parts = (f"{{\n{template_text('tamis.serve', name)}}}\n" for name in SCRIPTS)
     return '"use strict";\n' + "".join(parts)
 
 
