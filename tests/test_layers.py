@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -100,6 +101,21 @@ def test_imports_go_one_way(name):
 
 def test_no_module_imports_itself_through_others():
     TopologicalSorter({m: at_once(tree) - {m} for m, tree in modules().items()}).prepare()
+
+
+def mapped(tree: ast.Module) -> set[str]:
+    """The modules that the map in a package's docstring names; empty where there is no map."""
+    _, _, below = (ast.get_docstring(tree) or "").partition("::\n")
+    return set(re.findall(r"^    (\w+) ", below, flags=re.M))
+
+
+@pytest.mark.parametrize(
+    "name", ["publish", "serve", "coarsen", "select.containment"], ids=lambda name: name
+)
+def test_the_map_of_a_package_names_all_its_modules(name):
+    inside = f"tamis.{name}."
+    there = {m.removeprefix(inside) for m in modules() if m.startswith(inside)}
+    assert mapped(modules()[f"tamis.{name}"]) == there
 
 
 def test_ranks_are_pure_arithmetic():

@@ -179,7 +179,7 @@ def test_blank_texts_and_long_numbers_are_refused(tmp_path):
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     write_sheet(ROWS, tmp_path / "a.xlsx")
-    monkeypatch.setattr("tamis.sheet_extent.MOST_UNPACKED", 100)
+    monkeypatch.setattr("tamis.statistical_file.MOST_UNPACKED", 100)
     with pytest.raises(InputError, match="unpacks to more"):
         read_table(tmp_path / "a.xlsx")
     with pytest.raises(CannotMeet, match="unpacks to more"):

@@ -19,6 +19,7 @@ from tamis.binary.records import from_matrix
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip, flip
 from tamis.read.schema import load_schema
+from tests.binary.test_records import ADULT
 
 TABLES = hnp.arrays(
     np.uint8, st.tuples(st.integers(2, 24), st.integers(1, 9)), elements=st.integers(0, 1)
@@ -167,22 +168,6 @@ def test_of_a_table_only_the_features_flip() -> None:
 def test_wrong_requests_are_refused(table, k, error, words) -> None:
     with pytest.raises(error, match=words):
         RandomFlip(k).fit_transform(np.array(table))
-
-
-ADULT = """
-missing = ["?"]
-[roles]
-target = "class"
-[binary]
-age = { cuts = [25, 35, 45, 55] }
-workclass = { value = "Private" }
-education-num = { cuts = [8, 9, 12] }
-marital-status = { value = "Never-married" }
-occupation = { value = "Prof-specialty" }
-race = { value = "White" }
-sex = { value = "Male" }
-hours-per-week = { cuts = [20, 35, 40, 50] }
-"""
 
 
 def test_adult_flips_less_than_the_paper_prints(dataset, tmp_path) -> None:

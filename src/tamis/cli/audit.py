@@ -389,7 +389,7 @@ def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
 
 def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
     """By how few columns people are singled out, by which, and what to make coarser first."""
-    from tamis.publish.exposure_words import count_words
+    from tamis.publish.promises import count_words
 
     needed = [
         f"{size} for {count_words(count, unit)}"

@@ -238,7 +238,7 @@ def _write(found: Coarsened, path: Path) -> None:
 def _print_found(found: Coarsened, table: Table, output: str | None) -> None:
     from tamis.cli.terminal import console
     from tamis.errors import plural
-    from tamis.publish.exposure_words import count_words
+    from tamis.publish.promises import count_words
 
     out = console()
     if found.levels is None:

@@ -10,7 +10,7 @@ import click
 
 from tamis.cli.options import seed_option, table_options
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, escape, print_json, progress, rich_table
+from tamis.cli.terminal import console, decimals, escape, print_json, progress, rich_table
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -149,16 +149,12 @@ def _show(found: Curve, agree: pl.DataFrame, several: bool) -> None:
     means = found.means()
     shown = rich_table(*means.columns, numbers=means.columns)
     for row in means.iter_rows():
-        shown.add_row(*(_figure(value) for value in row))
+        shown.add_row(*(decimals(value) for value in row))
     console().print(shown)
     scopes = ("within", "pooled") if several else (THIS,)
     heads = [f"r, {scope}" for scope in scopes]
     pairs = rich_table("measure", "and", *heads, numbers=heads)
     for a, b in agree.select("a", "b").unique(maintain_order=True).iter_rows():
         both = {row["scope"]: row["r"] for row in agree.filter(a=a, b=b).iter_rows(named=True)}
-        pairs.add_row(escape(a), escape(b), *(_figure(both[scope]) for scope in scopes))
+        pairs.add_row(escape(a), escape(b), *(decimals(both[scope]) for scope in scopes))
     console().print(pairs)
-
-
-def _figure(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.3f}"

@@ -254,7 +254,7 @@ def _alike(
     more: dict[str, Any],
 ) -> Altered:
     """A table in which k rows or people are alike in some columns."""
-    from tamis.publish.exposure_words import count_words
+    from tamis.publish.promises import count_words
 
     words += (
         f" Every group of identical rows over {plural(len(columns), 'column')} has at least "
@@ -326,7 +326,7 @@ def _gaussian(source: TableSource, options: dict[str, Any], public: Public) -> A
 
 def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.perturb.flip import RandomFlip
-    from tamis.publish.exposure_words import count_words
+    from tamis.publish.promises import count_words
 
     records = source.read_binary()
     flip = RandomFlip(

@@ -113,7 +113,7 @@ class PopulationOptions:
             raise InputError("give one of --population, --sampling and --weight")
         if self.missing_matches and self.weight is None:
             raise InputError(
-                "--missing-matches is for --weight COL; a missing value is else its own"
+                "--missing-matches goes with --weight COL; otherwise, missing is a value of its own"
             )
 
     def refuse(self, why: str) -> None:

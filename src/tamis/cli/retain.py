@@ -12,7 +12,7 @@ import click
 
 from tamis.cli.options import Names, OutputFile, seed_option, table_options
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, print_json, rich_table
+from tamis.cli.terminal import console, decimals, print_json, rich_table
 from tamis.errors import TamisWarning, plural
 from tamis.publish.figures import percent
 
@@ -220,16 +220,22 @@ def _print_figures(out: Console, kept: Retention) -> None:
     table = rich_table("", "before", "after", "change", "", numbers=("before", "after", "change"))
     before, after = percent(kept.right_original), percent(kept.right_released)
     table.add_row(
-        "Rule Accuracy", before, after, _figure(kept.rule_accuracy), "how often the rules are right"
+        "Rule Accuracy",
+        before,
+        after,
+        decimals(kept.rule_accuracy),
+        "how often the rules are right",
     )
     before, after = percent(kept.coverage_original), percent(kept.coverage)
-    change = _figure(abs(kept.coverage_original - kept.coverage))
+    change = decimals(abs(kept.coverage_original - kept.coverage))
     table.add_row("coverage", before, after, change, "rows that match some rule")
-    table.add_row("RSD", "", "", _figure(kept.rsd), "mean change in a rule's share of rows")
-    table.add_row("  total", "", "", _figure(kept.total_variation), "half the sum of these changes")
-    chance = "" if kept.rld_floor is None else f"; chance alone gives {_figure(kept.rld_floor)}"
-    table.add_row("RLD", "", "", _figure(kept.rld), f"mean shift in a rule's labels{chance}")
-    table.add_row("RE", "", "", _figure(kept.re), "mean relative change in a rule's rows")
+    table.add_row("RSD", "", "", decimals(kept.rsd), "mean change in a rule's share of rows")
+    table.add_row(
+        "  total", "", "", decimals(kept.total_variation), "half the sum of these changes"
+    )
+    chance = "" if kept.rld_floor is None else f"; chance alone gives {decimals(kept.rld_floor)}"
+    table.add_row("RLD", "", "", decimals(kept.rld), f"mean shift in a rule's labels{chance}")
+    table.add_row("RE", "", "", decimals(kept.re), "mean relative change in a rule's rows")
     out.print(table)
 
 
@@ -242,9 +248,9 @@ def _print_models(out: Console, learnt: Prediction) -> None:
     )
     pairs = (learnt.original, learnt.released)
     table.add_row("accuracy", *(percent(s.accuracy) for s in pairs))
-    table.add_row("AUC", *(_figure(s.auc) for s in pairs))
+    table.add_row("AUC", *(decimals(s.auc) for s in pairs))
     if learnt.positive is not None:
-        table.add_row("F-measure", *(_figure(s.f_measure) for s in pairs))
+        table.add_row("F-measure", *(decimals(s.f_measure) for s in pairs))
     out.print(f"Predicting {learnt.rows:,} held-out original rows:")
     out.print(table)
     out.print(f"Always predicting the most common label is right for {percent(learnt.majority)}.\n")
@@ -268,7 +274,7 @@ def _print_rules(out: Console, kept: Retention, top: int) -> None:
             escape(f"{change.id}: {change.text}"),
             f"{change.support_before:,}",
             f"{change.support_after:,}",
-            _figure(change.distance),
+            decimals(change.distance),
             escape(_fate(change)),
         )
     out.print(table)
@@ -287,7 +293,3 @@ def _fate(change: Any) -> str:
         now = change.labels_after[change.majority_after]
         return f"{share}, now {change.majority_after} {percent(now)}"
     return f"{share}, now {percent(change.labels_after[change.majority_before])}"
-
-
-def _figure(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.3f}"

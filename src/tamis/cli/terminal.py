@@ -96,6 +96,15 @@ def nearness(margin: float, rival: str) -> str:
     return f"if {percent(margin)} of the weight moves to other factors, {rival} is as good"
 
 
+def decimals(value: float | None) -> str:
+    """A figure in a table; n/a where there is none.
+
+    >>> decimals(0.25), decimals(None)
+    ('0.250', 'n/a')
+    """
+    return "n/a" if value is None else f"{value:.3f}"
+
+
 def bar(share: float, width: int = 40) -> str:
     """A bar of block characters, at least a sliver for anything above 0.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError
 from tamis.risk.anonymity import Anonymity, Kind
-from tamis.risk.diversity import Distance, Spread, disclosures, largest_shares, surpluses
+from tamis.risk.diversity import Distance, Spread
 from tamis.risk.grouping import ROUNDING
 
 if TYPE_CHECKING:
@@ -247,15 +247,7 @@ class CodedRows:
 
     def unlike(self, class_of: Ints, classes: int, asked: Anonymity) -> Bools:
         """The classes that do not keep alpha, beta or delta."""
-        found = self._spread(class_of, classes)
-        wrong = np.zeros(classes, dtype=np.bool_)
-        if asked.alpha is not None:
-            wrong |= largest_shares(found) > asked.alpha + ROUNDING
-        if asked.beta is not None:
-            wrong |= surpluses(found, asked.beta_kind) > asked.beta + ROUNDING
-        if asked.delta_disclosure is not None:
-            wrong |= ~(disclosures(found) < asked.delta_disclosure)
-        return wrong
+        return asked.unlike(self._spread(class_of, classes))
 
     def _spread(self, class_of: Ints, classes: int) -> Spread:
         """The sensitive values of each class, as the measures of a table count them."""

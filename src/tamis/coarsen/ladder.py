@@ -28,6 +28,7 @@ NOTHING = "*"
 """The label of the last level, which tells nothing."""
 Groups = NDArray[Any]
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 760.0, 84.0, 652.0, 66.0, 62.0
+"""Of the picture."""
 _LETTER = 7.0
 """The width of a letter in a name."""
 

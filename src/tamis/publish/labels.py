@@ -1,5 +1,4 @@
-"""Whether the cells of a column in a coarser form are rungs of the ladder that a manifest states,
-and which of them the values of other people would be.
+"""The labels of a column in a coarser form: whether the stated ladder gives them, and to whom.
 
 This reads the statement by itself: it knows no ladder, and none of the code that coarsens.
 """

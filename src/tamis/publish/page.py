@@ -1,15 +1,45 @@
-"""What every page needs: text that can be shown as it is, and a policy by the hash of its parts."""
+"""What every page needs: escaped templates, text that can be shown as it is, a policy by hashes."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 from unicodedata import bidirectional, category
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 """Characters that change the direction of the text around them, so that one name could look like
 another."""
+
+
+def templates(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """The templates of a package: what they show is escaped, and what they lack is an error.
+
+    Parameters
+    ----------
+    package : str
+    finalize : callable, optional
+        What is done to each value before it is shown.
+    """
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=finalize,
+    )
+
+
+@cache
+def template_text(package: str, name: str) -> str:
+    """A style or script of a package, as it is."""
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def csp_hash(text: str) -> str:

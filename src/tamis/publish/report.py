@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, get_args
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from tamis.errors import InputError, listed, plural
@@ -16,7 +15,7 @@ from tamis.publish import figures, story
 from tamis.publish.bits_facts import ColumnShares, GroupFacts
 from tamis.publish.look_words import SHOWN_FIRST, column_groups, look_rows
 from tamis.publish.of_hundred import finalists, hundred_rows
-from tamis.publish.page import csp_hash, legible
+from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.publish.story import for_recipient
 from tamis.publish.summary import (
     SCHEMA_VERSION,
@@ -43,6 +42,7 @@ SCRIPTS = (
 )
 """Joined in this order to make one script."""
 COUNTED = ("k", "unique", "members")
+"""Figures of exposure that count people."""
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
@@ -66,7 +66,7 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
     checked(summary)
     full = audience == "holder"
     shown = legible(summary if full else for_recipient(summary))
-    style, script = _text("report.css"), _script() if full else None
+    style, script = template_text("tamis.publish", "report.css"), _script() if full else None
     marks, ticks = story.tracks(shown["attackers"])
     look, judged = shown["close_look"], story.unit_of_shares(shown)
     hundred = shown["of_hundred"]
@@ -167,13 +167,7 @@ def _yardstick(summary: Summary) -> dict[str, Any]:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("tamis.publish"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    found = templates("tamis.publish")
     found.filters.update(
         share=figures.percent,
         percent=figures.percent,
@@ -198,14 +192,10 @@ def _environment() -> Environment:
 
 
 @cache
-def _text(name: str) -> str:
-    return files("tamis.publish").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
 def _script() -> str:
     """The scripts as one, in a scope of their own."""
-    return '"use strict";\n{\n' + "\n".join(_text(name) for name in SCRIPTS) + "}\n"
+    parts = (template_text("tamis.publish", name) for name in SCRIPTS)
+    return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
 
 
 def _policy(style: str, script: str | None) -> str:

@@ -10,9 +10,9 @@ from tamis.charts import Scale, around
 from tamis.errors import plural
 from tamis.publish.attack_facts import Attacker
 from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, Interval
-from tamis.publish.exposure_words import alike_words
 from tamis.publish.figures import in_100, in_whole_percent, percent
 from tamis.publish.left_out import in_hundredths
+from tamis.publish.promises import alike_words
 from tamis.publish.summary import (
     CandidateFacts,
     ClassBin,

@@ -49,10 +49,10 @@ from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
 from tamis.table import Table
 
 MOST_RULES = 50
-WORK = 10_000_000
-"""Rows looked at in all sets together: less than a second."""
-SETS = 8
-"""The sets of columns to show."""
+GIVEAWAY_WORK = 10_000_000
+"""Rows looked at in all sets of columns together: less than a second."""
+GIVEAWAY_SETS = 8
+"""The sets of columns to show that single people out."""
 
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
@@ -402,7 +402,7 @@ def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
     quasi = [c for c in table.quasi if c != table.sensitive]
     if outcome.decision.chosen.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
         return None
-    found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, WORK))
+    found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
     if found.exposed < k:
         return None
     sets: list[GiveawaySet] = [
@@ -415,7 +415,7 @@ def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
         "most": found.most,
         "by_size": size_bins(found.by_size, k),
         "columns": [{"name": c, "share": share} for c, share in found.column_shares.items()],
-        "sets": sets[:SETS],
+        "sets": sets[:GIVEAWAY_SETS],
         "worst": list(found.worst_columns),
     }
 

@@ -13,7 +13,6 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
-from tamis.publish.exposure_words import exposure_words
 from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
@@ -36,7 +35,7 @@ from tamis.publish.presence import (
     presence_claim,
     recounted_presence,
 )
-from tamis.publish.promises import budget_claim, claim
+from tamis.publish.promises import budget_claim, claim, exposure_words
 from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells

@@ -23,6 +23,7 @@ Corners = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 760.0, 460.0
 _TOP, _BOTTOM, _LEFT, _SIDE = 84.0, 404.0, 60.0, 370.0
+"""Of the picture."""
 _COLOURS = (*COLOURS[:7], SOFT)
 
 

@@ -37,8 +37,8 @@ LIFETIME = 50
 
 
 @dataclass(frozen=True)
-class Looks:
-    """What a column looks like: the kind, and in words."""
+class Content:
+    """What the values of a column are: the kind of direct identifier, and in words."""
 
     kind: Kind
     words: str
@@ -71,20 +71,20 @@ _NAMED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Mme|Mlle|Herr|Frau|Sr|Sra|Signora?)\.? +\
 _DATE = r"^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]00:00(?::00)?)?$"
 _PERSON = r"^\p{L}[\p{L}'\x{2019}.-]*,?(?: \p{L}[\p{L}'\x{2019}.-]*,?){0,3}$"
 
-_SHAPES: tuple[tuple[Looks, tuple[str, ...]], ...] = (
-    (Looks("national", "social security numbers (United States)"), (_SSN,)),
-    (Looks("national", "CPR numbers (Denmark)"), (_CPR,)),
-    (Looks("ip", "IP addresses"), (_IP,)),
-    (Looks("device", "addresses of network devices"), (_MAC,)),
-    (Looks("coordinates", "coordinates"), (_PLACE,)),
-    (Looks("phone", "telephone numbers"), _PHONES),
+_SHAPES: tuple[tuple[Content, tuple[str, ...]], ...] = (
+    (Content("national", "social security numbers (United States)"), (_SSN,)),
+    (Content("national", "CPR numbers (Denmark)"), (_CPR,)),
+    (Content("ip", "IP addresses"), (_IP,)),
+    (Content("device", "addresses of network devices"), (_MAC,)),
+    (Content("coordinates", "coordinates"), (_PLACE,)),
+    (Content("phone", "telephone numbers"), _PHONES),
 )
 """What all values have the shape of."""
 _BIRTH = {"birth", "birthday", "birthdate", "dob", "born", "naissance", "geburt", "geburtsdatum"}
 _PLACES = {"lat", "latitude", "lon", "lng", "longitude"}
 
 
-def content_of(column: pl.Series) -> Looks | None:
+def content_of(column: pl.Series) -> Content | None:
     """What direct identifier the values of a column look like; `None` if none.
 
     Parameters
@@ -93,7 +93,7 @@ def content_of(column: pl.Series) -> Looks | None:
 
     Returns
     -------
-    Looks or None
+    Content or None
         The surest kind.
 
     Examples
@@ -152,15 +152,15 @@ def _mean(flags: pl.Series) -> float:
     return int(flags.sum()) / flags.len() if flags.len() else 0.0
 
 
-_WRITTEN: tuple[tuple[Looks, str, str], ...] = (
-    (Looks("email", "e-mail addresses"), "@", _EMAIL),
-    (Looks("url", "web addresses"), "://", _URL),
-    (Looks("url", "web addresses"), "www.", _URL),
+_WRITTEN: tuple[tuple[Content, str, str], ...] = (
+    (Content("email", "e-mail addresses"), "@", _EMAIL),
+    (Content("url", "web addresses"), "://", _URL),
+    (Content("url", "web addresses"), "www.", _URL),
 )
 """What nobody writes by chance, with a sign that every one of them has."""
 
 
-def _written(cells: pl.Series, texts: pl.Series) -> Looks | None:
+def _written(cells: pl.Series, texts: pl.Series) -> Content | None:
     """Addresses, of which one among all distinct values is enough."""
     for looks, sign, shape in _WRITTEN:
         signed = cells.filter(cells.str.contains(sign, literal=True)).head(LOOKED_AT)
@@ -170,13 +170,13 @@ def _written(cells: pl.Series, texts: pl.Series) -> Looks | None:
     return None
 
 
-def _inside(texts: pl.Series) -> Looks | None:
+def _inside(texts: pl.Series) -> Content | None:
     """Numbers inside longer texts."""
     if _some_iban(texts):
-        return Looks("account", "bank account numbers (IBAN)")
+        return Content("account", "bank account numbers (IBAN)")
     called = _share(texts, _CALLED)
     if called >= SOME and _share(texts, *_PHONES) < MOSTLY:
-        return Looks("phone", "telephone numbers in some values")
+        return Content("phone", "telephone numbers in some values")
     return None
 
 
@@ -195,7 +195,7 @@ def _plain(text: str) -> str:
     return "".join(c for c in text.upper() if c.isalnum())
 
 
-def _shaped(texts: pl.Series) -> Looks | None:
+def _shaped(texts: pl.Series) -> Content | None:
     for looks, shapes in _SHAPES:
         # Telephone numbers in some countries' forms, others in another's.
         matched = sum(_share(texts, shape) for shape in shapes)
@@ -204,7 +204,7 @@ def _shaped(texts: pl.Series) -> Looks | None:
     return None
 
 
-def _checked(texts: pl.Series) -> Looks | None:
+def _checked(texts: pl.Series) -> Content | None:
     """Numbers whose check digits are right."""
     numbers = [_plain(text) for text in texts.head(500)]
     if len(numbers) < FEW or sum(8 <= len(n) <= 34 for n in numbers) < MOSTLY * len(numbers):
@@ -215,19 +215,19 @@ def _checked(texts: pl.Series) -> Looks | None:
 
     for words, fits in NATIONAL.items():
         if are(fits):
-            return Looks("national", words)
+            return Content("national", words)
     for words, fits in OTHER.items():
         if are(fits):
-            return Looks("vehicle" if "vehicle" in words else "account", words)
+            return Content("vehicle" if "vehicle" in words else "account", words)
     return None
 
 
-def _networked(texts: pl.Series) -> Looks | None:
+def _networked(texts: pl.Series) -> Content | None:
     some = texts.head(500)
     if _share(some, r"^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$") < MOSTLY:
         return None
     right = sum(map(_is_ip6, some))
-    return Looks("ip", "IP addresses") if right >= MOSTLY * some.len() else None
+    return Content("ip", "IP addresses") if right >= MOSTLY * some.len() else None
 
 
 def _is_ip6(text: str) -> bool:
@@ -238,26 +238,26 @@ def _is_ip6(text: str) -> bool:
     return True
 
 
-def _streets(texts: pl.Series) -> Looks | None:
+def _streets(texts: pl.Series) -> Content | None:
     many = texts.len() >= 3 and _share(texts, _STREET) >= 0.5
-    return Looks("address", "street addresses") if many else None
+    return Content("address", "street addresses") if many else None
 
 
-def _people(texts: pl.Series) -> Looks | None:
+def _people(texts: pl.Series) -> Content | None:
     """Names of people: alone, or in texts of several words."""
     shaped = texts.filter(texts.str.contains(_PERSON))
     if texts.len() >= FEW and shaped.len() >= 0.7 * texts.len():
         named = [_has_given_name(text) for text in shaped.head(1_000)]
         several = _share(shaped, " ") >= 0.5
         if sum(named) >= (0.25 if several else 0.5) * len(named):
-            return Looks("person", "names of people")
+            return Content("person", "names of people")
         return None
     prose = texts.filter(texts.str.count_matches(" ") >= 3)
     if prose.len() < FEW:
         return None
     named = [_tells_a_name(text) for text in prose.head(1_000)]
     share = max(sum(named) / len(named), _share(prose, _NAMED))
-    return Looks("person", "names of people in some values") if share >= SOME else None
+    return Content("person", "names of people in some values") if share >= SOME else None
 
 
 def _has_given_name(text: str) -> bool:
@@ -292,28 +292,28 @@ def _words(name: str) -> set[str]:
     return set(apart.split())
 
 
-def _of_years(name: str, years: pl.Series) -> Looks | None:
+def _of_years(name: str, years: pl.Series) -> Content | None:
     """Dates of birth, by the name of their column or because they span a life."""
     known = years.filter((years >= 1890) & (years <= 2100)).sort()
     if known.len() < MOSTLY * years.len() or not known.len():
         return None
     first, last = known[known.len() // 20], known[-1 - known.len() // 20]
     if last - first >= LIFETIME or _words(name) & _BIRTH:
-        return Looks("birth", "dates of birth")
+        return Content("birth", "dates of birth")
     return None
 
 
-def _of_text_dates(name: str, texts: pl.Series) -> Looks | None:
+def _of_text_dates(name: str, texts: pl.Series) -> Content | None:
     if _share(texts, _DATE) < MOSTLY:
         return None
     return _of_years(name, texts.str.extract(r"(\d{4})").drop_nulls().cast(pl.Int32))
 
 
-def _of_places(column: pl.Series) -> Looks | None:
+def _of_places(column: pl.Series) -> Content | None:
     """Latitudes and longitudes: numbers of many digits that only their name tells from others."""
     if not _words(column.name) & _PLACES:
         return None
     present = column.alias("").drop_nulls()
     near = present.len() > 0 and bool((present.abs() <= 180).all())
     fine = _mean((present * 100).round() / 100 != present) >= 0.5
-    return Looks("coordinates", "coordinates") if near and fine else None
+    return Content("coordinates", "coordinates") if near and fine else None

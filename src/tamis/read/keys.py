@@ -64,7 +64,9 @@ _SHAPES = (
     r"^[0-9]{9,}$",
 )
 TARGETS = ("class", "target", "label", "outcome", "y")
+"""What targets are often called."""
 MOST_CLASSES = 20
+"""The most values that a column may have to be taken for the target."""
 
 
 def refuse_unstated_identifiers(table: Table) -> None:

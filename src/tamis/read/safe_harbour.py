@@ -17,7 +17,7 @@ from tamis.read.keys import identifying_form, is_whole
 from tamis.table import Table
 
 
-class Found(NamedTuple):
+class ListedColumn(NamedTuple):
     """A column, and why it is on the list."""
 
     column: str
@@ -30,7 +30,7 @@ class HarbourItem:
 
     number: int
     what: str
-    found: tuple[Found, ...]
+    found: tuple[ListedColumn, ...]
 
 
 class _Listed(NamedTuple):
@@ -89,11 +89,11 @@ def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
     6 e-mail addresses mail e-mail addresses
     """
     names = [c for c in table.frame.columns if c not in table.roles.identifiers]
-    found: dict[int, list[Found]] = {number: [] for number in range(1, len(_LIST) + 1)}
+    found: dict[int, list[ListedColumn]] = {number: [] for number in range(1, len(_LIST) + 1)}
     for name in names:
         number, why = _placed(table.frame.get_column(name))
         if number:
-            found[number].append(Found(name, why))
+            found[number].append(ListedColumn(name, why))
     return tuple(
         HarbourItem(number, asked.what, tuple(found[number]))
         for number, asked in enumerate(_LIST, start=1)

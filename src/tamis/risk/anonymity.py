@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import InputError
 from tamis.risk.diversity import (
@@ -196,6 +198,17 @@ class Anonymity:
             "beta": float(surpluses(found, self.beta_kind).max()),
             "delta_disclosure": float(disclosures(found).max()),
         }
+
+    def unlike(self, found: Spread) -> NDArray[np.bool_]:
+        """The classes that do not keep the alpha, beta or delta asked for."""
+        broken = np.zeros(len(found.sizes), dtype=np.bool_)
+        if self.alpha is not None:
+            broken |= largest_shares(found) > self.alpha + ROUNDING
+        if self.beta is not None:
+            broken |= surpluses(found, self.beta_kind) > self.beta + ROUNDING
+        if self.delta_disclosure is not None:
+            broken |= ~(disclosures(found) < self.delta_disclosure)
+        return broken
 
     def worst(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """What all classes reach, given what each of some parts of them does.

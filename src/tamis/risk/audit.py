@@ -18,9 +18,11 @@ from tamis.risk.grouping import ClassSize, Coded, Grouping, dense, joined, peopl
 from tamis.table import Table
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
+"""Sizes of groups that the picture shows together."""
 SMALL = 5
 """Groups of fewer are drawn as ones to avoid."""
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 500.0, 110.0, 300.0, 66.0, 30.0
+"""Of the picture."""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,11 @@ from tamis.risk.anonymity import Anonymity
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.diversity import (
     Spread,
-    disclosures,
     distances,
     distinct_values,
     effective_values,
-    largest_shares,
     recursive_ratios,
     spread,
-    surpluses,
 )
 from tamis.risk.grouping import (
     ROUNDING,
@@ -158,13 +155,7 @@ def _too_alike(found: Spread, asked: Anonymity) -> Bools:
         broken |= ~(recursive_ratios(found, asked.l) < asked.c)
     if asked.t is not None:
         broken |= distances(found, asked.distance) > asked.t + ROUNDING
-    if asked.alpha is not None:
-        broken |= largest_shares(found) > asked.alpha + ROUNDING
-    if asked.beta is not None:
-        broken |= surpluses(found, asked.beta_kind) > asked.beta + ROUNDING
-    if asked.delta_disclosure is not None:
-        broken |= ~(disclosures(found) < asked.delta_disclosure)
-    return broken
+    return broken | asked.unlike(found)
 
 
 def breaking_containment(cells: NDArray[np.uint8], k: int, people: Ints | None = None) -> Breaking:

@@ -23,4 +23,4 @@ verified by the commands that a terminal would run, so a page answers at once wh
 
 SERVED = "TAMIS_SERVED"
 """Set in the environment of `tamis release` by the server: it then tells its progress as lines of
-JSON and stays for more, see `tamis.cli.served`."""
+JSON and stays for more, see `tamis.cli.release.run`."""

@@ -35,7 +35,7 @@ WIDELY_KNOWN = (
 
 
 @dataclass(frozen=True)
-class Belief:
+class RoleGuess:
     """What a column seems to be for, and why."""
 
     role: str
@@ -70,7 +70,7 @@ def look(options: dict[str, Any]) -> dict[str, Any]:
 
 def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
     column = table.frame.get_column(guess.name)
-    found = belief(guess, identifying_form(column) if guess.looks == "identifier" else "")
+    found = guess_role(guess, identifying_form(column) if guess.looks == "identifier" else "")
     return {
         "name": guess.name,
         "kind": guess.kind,
@@ -83,28 +83,28 @@ def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
     }
 
 
-def belief(guess: ColumnGuess, reason: str = "") -> Belief:
+def guess_role(guess: ColumnGuess, reason: str = "") -> RoleGuess:
     """What a column seems to be for.
 
-    >>> belief(ColumnGuess("sex", "nominal", 2, 0, "")).role
+    >>> guess_role(ColumnGuess("sex", "nominal", 2, 0, "")).role
     'quasi'
-    >>> belief(ColumnGuess("note", "nominal", 0, 9, "")).why
+    >>> guess_role(ColumnGuess("note", "nominal", 0, 9, "")).why
     'It is empty.'
     """
     if not guess.distinct:
-        return Belief("drop", "It is empty.")
+        return RoleGuess("drop", "It is empty.")
     known = {
-        "target": Belief("target", "Few values, none missing, and named or placed like a label."),
-        "identifier": Belief("identifier", f"It has {reason or 'values that single people out'}."),
-        "order": Belief("drop", "It follows the order of the rows, like a row number."),
-        "constant": Belief("drop", "It has the same value in every row."),
+        "target": ("target", "Few values, none missing, and named or placed like a label."),
+        "identifier": ("identifier", f"It has {reason or 'values that single people out'}."),
+        "order": ("drop", "It follows the order of the rows, like a row number."),
+        "constant": ("drop", "It has the same value in every row."),
     }
     if guess.looks in known:
-        return known[guess.looks]
+        return RoleGuess(*known[guess.looks])
     parts = re.split(r"[^a-z]+", guess.name.lower())
     if any(part.startswith(WIDELY_KNOWN) for part in parts):
-        return Belief("quasi", "Neighbours, colleagues or registers often know this.")
-    return Belief("quasi", "Someone may know it. Call it ordinary only if nobody outside does.")
+        return RoleGuess("quasi", "Neighbours, colleagues or registers often know this.")
+    return RoleGuess("quasi", "Someone may know it. Call it ordinary only if nobody outside does.")
 
 
 def distribution(column: pl.Series) -> list[float]:

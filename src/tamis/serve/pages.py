@@ -8,16 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from tamis.errors import plural
 from tamis.publish.figures import percent
-from tamis.publish.page import csp_hash, legible
+from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.serve.fields import as_typed
 
 STEPS = (
@@ -65,7 +64,9 @@ CHECK_WORDS = {
 """What `tamis verify` checks, in words; others are shown by their name."""
 SCRIPTS = ("copy.js", "upload.js", "columns.js", "ladders.js", "settings.js", "progress.js")
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, None))
+"""Sizes of groups that a bar shows together."""
 MOST_BARS = 8
+"""The most columns that have a bar."""
 
 
 def page(template: str, /, *, status: int = 200, **content: Any) -> Response:
@@ -101,14 +102,7 @@ def in_page_words(message: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("tamis.serve"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
+    found = templates("tamis.serve", _shown)
     found.filters.update(share=percent, in_page_words=in_page_words, as_typed=as_typed)
     found.globals.update(plural=plural, check_words=CHECK_WORDS)
     return found
@@ -121,20 +115,15 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _text(package: str, name: str) -> str:
-    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
 def _style() -> str:
     """That of the report, then what only these pages have."""
-    return _text("tamis.publish", "report.css") + _text("tamis.serve", "serve.css")
+    return template_text("tamis.publish", "report.css") + template_text("tamis.serve", "serve.css")
 
 
 @cache
 def _script() -> str:
     """The scripts as one, each in a scope of its own."""
-    parts = (f"{{\n{_text('tamis.serve', name)}}}\n" for name in SCRIPTS)
+    parts = (f"{{\n{template_text('tamis.serve', name)}}}\n" for name in SCRIPTS)
     return '"use strict";\n' + "".join(parts)
 
 

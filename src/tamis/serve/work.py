@@ -1,7 +1,7 @@
 """Work in processes of its own: what it tells, when it ends, how it is stopped.
 
 A `Work` is what a page watches. Its process is a command of tamis; it may stay after the work is
-done, to be given more (see `tamis.cli.served`).
+done, to be given more (see `tamis.cli.release.run`).
 """
 
 from __future__ import annotations

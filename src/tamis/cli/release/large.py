@@ -110,7 +110,6 @@ def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str,
 def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
     from tamis.publish.bundle import read_recipe
     from tamis.publish.layout import NAME, read_json
-    from tamis.publish.secret_groups import reached_words
 
     release = found.outcome.decision.chosen.release
     manifest = read_json(out / NAME)
@@ -132,7 +131,18 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
             }
         )
         return
+    _print_words(found, of_groups)
+    say = console()
+    say.print(f"\nShare: {out}/ without private/", markup=False)
+    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+
+
+def _print_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> None:
+    """What was released, and what was counted on all rows or measured on the sample."""
+    from tamis.publish.secret_groups import reached_words
+
     say, chosen = console(), found.outcome.decision.chosen
+    release = chosen.release
     names = ", ".join(release.features[:5])
     more = f" and {len(release.features) - 5} more" if len(release.features) > 5 else ""
     say.print(
@@ -153,5 +163,3 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
         f"A model is right for {percent(chosen.value('performance') or 0.0)}, as measured on a "
         f"sample of {rows}."
     )
-    say.print(f"\nShare: {out}/ without private/", markup=False)
-    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)

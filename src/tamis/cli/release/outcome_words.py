@@ -165,7 +165,7 @@ def _left_out(outcome: Outcome) -> list[str]:
 
 def _alone(outcome: Outcome) -> list[str]:
     from tamis.publish.exposure import exposure_facts, same_sensitive
-    from tamis.publish.exposure_words import alike_words, exposure_words
+    from tamis.publish.promises import alike_words, exposure_words
 
     found, secret = exposure_facts(outcome), same_sensitive(outcome)
     if found is None:

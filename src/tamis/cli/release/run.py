@@ -1,19 +1,33 @@
-"""Read, consider, publish and report, for a table in memory."""
+"""Read, consider, publish and report, for a table in memory.
+
+As the process in which `tamis serve` works, it writes the release that it chose, then others of the
+same comparison on request, so that looking at another one does not cost a second search. Requests
+come as lines of JSON on stdin, answers go as lines of JSON to stderr. When stdin ends, so does the
+process.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import select
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from tamis.cli.dp import Public, ledger_path, spending, spending_words, total
 from tamis.cli.release.origin import absolute, origin_of, read, register_origin
 from tamis.cli.release.outcome_words import print_front, print_outcome
-from tamis.cli.served import draft_others, end_with_server, is_served
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_understood, progress
-from tamis.errors import InputError
+from tamis.errors import InputError, TamisError
+from tamis.serve import SERVED
 
 if TYPE_CHECKING:
     from tamis.attack.beside import HandedOn
@@ -59,10 +73,7 @@ def run_release(
             out,
             force,
             not (quiet or as_json),
-            origin_of(source)
-            | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
-            | ({"beside": [absolute(each) for each in beside]} if beside else {})
-            | ({"population": register_origin(population)} if population else {}),
+            _origin(source, ladders, beside, population),
             source.rules().binary,
             ladders=ladders,
             before_writing=None if spent is None else spent.keep,
@@ -78,6 +89,21 @@ def run_release(
     if not (quiet or as_json):
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
+
+
+def _origin(
+    source: TableSource,
+    ladders: Mapping[str, Ladder],
+    beside: tuple[str, ...],
+    population: str | None,
+) -> dict[str, Any]:
+    """What is needed to make the release again, beside the settings."""
+    return (
+        origin_of(source)
+        | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
+        | ({"beside": [absolute(each) for each in beside]} if beside else {})
+        | ({"population": register_origin(population)} if population else {})
+    )
 
 
 def run_front(
@@ -223,3 +249,41 @@ def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> 
         for folder, manifest, can_be_read in zip(folders, manifests, readable)
     ]
     return HandedOn.of(table, manifests, binary, releases)
+
+
+def is_served() -> bool:
+    """Whether `tamis serve` started this process."""
+    return bool(os.environ.get(SERVED))
+
+
+def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> None:
+    """Publish more releases of the same comparison, each as ``{"take": NAME, "out": DIR}`` asks."""
+    from tamis.publish.bundle import publish
+
+    _answer(made=str(first))
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            publish(outcome.taking(asked["take"]), asked["out"], origin=origin)
+        except TamisError as error:
+            _answer(failed=str(error))
+        else:
+            _answer(made=asked["out"])
+
+
+def _answer(**words: str) -> None:
+    click.echo(json.dumps(words), err=True)
+
+
+def end_with_server() -> None:
+    """Stop this process, as a request to terminate would, when the server at the other end of
+    stdin is gone, however it ended."""
+    if is_served() and hasattr(select, "poll"):
+        Thread(target=_wait_for_end, daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    gone = select.poll()
+    gone.register(sys.stdin.fileno(), 0)  # no event but the hang-up: lines stay to be read
+    gone.poll()
+    os.kill(os.getpid(), signal.SIGTERM)

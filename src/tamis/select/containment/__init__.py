@@ -1,4 +1,28 @@
-"""0/1 columns that predict best while at least k rows have everything that any row has."""
+"""0/1 columns that predict best while at least k rows have everything that any row has.
+
+::
+
+    selector         `ContainmentSelector`
+    greedy           the best column that still fits, again and again
+    paths            how greedy goes, for each kind of utility
+    itemsets         the largest sets of columns that k rows have in common
+    improve          local search between greedy and exact
+    exact            the best of all sets, or a bound
+    relaxation       the linear program behind that bound
+    fill             filling up a set until nothing more fits
+    crowd            k people where a person has several rows
+
+    utilities        what columns are worth, alone or in a model
+    projection       does this column still fit?
+    source           where columns are taken from
+    selection        what a search chose
+    picture          a selection as pictures
+
+    kernels          rows grouped by their pattern, greedy choices
+    itemset_kernels  branch and bound for itemsets
+    additive         what one more column adds to a model
+    bits             bits of a word
+"""
 
 from tamis.select.containment.selector import ContainmentSelector
 

@@ -48,7 +48,9 @@ Chooser = Callable[[Truths], Selection]
 """Chooses by the labels of some rows, those that are true."""
 
 GREEDY = ("difference", "hamdist", "information", "cm", "auc")
+"""The utilities that compete, each as greedy uses it."""
 ITEMSETS = "itemsets"
+"""The way that competes with them: the largest itemsets."""
 FEW = 20
 """Up to this k the largest itemsets are found quickly."""
 ITERATIONS = 1000
