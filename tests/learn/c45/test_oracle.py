@@ -158,7 +158,7 @@ def test_growing_equals_the_naive_version(seed):
 
 
 def pessimistic(weights):
-    return estimate.py_func(np.array(weights, float), 0.25, Z)
+    return estimate(np.array(weights, float), 0.25, Z)
 
 
 def pruned(node):
