@@ -20,6 +20,7 @@ from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     bar,
     console,
+    escape,
     print_json,
     print_large,
     print_understood,
@@ -27,8 +28,8 @@ from tamis.cli.terminal import (
     understood,
     understood_large,
 )
-from tamis.errors import InputError, TamisWarning
-from tamis.publish.figures import percent
+from tamis.errors import InputError, TamisWarning, plural
+from tamis.publish.figures import ONE, count_words, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -235,8 +236,6 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from tamis.errors import plural
-
     out = console()
     out.print(
         f"{plural(records.rows, 'row')}, {plural(len(records.features), 'feature')}, "
@@ -270,7 +269,7 @@ def print_audit(
     if containment:
         _print_containment(out, containment, found.people, found.unit)
     sizes = [(c.size, c.people) for c in found.class_sizes]
-    _print_sizes(out, sizes, f"How many share a {_one(found.unit)}'s values", found.unit)
+    _print_sizes(out, sizes, f"How many share a {ONE[found.unit]}'s values", found.unit)
     _print_columns(out, found)
     if uniques is not None and uniques.exposed:
         _print_uniques(out, uniques, found.unit)
@@ -278,23 +277,13 @@ def print_audit(
         _print_harbour(out, harbour)
 
 
-def _one(unit: str) -> str:
-    return {"people": "person", "rows": "row"}[unit]
-
-
 def _joined(names: tuple[str, ...]) -> str:
-    from rich.markup import escape
-
-    from tamis.errors import plural
-
     shown = [escape(name) for name in names[:6]]
     rest = f" and {plural(len(names) - 6, 'more column')}" if len(names) > 6 else ""
     return ", ".join(shown) + rest
 
 
 def _print_figures(out: Console, found: Exposure, attacker: dict[str, Any] | None) -> None:
-    from rich.markup import escape
-
     risk, unit = found.reidentification, found.unit
     table = rich_table("measure", "value", "in words", numbers=("value",))
     table.add_row("k-anonymity", str(found.k_anonymity), f"{unit} in the smallest group")
@@ -340,13 +329,13 @@ def _add_likeness(table: Any, found: Likeness | None, who: str) -> None:
 def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit: str) -> None:
     out.print(
         f"[bold]Containment anonymity {found['containment_anonymity']:,}[/bold]: whatever a "
-        f"{_one(unit)} has, at least that many {unit} have."
+        f"{ONE[unit]} has, at least that many {unit} have."
     )
     out.print(f"{found['below_5']:,} of {everybody:,} {unit} hide among fewer than five.")
     weakest = ", ".join(f"{w['row']:,} ({w['anonymity']:,})" for w in found["weakest"])
     out.print(f"Weakest rows, with the number that have everything they have: {weakest}.\n")
     sizes = [(s["size"], s["people"]) for s in found["anonymity_sizes"]]
-    _print_sizes(out, sizes, f"How many have everything that a {_one(unit)} has", unit)
+    _print_sizes(out, sizes, f"How many have everything that a {ONE[unit]} has", unit)
 
 
 def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:
@@ -363,8 +352,6 @@ def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: s
 
 
 def _print_columns(out: Console, found: Exposure) -> None:
-    from rich.markup import escape
-
     unique = f"unique {found.unit}"
     table = rich_table("held back", unique, "change", "k", title="Riskiest columns")
     for column in table.columns[1:]:
@@ -377,8 +364,6 @@ def _print_columns(out: Console, found: Exposure) -> None:
 
 def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
     """Which columns single people out, and which to make coarser first."""
-    from rich.markup import escape
-
     table = rich_table("column", "part", "", title="What gives people away", numbers=("part",))
     for column, share in list(found.column_shares.items())[:_SHOWN]:
         table.add_row(escape(column), percent(share), bar(share))
@@ -389,8 +374,6 @@ def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
 
 def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
     """By how few columns people are singled out, by which, and what to make coarser first."""
-    from tamis.publish.promises import count_words
-
     needed = [
         f"{size} for {count_words(count, unit)}"
         for size, count in enumerate(found.by_size, start=1)
@@ -409,8 +392,6 @@ def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
 
 def _print_harbour(out: Console, harbour: tuple[HarbourItem, ...]) -> None:
     """Which of the eighteen identifiers were found, and where."""
-    from rich.markup import escape
-
     found = [item for item in harbour if item.found]
     title = f"HIPAA's safe harbour: {len(found)} of {len(harbour)} kinds of identifiers found"
     table = rich_table("", "kind", "column", "why", title=title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import OutputFile, common_options
-from tamis.cli.terminal import console, nearness, print_json, rich_table
+from tamis.cli.terminal import console, escape, nearness, print_json, rich_table
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,8 +130,6 @@ def _sizes(frame: pl.DataFrame, found: Evaluation, ties: str | None) -> Any:
 
 
 def _show(frame: pl.DataFrame, found: Evaluation, names: list[str], ties: str | None) -> None:
-    from rich.markup import escape
-
     result = _result(frame, found, names, ties)
     numbers = [*found.factors, "score", "min-max", "topsis"]
     table = rich_table("", "candidate", *numbers, "front", numbers=["", *numbers])

@@ -11,6 +11,7 @@ import click
 from tamis.cli.options import (
     OutputFile,
     given_ladders,
+    l_kind_option,
     ladder_options,
     likeness_options,
     table_options,
@@ -23,6 +24,9 @@ from tamis.cli.population import (
     register_option,
 )
 from tamis.cli.table_source import TableSource
+from tamis.cli.terminal import console, escape, print_json, rich_table
+from tamis.errors import InputError, plural
+from tamis.publish.figures import count_words
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
@@ -46,13 +50,7 @@ LIKENESS = (
     "--k", type=click.IntRange(1), default=5, show_default=True, help="The fewest who look alike."
 )
 @click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
-@click.option(
-    "--l-kind",
-    type=click.Choice(["distinct", "entropy", "recursive"]),
-    default="distinct",
-    show_default=True,
-    help="How they are counted.",
-)
+@l_kind_option
 @click.option(
     "--c",
     type=click.FloatRange(0, min_open=True),
@@ -122,8 +120,6 @@ def coarsen(
     if output is not None:
         _write(found, Path(output))
     if as_json:
-        from tamis.cli.terminal import print_json
-
         print_json(_result(found, table))
     else:
         _print_found(found, table, output)
@@ -144,7 +140,6 @@ def _learnt(
     table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
 ) -> Coarsened:
     """The form of each column that is worth most by what it keeps and tells."""
-    from tamis.errors import InputError
     from tamis.flow import Settings, consider
 
     if asked["metric"] != "loss":
@@ -219,27 +214,21 @@ def _result(found: Coarsened, table: Table) -> dict[str, Any]:
 
 def _write(found: Coarsened, path: Path) -> None:
     """Write the rows without identifiers; what was written is read again and counted first."""
-    from tamis.errors import CannotMeet
-    from tamis.files import written
-    from tamis.publish.checks import equals_by_grouping
+    from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
-    from tamis.table_file import format_named, read_written, write_table
 
     table = found.table
     leaving = [c for c in table.frame.columns if c not in table.roles.identifiers]
     known = [c for c in found.ladders if c in leaving and c in table.quasi]
-    with written(path) as draft:
-        write_table(only(table.frame, leaving), draft)
-        again = read_written(draft, format_named(draft))
-        if known and equals_by_grouping(only(again, known), table.people) < found.k_anonymity:
-            raise CannotMeet("the written table has a smaller k-anonymity; nothing was written")
+    write_counted(
+        only(table.frame, leaving),
+        path,
+        lambda again: equals_by_grouping(only(again, known), table.people),
+        found.k_anonymity if known else 0,
+    )
 
 
 def _print_found(found: Coarsened, table: Table, output: str | None) -> None:
-    from tamis.cli.terminal import console
-    from tamis.errors import plural
-    from tamis.publish.promises import count_words
-
     out = console()
     if found.levels is None:
         out.print("Each class has its own intervals and groups of values.")
@@ -257,8 +246,6 @@ def _print_found(found: Coarsened, table: Table, output: str | None) -> None:
 
 
 def _levels(found: Coarsened) -> Any:
-    from tamis.cli.terminal import escape, rich_table
-
     table = rich_table("column", "level", "of", "", numbers=("level", "of"))
     for column, level in (found.levels or {}).items():
         top = found.ladders[column].top

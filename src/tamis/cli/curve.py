@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import seed_option, table_options
+from tamis.cli.options import model_options, seed_option, table_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, decimals, escape, print_json, progress, rich_table
 from tamis.errors import InputError
@@ -43,8 +43,7 @@ THIS = "this table"
     "--draws", default=10, show_default=True, type=click.IntRange(1), help="Releases at each level."
 )
 @click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the table].")
-@click.option("--test", metavar="FILE", help="Held-out original rows, for model measures.")
-@click.option("--positive", metavar="LABEL", help="The label whose F-measure is reported.")
+@model_options
 @click.option(
     "--beside",
     multiple=True,

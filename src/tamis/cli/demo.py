@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import common_options, seed_option
+from tamis.cli.options import common_options, force_option, seed_option
 
 HERE = "tamis-demo"
 METHODS: dict[str, dict[str, Any]] = {
@@ -22,7 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
 @click.command()
 @click.option("--out", metavar="DIR", help=f"The folder to create [a new {HERE} here].")
 @click.option("--rows", type=click.IntRange(200), default=3000, show_default=True)
-@click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
+@force_option
 @seed_option
 @common_options
 def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quiet: bool) -> None:

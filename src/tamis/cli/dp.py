@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from tamis.cli.options import with_options
 from tamis.errors import InputError
 from tamis.files import load_toml
 
@@ -142,30 +143,26 @@ def _sparse(source: TableSource, public: Public, from_data: bool) -> Table:
     return Table(records.frame(), Roles(target=target))
 
 
-OPTIONS = (
-    click.option(
-        "--max-rows-per-person",
-        type=click.IntRange(1),
-        help="dp: the most rows used per person; others are left out at random [1].",
-    ),
-    click.option(
-        "--ledger",
-        metavar="FILE",
-        help="dp: the file that adds up what is spent [tamis-ledger.json beside TABLE].",
-    ),
-    click.option(
-        "--max-epsilon",
-        type=click.FloatRange(0, min_open=True),
-        help="dp: the most to spend on TABLE in total, according to the ledger.",
-    ),
+spending_options = with_options(
+    [
+        click.option(
+            "--max-rows-per-person",
+            type=click.IntRange(1),
+            help="dp: the most rows used per person; others are left out at random [1].",
+        ),
+        click.option(
+            "--ledger",
+            metavar="FILE",
+            help="dp: the file that adds up what is spent [tamis-ledger.json beside TABLE].",
+        ),
+        click.option(
+            "--max-epsilon",
+            type=click.FloatRange(0, min_open=True),
+            help="dp: the most to spend on TABLE in total, according to the ledger.",
+        ),
+    ]
 )
-
-
-def spending_options(command: Any) -> Any:
-    """Give a command the options for rows per person and for what may be spent."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+"""Give a command the options for rows per person and for what may be spent."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 
 from tamis.cli.options import OutputFile, table_options
 from tamis.cli.table_source import TableSource
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.files import in_toml
 
 if TYPE_CHECKING:
@@ -180,8 +180,6 @@ _METHODS = [
 
 
 def _comment(c: ColumnGuess) -> str:
-    from tamis.errors import plural
-
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""
     looks += f" ({c.content})" if c.content else ""

@@ -8,6 +8,8 @@ import click
 
 from tamis.cli.options import given_ladders, ladder_options, table_options
 from tamis.cli.table_source import TableSource
+from tamis.errors import plural
+from tamis.publish.figures import count_words
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -76,14 +78,12 @@ def _print_levels(
     shown: Ladder, table: Table, levels: list[list[CountedLabel]], given: bool
 ) -> None:
     from tamis.cli.terminal import console
-    from tamis.errors import plural
 
     out = console()
     by = "as given" if given else "made by tamis; tamis init writes it where you can change it"
     out.print(f"{shown.column!r}: levels 0 to {shown.top}, {by}", markup=False)
-    one, many = ("person", "people") if table.unit == "people" else ("row", "rows")
     for number, found in enumerate(levels):
-        few = plural(min(rung.people for rung in found), one, many)
+        few = count_words(min(rung.people for rung in found), table.unit)
         groups = f"{plural(len(found), 'group')}, the smallest of {few}"
         out.print(f"level {number}: {groups} ({shown.words(number)})", markup=False)
         if 0 < number < shown.top:

@@ -67,6 +67,12 @@ class OutputFile(click.ParamType[str]):
         return str(value)
 
 
+def check_table_file(output: str | None) -> None:
+    """Before any work is done: a written table is csv or parquet."""
+    if output and Path(output).suffix not in (".csv", ".parquet"):
+        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+
+
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is None:
         return
@@ -296,6 +302,25 @@ def given_ladders(
 
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random draw."
+)
+
+
+force_option = click.option(
+    "--force", is_flag=True, help="Replace an earlier release of that name."
+)
+model_options = with_options(
+    [
+        click.option("--test", metavar="FILE", help="Held-out original rows, for model measures."),
+        click.option("--positive", metavar="LABEL", help="The label whose F-measure is reported."),
+    ]
+)
+"""Give a command the rows that models are tested on."""
+l_kind_option = click.option(
+    "--l-kind",
+    type=click.Choice(["distinct", "entropy", "recursive"]),
+    default="distinct",
+    show_default=True,
+    help="How they are counted.",
 )
 
 

@@ -18,12 +18,12 @@ from tamis.cli.dp import (
     spending_words,
     total,
 )
-from tamis.cli.options import Names, OutputFile, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, check_table_file, seed_option, table_options
 from tamis.cli.release import Weights
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
-from tamis.errors import CannotMeet, InputError, plural
-from tamis.publish.figures import percent
+from tamis.errors import InputError, plural
+from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,8 +139,7 @@ def run_perturb(
 ) -> None:
     """Alter the table by the method, write it, and say what was done."""
     path = Path(output)
-    if path.suffix not in (".csv", ".parquet"):
-        raise InputError(f"--output writes .csv or .parquet, got {path.name}")
+    check_table_file(output)
     if method.startswith("dp") and options["epsilon"] is None:
         raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
     public = public_bounds(options["bounds"])
@@ -254,8 +253,6 @@ def _alike(
     more: dict[str, Any],
 ) -> Altered:
     """A table in which k rows or people are alike in some columns."""
-    from tamis.publish.promises import count_words
-
     words += (
         f" Every group of identical rows over {plural(len(columns), 'column')} has at least "
         f"{count_words(anonymity, table.unit)}."
@@ -326,7 +323,6 @@ def _gaussian(source: TableSource, options: dict[str, Any], public: Public) -> A
 
 def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.perturb.flip import RandomFlip
-    from tamis.publish.promises import count_words
 
     records = source.read_binary()
     flip = RandomFlip(
@@ -456,24 +452,13 @@ def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
 
 def _write(altered: Altered, path: Path) -> None:
     """Write the table; where anonymity was promised, read it again and measure it first."""
-    from tamis.files import written
-    from tamis.table_file import write_table
-
-    with written(path) as draft:
-        write_table(altered.frame, draft)
-        if altered.k:
-            _check_written(draft, altered)
-
-
-def _check_written(draft: Path, altered: Altered) -> None:
-    from tamis.publish.checks import equals_by_grouping
+    from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
-    from tamis.table_file import format_named, read_written
 
-    again = read_written(draft, format_named(draft))
-    reached = equals_by_grouping(only(again, altered.known), altered.people)
-    if reached < altered.k:
-        raise CannotMeet(f"the written table has k-anonymity {reached}, below k = {altered.k}")
+    def alike(again: pl.DataFrame) -> int:
+        return equals_by_grouping(only(again, altered.known), altered.people)
+
+    write_counted(altered.frame, path, alike, altered.k)
 
 
 _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, OutputFile, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, model_options, seed_option, table_options
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, decimals, print_json, rich_table
-from tamis.errors import TamisWarning, plural
+from tamis.cli.terminal import console, decimals, escape, print_json, rich_table
+from tamis.errors import InputError, TamisWarning, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 @table_options
 @click.argument("released")
 @click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the original].")
-@click.option("--test", metavar="FILE", help="Held-out original rows, for model measures.")
-@click.option("--positive", metavar="LABEL", help="The label whose F-measure is reported.")
+@model_options
 @click.option(
     "--reading",
     type=click.Choice(["pairs", "first", "default"]),
@@ -146,7 +145,6 @@ def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
 
 
 def _load(path: str, target: str) -> RuleSet:
-    from tamis.errors import InputError
     from tamis.rules.ruleset import RuleSet
 
     try:
@@ -180,7 +178,6 @@ def _learnt(
     options: dict[str, Any],
     forms: Mapping[str, Coarsening],
 ) -> Prediction | None:
-    from tamis.errors import InputError
     from tamis.evaluate.prediction import prediction
     from tamis.publish.read_back import coarsened_like
 
@@ -257,8 +254,6 @@ def _print_models(out: Console, learnt: Prediction) -> None:
 
 
 def _print_rules(out: Console, kept: Retention, top: int) -> None:
-    from rich.markup import escape
-
     shown = kept.rules[:top]
     table = rich_table(
         "rule",

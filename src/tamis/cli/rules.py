@@ -7,6 +7,7 @@ import click
 from tamis.cli.options import OutputFile, seed_option, table_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_understood
+from tamis.errors import plural
 
 
 @click.command()
@@ -48,7 +49,6 @@ def rules(
 
     Edit them, add your own, and pass them to `tamis retain --rules`.
     """
-    from tamis.errors import plural
     from tamis.files import written
     from tamis.rules.tree import mine_rules
 

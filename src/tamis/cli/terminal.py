@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.errors import Onward, Progress
+from tamis.errors import Onward, Progress, plural
 from tamis.publish.figures import percent
 from tamis.serve import SERVED
 
@@ -151,9 +151,6 @@ def who_is_a_person(table: Table) -> str:
 
 def print_understood(table: Table | BinaryTable) -> None:
     """Say on stderr how the table was read."""
-    from rich.markup import escape
-
-    from tamis.errors import plural
     from tamis.table import Table
 
     out = console(stderr=True)
@@ -191,10 +188,6 @@ def understood_large(large: LargeTable) -> list[dict[str, Any]]:
 
 def print_large(large: LargeTable) -> None:
     """Say on stderr how a table behind an engine was read."""
-    from rich.markup import escape
-
-    from tamis.errors import plural
-
     out = console(stderr=True)
     width = plural(large.shape.frame.width, "column")
     out.print(f"{plural(large.rows, 'row')}, {width}, on {large.engine.name}")

@@ -16,8 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
+from tamis.files import written
 from tamis.release import Promise
 from tamis.table import bare, only
+from tamis.table_file import format_named, read_written, write_table
 
 People = NDArray[np.int64]
 """The person of each row, by number."""
@@ -51,6 +53,32 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
     whose = np.arange(cells.height) if people is None else people
     crowds = bits.with_columns(whose=pl.Series(whose)).group_by(bits.columns)
     return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
+
+
+def write_counted(
+    frame: pl.DataFrame,
+    path: Path,
+    count: Callable[[pl.DataFrame], int],
+    least: int,
+    what: str = "k-anonymity",
+) -> None:
+    """Write a table, which gets its name only where `count` finds enough in it, read again.
+
+    Parameters
+    ----------
+    frame : polars frame
+    path : Path
+    count : callable
+        What is counted in the rows as they are read.
+    least : int
+        The k that is promised; 0 counts nothing.
+    what : str
+        What is counted, for the error.
+    """
+    with written(path) as draft:
+        write_table(frame, draft)
+        if least and (reached := count(read_written(draft, format_named(draft)))) < least:
+            raise CannotMeet(f"the written table has {what} {reached}, below k = {least}")
 
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:

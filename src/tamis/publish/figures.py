@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tamis.publish.bits_facts import FigureFacts, Interval
+from tamis.errors import plural
+from tamis.publish.bits_facts import Interval
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
+ONE = {"people": "person", "rows": "row"}
+"""What one of them is called."""
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -42,6 +45,15 @@ def count(value: float) -> str:
     return f"{round(value):,}".replace("-", MINUS)
 
 
+def count_words(amount: int, unit: str) -> str:
+    """A count with its word.
+
+    >>> count_words(1, "people"), count_words(2, "rows")
+    ('1 person', '2 rows')
+    """
+    return plural(amount, ONE[unit], unit)
+
+
 def number(value: float) -> str:
     """Any other number.
 
@@ -58,18 +70,6 @@ def in_100(value: float) -> str:
     '74 in 100'
     """
     return f"{round(100 * value)} in 100"
-
-
-def in_whole_percent(share: FigureFacts) -> FigureFacts:
-    """A share as it may be handed on: no finer than people read it.
-
-    >>> in_whole_percent({"value": 0.9347, "interval": {"low": 0.9012, "high": 0.967}})
-    {'value': 0.93, 'interval': {'low': 0.9, 'high': 0.97}}
-    """
-    ends = share["interval"]
-    if ends is not None:
-        ends = {"low": round(ends["low"], 2), "high": round(ends["high"], 2)}
-    return {"value": round(share["value"], 2), "interval": ends}
 
 
 def bits(value: float) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tamis.errors import plural
+from tamis.publish.figures import count_words
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
-from tamis.publish.promises import count_words
 from tamis.release import Release
 
 PERCENT = 100

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tamis.publish.bits_facts import CloseLookFacts, FigureFacts, GroupFacts, GuessedFacts
-from tamis.publish.figures import NONE, count, interval, number_of_times, percent, times
+from tamis.publish.figures import NONE, ONE, count, interval, number_of_times, percent, times
 from tamis.publish.summary import ColumnFate, Unit
 
 SHOWN_FIRST = 12
@@ -82,9 +82,6 @@ def look_rows(look: CloseLookFacts, unit: Unit, k: int) -> list[LookRow]:
         for label, sentence, cell in [*_overall(len(guessed) > 1), *_surest(guessed[0]), *_few(k)]
     ]
     return [row for row in rows if any(cell.value != NONE for cell in row.cells)]
-
-
-ONE = {"people": "person", "rows": "row"}
 
 
 def _overall(both: bool) -> list[tuple[str, str, Cell]]:

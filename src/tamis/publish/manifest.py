@@ -20,7 +20,6 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.publish.bits_facts import CloseLookFacts
 from tamis.publish.coarse_columns import Bound
-from tamis.publish.figures import in_whole_percent
 from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.left_out import in_hundredths, stated_left_out
@@ -151,7 +150,7 @@ def _measured(row: Row) -> list[dict[str, Any]]:
 
 
 def _rounded(kept: Figure) -> Figure:
-    share = in_whole_percent(share_facts(kept))
+    share = in_hundredths(share_facts(kept))
     ends = share["interval"]
     return Figure(share["value"], ends and ends["low"], ends and ends["high"])
 

@@ -7,6 +7,7 @@ from math import exp
 from typing import Any
 
 from tamis.errors import plural
+from tamis.publish.figures import ONE, count_words
 from tamis.publish.summary import Alike, Crowd, ExposureFacts, Unit
 from tamis.release import Promise
 
@@ -29,9 +30,8 @@ def claim(promise: Promise, unit: Unit = "people") -> str:
             f"{promise.at_least} {unit}."
         )
     if promise.name == "containment_anonymity":
-        who = "a person" if unit == "people" else "a row"
         return (
-            f"Whatever {who} has among the released columns, at least "
+            f"Whatever a {ONE[unit]} has among the released columns, at least "
             f"{promise.at_least} {unit} have."
         )
     who = "Everybody shares what an attacker may know about them"
@@ -57,8 +57,7 @@ def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
     if promise.absences:
         return f"at least {value:,} {unit} are left"
     if promise.name == "containment_anonymity":
-        whom = "a person" if unit == "people" else "a row"
-        return f"at least {value:,} {unit} have whatever {whom} has"
+        return f"at least {value:,} {unit} have whatever a {ONE[unit]} has"
     return f"the smallest group has {value:,} {unit}"
 
 
@@ -258,11 +257,10 @@ def known_words(exposure: ExposureFacts) -> str:
         return "None of the columns that attackers are assumed to know is released."
     if known["kind"] == "equal":
         return f"In the columns that attackers are assumed to know, {_crowd(known, exposure)}."
-    whose = "a person" if unit == "people" else "a row"
     least = (
         f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {exposure['asked']}"
     )
-    return f"Whatever {whose} has among the released columns, {least} {unit} have."
+    return f"Whatever a {ONE[unit]} has among the released columns, {least} {unit} have."
 
 
 def everything_words(exposure: ExposureFacts) -> str:
@@ -286,15 +284,6 @@ def alike_words(alike: Alike, column: str, exposure: ExposureFacts) -> str:
     share = "shares" if alike["groups"] == 1 else "share"
     members = count_words(alike["members"], unit)
     return f"{some}, {alike['groups']:,} ({members}) also {share} the same value of {column}."
-
-
-def count_words(amount: int, unit: Unit) -> str:
-    """A count with its word.
-
-    >>> count_words(1, "people"), count_words(2, "rows")
-    ('1 person', '2 rows')
-    """
-    return plural(amount, "person", "people") if unit == "people" else plural(amount, "row")
 
 
 def _crowd(crowd: Crowd, exposure: ExposureFacts) -> str:

@@ -60,7 +60,7 @@ def read_cells(path: Path, content: dict[str, Any]) -> pl.DataFrame:
 def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
     raw = read_raw(path, "csv")
     for cells in raw.get_columns()[1:]:
-        if (runs(cells) & ~cells.str.starts_with("'")).any():
+        if unguarded(cells):
             raise CannotMeet(f"{path.name} holds a text that a spreadsheet would run")
     frame = undone(raw)
     if frame.columns != [ROW, FEATURE, names[-1]]:
@@ -82,6 +82,11 @@ def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
     if lone.any():
         raise CannotMeet(f"{path.name} has a line without feature for a row that has others")
     return _dense(path, len(labels), numbers[has], column.to_numpy()[has], names, labels)
+
+
+def unguarded(cells: pl.Series) -> bool:
+    """Whether a spreadsheet would run a text of a csv file: no apostrophe goes before it."""
+    return bool((runs(cells) & ~cells.str.starts_with("'")).any())
 
 
 def _counts_up(numbers: NDArray[np.int64]) -> bool:

@@ -10,7 +10,7 @@ from tamis.charts import Scale, around
 from tamis.errors import plural
 from tamis.publish.attack_facts import Attacker
 from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, Interval
-from tamis.publish.figures import in_100, in_whole_percent, percent
+from tamis.publish.figures import in_100, percent
 from tamis.publish.left_out import in_hundredths
 from tamis.publish.promises import alike_words
 from tamis.publish.summary import (
@@ -146,7 +146,7 @@ def _alone(candidate: CandidateFacts) -> CandidateFacts:
 
 
 def _kept_alone(bits: BitsFacts) -> BitsFacts:
-    found: BitsFacts = {**bits, "kept": in_whole_percent(bits["kept"])}
+    found: BitsFacts = {**bits, "kept": in_hundredths(bits["kept"])}
     found |= {"told": None, "telling": None, "tells": False, "weak": False}
     return {**found, "caution": 0.0, "cautions": [], "winners": [], "one_more": None, "waves": []}
 

@@ -38,10 +38,10 @@ from tamis.publish.presence import (
 from tamis.publish.promises import budget_claim, claim, exposure_words
 from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
-from tamis.publish.sparse_reader import WRITTEN, read_cells
+from tamis.publish.sparse_reader import WRITTEN, read_cells, unguarded
 from tamis.release import MOST_ABSENCES
 from tamis.table import Table, bare, kind_of
-from tamis.table_file import runs, safe_names, undone
+from tamis.table_file import safe_names, undone
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
@@ -325,7 +325,7 @@ def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
             return f"column {column['name']!r} is declared numeric but holds something else"
         if column["kind"] == "date" and not _dates(cells):
             return f"column {column['name']!r} is declared a date but holds something else"
-        if format == "csv" and _unguarded(cells):
+        if format == "csv" and unguarded(cells):
             return f"column {column['name']!r} holds a text that a spreadsheet would run"
     return unlike_a_table(raw) if format == "parquet" else ""
 
@@ -366,10 +366,6 @@ def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         if wrong_bounds(frame[of], frame[column["name"]], end, ladders[of]):
             return f"column {column['name']!r} does not hold the bounds that {of!r} has"
     return ""
-
-
-def _unguarded(cells: pl.Series) -> bool:
-    return bool((runs(cells) & ~cells.str.starts_with("'")).any())
 
 
 def _numbers(cells: pl.Series) -> bool:

@@ -15,12 +15,15 @@ from tamis.cli.options import (
     PROGRAM,
     Names,
     engine_options,
+    force_option,
     given_ladders,
+    l_kind_option,
     ladder_options,
     likeness_options,
     named_engine,
     seed_option,
     table_options,
+    with_options,
 )
 from tamis.cli.population import check_register, population_options, presence_option
 from tamis.cli.release.again import again_from
@@ -81,42 +84,13 @@ def _methods(
     return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
-def diversity_options(command: Any) -> Any:
-    """Give a command what is asked of the sensitive values of people alike."""
-    for option in reversed(
-        [
-            click.option(
-                "--l", type=click.IntRange(2), help="Sensitive values that people alike have."
-            ),
-            click.option(
-                "--l-kind",
-                type=click.Choice(["distinct", "entropy", "recursive"]),
-                default="distinct",
-                show_default=True,
-                help="How they are counted.",
-            ),
-            click.option("--c", type=float, default=3.0, show_default=True, help="For recursive."),
-            click.option(
-                "--t", type=SHARE, help="How far sensitive values of people alike may be from all."
-            ),
-            click.option(
-                "--t-distance",
-                type=click.Choice(["equal", "ordered"]),
-                help="How far apart two values are [ordered for numbers].",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
-
-
-def method_options(command: Any) -> Any:
-    """Give a command the settings of each method, for a configuration file."""
-    for name in METHODS:
-        command = click.option(
-            f"--{name}", type=Options(), hidden=True, help="Settings of the method."
-        )(command)
-    return command
+method_options = with_options(
+    [
+        click.option(f"--{name}", type=Options(), hidden=True, help="Settings of the method.")
+        for name in reversed(METHODS)
+    ]
+)
+"""Give a command the settings of each method, for a configuration file."""
 
 
 @click.command()
@@ -136,7 +110,15 @@ def method_options(command: Any) -> Any:
     show_default=True,
     help="In 0/1 columns: things a person lacks that an attacker may know too.",
 )
-@diversity_options
+@click.option("--l", type=click.IntRange(2), help="Sensitive values that people alike have.")
+@l_kind_option
+@click.option("--c", type=float, default=3.0, show_default=True, help="For recursive.")
+@click.option("--t", type=SHARE, help="How far sensitive values of people alike may be from all.")
+@click.option(
+    "--t-distance",
+    type=click.Choice(["equal", "ordered"]),
+    help="How far apart two values are [ordered for numbers].",
+)
 @likeness_options
 @click.option(
     "--max-suppressed",
@@ -222,7 +204,7 @@ def method_options(command: Any) -> Any:
 @method_options
 @click.option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
 @click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
-@click.option("--force", is_flag=True, help="Replace an earlier release of that name.")
+@force_option
 @click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
 @engine_options
 @seed_option

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.cli.release.outcome_words import print_outcome, print_places, some_names
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json, print_large, progress
 from tamis.errors import InputError, listed, plural
@@ -61,7 +62,6 @@ def release_pairs(
     quiet: bool,
 ) -> None:
     """Find the columns to compare behind the engine, then release them as any records."""
-    from tamis.cli.release.outcome_words import print_outcome
     from tamis.engine.choice import running
     from tamis.flow import consider
     from tamis.publish.bundle import publish
@@ -108,7 +108,7 @@ def _origin(source: TableSource, name: str, options: EngineOptions) -> dict[str,
 
 
 def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
-    from tamis.publish.bundle import read_recipe
+    from tamis.publish.bundle import read_recipe, recipe_forms
     from tamis.publish.layout import NAME, read_json
 
     release = found.outcome.decision.chosen.release
@@ -121,10 +121,7 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
                 "report": str(out / "private" / "report.html"),
                 "release": release.name,
                 "features": list(release.features),
-                "forms": {
-                    name: {"level": form.level, "ladder": dict(form.ladder)}
-                    for name, form in release.forms.items()
-                },
+                "forms": recipe_forms(release),
                 "diversity": of_groups,
                 "manifest": manifest,
                 "unlabelled": found.large.shape.unlabelled,
@@ -132,9 +129,7 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
         )
         return
     _print_words(found, of_groups)
-    say = console()
-    say.print(f"\nShare: {out}/ without private/", markup=False)
-    say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
+    print_places(out)
 
 
 def _print_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> None:
@@ -143,11 +138,10 @@ def _print_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> None:
 
     say, chosen = console(), found.outcome.decision.chosen
     release = chosen.release
-    names = ", ".join(release.features[:5])
-    more = f" and {len(release.features) - 5} more" if len(release.features) > 5 else ""
     say.print(
         f"Released: {plural(found.large.rows, 'row')} of "
-        f"{plural(len(release.features), 'column')} ({names}{more}) and {release.table.target}.",
+        f"{plural(len(release.features), 'column')} ({some_names(release.features, 5)}) and "
+        f"{release.table.target}.",
         markup=False,
     )
     if found.coarse:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.terminal import console, print_json
+from tamis.cli.terminal import console, escape, print_json
 from tamis.errors import plural
 from tamis.publish.figures import percent
 
@@ -19,6 +19,7 @@ def print_outcome(
 ) -> None:
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
+        from tamis.publish.bundle import recipe_forms
         from tamis.publish.layout import NAME, read_json
 
         summary = read_json(out / "private" / "summary.json", most=1 << 30)
@@ -28,10 +29,7 @@ def print_outcome(
                 "report": str(out / "private" / "report.html"),
                 "release": outcome.decision.chosen.release.name,
                 "features": list(outcome.decision.chosen.release.features),
-                "forms": {
-                    name: {"level": form.level, "ladder": dict(form.ladder)}
-                    for name, form in outcome.decision.chosen.release.forms.items()
-                },
+                "forms": recipe_forms(outcome.decision.chosen.release),
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
@@ -50,6 +48,12 @@ def print_outcome(
             "people are expected to be found.",
             markup=False,
         )
+    print_places(out)
+
+
+def print_places(out: Path) -> None:
+    """What to share of a published folder, and where the holder's report is."""
+    say = console()
     say.print(f"\nShare: {out}/ without private/", markup=False)
     say.print(f"Your report: {out / 'private' / 'report.html'}", markup=False)
 
@@ -64,7 +68,6 @@ def _population(outcome: Outcome) -> dict[str, Any]:
 
 def print_front(outcome: Outcome) -> None:
     """The releases that no other beats in both kept and told, as a table."""
-    from rich.markup import escape
     from rich.table import Table as Lines
 
     lines = Lines("keeps", "tells", "columns", title="What could be released")
@@ -74,7 +77,7 @@ def print_front(outcome: Outcome) -> None:
         lines.add_row(
             percent(row.value("kept") or 0.0),
             "" if told is None else percent(told),
-            escape(_some(row.release.features) + mark),
+            escape(some_names(row.release.features) + mark),
         )
     say = console()
     say.print(lines)
@@ -94,7 +97,7 @@ def words(outcome: Outcome) -> list[str]:
         outcome.decision.missed,
     )
     names = chosen.release.features
-    shown = _some(names, 5)
+    shown = some_names(names, 5)
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
@@ -120,7 +123,8 @@ def _not_tried(outcome: Outcome) -> list[str]:
     return [f"Nothing from {name}: {note.rstrip('.')}." for name, note in without]
 
 
-def _some(names: Sequence[str], most: int = 30) -> str:
+def some_names(names: Sequence[str], most: int = 30) -> str:
+    """The first of some names, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 

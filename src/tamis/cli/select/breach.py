@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, table_options, with_options
+from tamis.cli.options import Names, check_table_file, table_options, with_options
 from tamis.cli.select import writing_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
@@ -118,8 +118,7 @@ def run_breach(
     **options: Any,
 ) -> None:
     """Search for columns that predict the target without revealing the sensitive column."""
-    if output and Path(output).suffix not in (".csv", ".parquet"):
-        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+    check_table_file(output)
     if source.sparse:
         raise InputError("choosing by breach needs a table of columns; sparse records have none")
     table = source.read_with_roles()

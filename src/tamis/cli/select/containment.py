@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import table_options, with_options
+from tamis.cli.options import check_table_file, table_options, with_options
 from tamis.cli.select import writing_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import InputError, plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from tamis.binary.records import BinaryTable
     from tamis.select.containment.selection import Selection
 
@@ -119,8 +121,7 @@ def run_containment(
     wanted = _several(k)
     if output and len(wanted) > 1:
         raise InputError("--output writes one table; give one --k with it")
-    if output and Path(output).suffix not in (".csv", ".parquet"):
-        raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
+    check_table_file(output)
     records = source.read_binary()
     if records.labels is None:
         raise InputError("choosing columns needs labels; name them with --target COL or --labels")
@@ -207,8 +208,6 @@ def _result(
 def _show(
     records: BinaryTable, found: dict[int, Selection], utility: str, options: dict[str, Any]
 ) -> None:
-    from tamis.errors import plural
-
     out = console()
     if len(found) > 1:
         table = rich_table("k", "features", "anonymity", utility)
@@ -257,24 +256,21 @@ def _write(
     records: BinaryTable, chosen: Selection, k: int, options: dict[str, Any], output: Path
 ) -> None:
     """Write the projected table, read it again and measure it before it gets its name."""
-    import polars as pl
+    from tamis.publish.checks import containment_by_bitmaps, equals_by_grouping, write_counted
+    from tamis.table import only
 
-    from tamis.files import written
-    from tamis.publish.checks import containment_by_bitmaps, equals_by_grouping
-    from tamis.table_file import format_named, read_written, write_table
+    measure = containment_by_bitmaps if options["privacy"] == "containment" else equals_by_grouping
 
-    table = records.select(sorted(chosen.features)).frame()
-    with written(output) as draft:
-        write_table(table, draft)
-        again = read_written(draft, format_named(draft)).get_columns()
-        features = pl.DataFrame([column for column in again if column.name != records.target])
-        contained = options["privacy"] == "containment"
-        measure = containment_by_bitmaps if contained else equals_by_grouping
+    def anonymity(again: pl.DataFrame) -> int:
+        features = only(again, [name for name in again.columns if name != records.target])
         reached = measure(features, records.people)  # the rows are in the same order
         if options["absences"]:
             reached = min(reached, _with_absences(features, records, options["absences"]))
-        if reached < k:
-            raise CannotMeet(f"the written table has anonymity {reached}, below k = {k}")
+        return reached
+
+    write_counted(
+        records.select(sorted(chosen.features)).frame(), output, anonymity, k, "anonymity"
+    )
 
 
 def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
