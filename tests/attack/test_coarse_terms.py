@@ -19,7 +19,7 @@ from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.local import local_classes, local_form
 from tamis.errors import CannotMeet
-from tamis.publish.coarse_columns import stated
+from tamis.publish.manifest import stated
 from tamis.release import Coarsening
 from tamis.table import Roles, Table
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Hierarchy, Ladder
 from tamis.errors import InputError
-from tamis.publish.coarse_columns import stated, stated_form
 from tamis.publish.labels import wrong_labels
+from tamis.publish.manifest import stated, stated_form
 from tamis.release import Coarsening
 
 DAYS = pl.Series("when", [date(2021, 5, 3), date(1999, 12, 31), None])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tamis.publish.attack_facts import Attacker
-from tamis.publish.bits_facts import ColumnShares, FigureFacts, GuessedFacts, Interval
 from tamis.publish.exposure import class_size_bins
 from tamis.publish.summary import (
     SCHEMA_VERSION,
@@ -16,6 +14,7 @@ from tamis.publish.summary import (
     RuleState,
     Summary,
 )
+from tamis.publish.summary_parts import Attacker, ColumnShares, FigureFacts, GuessedFacts, Interval
 from tamis.rank.evaluation import evaluation, pareto_front
 
 TABLE_4 = """

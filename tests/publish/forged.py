@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from tamis.publish.checks import recounted
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest, write_json
 from tamis.publish.promises import claim
-from tamis.publish.recount import recounted
 from tamis.release import Promise
 from tamis.table_file import HOW
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import CannotMeet
+from tamis.publish.checks import recounted, wrong_exposure
 from tamis.publish.exposure import _alike, _counted, _known, class_size_bins, shown_from
 from tamis.publish.promises import exposure_words
-from tamis.publish.recount import recounted, wrong_exposure
 from tamis.release import Promise, Recipe, Release
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Ladder
-from tamis.publish.coarse_columns import Bound, stated, with_bounds
 from tamis.publish.labels import wrong_bounds, wrong_labels
+from tamis.publish.manifest import Bound, stated, with_bounds
 from tamis.release import Coarsening
 
 NUMBERS = st.lists(st.one_of(st.none(), st.floats(-200, 200)), min_size=1, max_size=30)

@@ -18,7 +18,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-from tamis.publish.left_out import left_out_words, rounded_up, stated_left_out
+from tamis.publish.people import left_out_words, rounded_up, stated_left_out
 from tamis.publish.verify import verify
 from tamis.release import Promise
 

@@ -20,9 +20,9 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-from tamis.publish.coarse_columns import stated
 from tamis.publish.labels import labels_of
 from tamis.publish.layout import write_json
+from tamis.publish.manifest import stated
 from tamis.publish.presence import counted_shares, how_to_read, presence_entry
 from tamis.release import Coarsening
 from tamis.risk.presence import delta_presence

@@ -12,8 +12,9 @@ from html.parser import HTMLParser
 import pytest
 
 from tamis.errors import InputError
+from tamis.publish.recipient import for_recipient
 from tamis.publish.report import render
-from tamis.publish.story import SHOWN_CHIPS, for_recipient
+from tamis.publish.report_parts import SHOWN_CHIPS
 from tamis.publish.summary import ColumnFate
 from tests.publish.example_summary import example, kept_and_told, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many

@@ -11,7 +11,7 @@ import pytest
 from tamis.cli.release.outcome_words import words
 from tamis.decide import Limit, beyond
 from tamis.flow import Outcome
-from tamis.publish.notes import notes_of
+from tamis.publish.summarise import notes_of
 
 
 def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):

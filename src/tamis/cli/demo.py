@@ -35,7 +35,7 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     from tamis.cli.terminal import print_understood
     from tamis.datasets import patients
     from tamis.flow import Settings
-    from tamis.publish.folder import refuse_existing
+    from tamis.publish.bundle import refuse_existing
 
     folder = fresh() if out is None else Path(out)
     refuse_existing(folder, force)

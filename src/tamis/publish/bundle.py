@@ -17,7 +17,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from tamis.errors import CannotMeet, InputError
+from tamis import files
+from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
-from tamis.publish.bits_facts import CloseLookFacts
+from tamis.publish.attackers import of_hundred_facts
 from tamis.publish.checks import People, measure
-from tamis.publish.coarse_columns import Bound, stated, with_bounds
 from tamis.publish.exposure import exposure_facts
-from tamis.publish.folder import written_release
 from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     NAME,
@@ -42,16 +43,17 @@ from tamis.publish.layout import (
     REPORT,
     SECRETS,
     digest,
+    is_folder,
     read_json,
+    strangers,
     write_json,
 )
-from tamis.publish.left_out import left_out_numbers
-from tamis.publish.manifest import manifest, versions
-from tamis.publish.of_hundred import of_hundred_facts
+from tamis.publish.manifest import Bound, manifest, stated, versions, with_bounds
 from tamis.publish.people import (
     arranged,
     arranged_beside,
     arranged_people,
+    left_out_numbers,
     promises_in_people,
     write_numbers,
     write_people,
@@ -78,6 +80,7 @@ from tamis.publish.sparse_file import classes_of, format_for, write_release
 from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Summary
+from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.release import Release
 from tamis.table import Table
@@ -373,3 +376,49 @@ def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
             )
         values.append(value)
     return values
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """An error where `out` cannot be written; `force` lets only an earlier release be replaced."""
+    files.check_place(out, folder=True)
+    _refuse(out, force)
+
+
+@contextmanager
+def written_release(out: Path, *, force: bool) -> Iterator[Path]:
+    """A draft beside `out` that takes its name when the block ends without an error.
+
+    What was there before stays until the draft is complete; if anything interrupts the block, it
+    is left untouched and the draft is removed.
+
+    Parameters
+    ----------
+    out : Path
+    force : bool
+        Whether an earlier release may be replaced.
+    """
+    with files.written_folder(out, lambda: _refuse(out, force)) as draft:
+        yield draft
+
+
+def _refuse(out: Path, force: bool) -> None:
+    if not os.path.lexists(out):
+        return
+    if not force:
+        raise InputError(f"{out} already exists; pass --force to replace it, or another --out")
+    if not is_folder(out):
+        raise InputError(f"{out} is not a folder, so --force does not replace it")
+    try:
+        if not any(out.iterdir()):
+            return
+        if odd := strangers(out):
+            raise InputError(
+                f"{out} contains {listed(odd)}, which is not part of a release, so --force does "
+                "not replace it; move that elsewhere, or choose another --out"
+            )
+        verify(out)
+    except (CannotMeet, OSError) as error:
+        raise InputError(
+            f"{out} is not a release as tamis wrote it, so --force does not replace it; move it "
+            f"elsewhere, or choose another --out ({error})"
+        ) from None

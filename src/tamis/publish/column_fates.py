@@ -15,9 +15,9 @@ from tamis.binary.records import is_zero_one
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.neighbour_rungs import NeighbourRung
 from tamis.flow import Outcome
-from tamis.publish.bits_facts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
+from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.release import Recipe, Release
 from tamis.risk.absences import absence_anonymity
 from tamis.risk.containment import containment_anonymity
@@ -323,3 +323,48 @@ def _place(lower: Any, upper: Any) -> float:
     if lower is None:
         return float("-inf")
     return float(lower.toordinal()) if isinstance(lower, date) else float(lower)
+
+
+SHOWN_FIRST = 12
+"""So many columns of one reason are listed at once, the most teaching first; the rest is folded."""
+
+
+SHOWN_COLUMNS = 100
+"""More columns than this are counted, not listed: in thousands of names nobody looks, but finds."""
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Columns that left or stayed for one reason."""
+
+    why: str
+    amount: int
+    first: list[ColumnFate]
+    rest: list[ColumnFate]
+
+    @property
+    def uncounted(self) -> int:
+        """How many are not listed."""
+        return self.amount - len(self.first) - len(self.rest)
+
+
+def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
+    """Columns by their reason; the reason of the column that teaches most comes first.
+
+    >>> columns = [{"name": n, "fate": "released", "why": w} for n, w in ["aX", "bY", "cX"]]
+    >>> [(group.why, group.amount) for group in column_groups(columns)]
+    [('X', 2), ('Y', 1)]
+    """
+    reasons: dict[str, list[ColumnFate]] = {}
+    for column in sorted(columns, key=lambda c: -_teaches(c)):
+        reasons.setdefault(column["why"], []).append(column)
+    return [
+        ColumnGroup(why, len(some), some[:SHOWN_FIRST], some[SHOWN_FIRST:SHOWN_COLUMNS])
+        for why, some in reasons.items()
+    ]
+
+
+def _teaches(column: ColumnFate) -> float:
+    """What a column teaches alone; columns that are no features come last."""
+    shares = column.get("shares")
+    return -1.0 if shares is None else shares["teaches"]

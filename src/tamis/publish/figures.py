@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tamis.errors import plural
-from tamis.publish.bits_facts import Interval
+from tamis.publish.summary_parts import Interval
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
@@ -70,6 +71,21 @@ def in_100(value: float) -> str:
     '74 in 100'
     """
     return f"{round(100 * value)} in 100"
+
+
+def in_hundredths(facts: Any) -> Any:
+    """Figures, however nested, no finer than people read them.
+
+    An exact share gives away of how many rows it is, and so how many were left out.
+
+    >>> in_hundredths({"value": 0.7656, "interval": {"low": 0.6999, "high": None}, "rows": 12})
+    {'value': 0.77, 'interval': {'low': 0.7, 'high': None}, 'rows': 12}
+    """
+    if isinstance(facts, dict):
+        return {key: in_hundredths(part) for key, part in facts.items()}
+    if isinstance(facts, list | tuple):
+        return [in_hundredths(part) for part in facts]
+    return round(facts, 2) if isinstance(facts, float) else facts
 
 
 def bits(value: float) -> str:

@@ -11,8 +11,8 @@ from tamis.attack.sources import published_table
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.bundle import read_recipe
-from tamis.publish.coarse_columns import stated_form
 from tamis.publish.layout import NAME, RELEASE, SCHEMA, read_json
+from tamis.publish.manifest import stated_form
 from tamis.publish.verify import verify
 from tamis.release import Coarsening
 from tamis.rules.bind import ValueLabels

@@ -11,19 +11,20 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from tamis.errors import InputError, listed, plural
-from tamis.publish import figures, story
-from tamis.publish.bits_facts import ColumnShares, GroupFacts
-from tamis.publish.look_words import SHOWN_FIRST, column_groups, look_rows
-from tamis.publish.of_hundred import finalists, hundred_rows
+from tamis.publish import figures, report_parts
+from tamis.publish.column_fates import SHOWN_FIRST, column_groups
 from tamis.publish.page import csp_hash, legible, template_text, templates
-from tamis.publish.story import for_recipient
+from tamis.publish.recipient import for_recipient
+from tamis.publish.report_parts import finalists, hundred_rows, look_rows
 from tamis.publish.summary import (
+    KEPT_FATES,
     SCHEMA_VERSION,
     Audience,
     CandidateFacts,
     ColumnFate,
     Summary,
 )
+from tamis.publish.summary_parts import ColumnShares, GroupFacts
 
 SCRIPTS = (
     "evaluation.js",
@@ -67,8 +68,8 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
     full = audience == "holder"
     shown = legible(summary if full else for_recipient(summary))
     style, script = template_text("tamis.publish", "report.css"), _script() if full else None
-    marks, ticks = story.tracks(shown["attackers"])
-    look, judged = shown["close_look"], story.unit_of_shares(shown)
+    marks, ticks = report_parts.tracks(shown["attackers"])
+    look, judged = shown["close_look"], report_parts.unit_of_shares(shown)
     hundred = shown["of_hundred"]
     return _environment().get_template("report.html.j2").render(
         summary=shown,
@@ -77,12 +78,12 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         script=None if script is None else Markup(script),
         policy=_policy(style, script),
         data=_json_block(_explored(shown) if full else None),
-        kept=story.kept(shown["columns"]),
-        held=story.held(shown["columns"]),
-        leaving_groups=column_groups(story.kept(shown["columns"])),
-        staying_groups=column_groups(story.held(shown["columns"])),
+        kept=report_parts.kept(shown["columns"]),
+        held=report_parts.held(shown["columns"]),
+        leaving_groups=column_groups(report_parts.kept(shown["columns"])),
+        staying_groups=column_groups(report_parts.held(shown["columns"])),
         look=look_rows(look, judged, shown["k"]) if look else [],
-        hundred=hundred_rows(hundred, shown["k"], story.target_is_secret(shown)),
+        hundred=hundred_rows(hundred, shown["k"], report_parts.target_is_secret(shown)),
         finalists=finalists(shown),
         hundred_people=max((each["people"] for each in hundred), default=0),
         adds=any((c.get("shares") or {}).get("teaches_beyond") for c in shown["columns"]),
@@ -90,15 +91,15 @@ def render(summary: Summary, audience: Audience = "holder") -> str:
         unlisted=shown["table"].get("unlisted", 0),
         waves=(shown["bits"] or {}).get("waves", []),
         finds=full and _finds(shown),
-        useful=story.usefulness(shown),
-        strongest=story.strongest(shown["attackers"]),
+        useful=report_parts.usefulness(shown),
+        strongest=report_parts.strongest(shown["attackers"]),
         tracks=list(zip(shown["attackers"], marks)),
         ticks=ticks,
         unit=shown["unit"],
         judged=judged,
-        bins=(bins := story.class_bins(shown)),
-        most_people=max((n for b in bins for n in story.counts(b, shown)), default=0),
-        alike=story.alike(shown),
+        bins=(bins := report_parts.class_bins(shown)),
+        most_people=max((n for b in bins for n in report_parts.counts(b, shown)), default=0),
+        alike=report_parts.alike(shown),
     )  # fmt: skip
 
 
@@ -106,7 +107,7 @@ def _held_back(summary: Summary, full: bool) -> int | None:
     """How many columns were held back; for synthetic rows not even that may be shown."""
     if summary["budget"] is not None and not full:
         return None
-    return len(story.held(summary["columns"])) + summary["table"].get("unlisted", 0)
+    return len(report_parts.held(summary["columns"])) + summary["table"].get("unlisted", 0)
 
 
 def _finds(summary: Summary) -> bool:
@@ -140,7 +141,7 @@ def _stories(columns: list[ColumnFate]) -> dict[str, Any]:
     return {
         "reasons": list(reasons),
         "columns": [
-            (c["name"], c["fate"] in story.KEPT_FATES, reasons[c["why"]], _short(c.get("shares")))
+            (c["name"], c["fate"] in KEPT_FATES, reasons[c["why"]], _short(c.get("shares")))
             for c in columns
         ],
     }
@@ -181,12 +182,12 @@ def _environment() -> Environment:
     found.globals.update(
         sizes=figures.sizes,
         plural=plural,
-        beside=story.beside,
-        bar=story.bar_length,
-        rule_words=story.rule_words,
-        rules_words=story.rules_words,
-        most_chips=story.SHOWN_CHIPS,
-        most_lost=story.SHOWN_LOST,
+        beside=report_parts.beside,
+        bar=report_parts.bar_length,
+        rule_words=report_parts.rule_words,
+        rules_words=report_parts.rules_words,
+        most_chips=report_parts.SHOWN_CHIPS,
+        most_lost=report_parts.SHOWN_LOST,
     )
     return found
 

@@ -1,29 +1,32 @@
 """From an outcome to the plain dict that a report is made of; no rows, no small counts.
 
-What gives people of the original away, the columns and sets of columns that single them out, is
-never published: nobody else can count it. None of its figures is from 1 to k - 1.
+Its notes say what a reader must know to read the figures: how they were measured, what misleads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from tamis.evaluate.figure import accuracy
+from tamis.errors import plural
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.flow import Outcome
-from tamis.publish.attack_facts import Attacker, GiveawayBin, GiveawayFacts, GiveawaySet, OfHundred
-from tamis.publish.bits_facts import CloseLookFacts
-from tamis.publish.candidates import candidate_facts, factor_facts, limit_facts
+from tamis.publish.attackers import attacker_facts, finalist_facts, giveaway_facts
 from tamis.publish.column_fates import column_stories
 from tamis.publish.exposure import class_size_bins, class_sizes_of, same_sensitive
-from tamis.publish.kept_told import bits_facts, interval_of, most_rows
-from tamis.publish.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
+from tamis.publish.kept_told import (
+    bits_facts,
+    candidate_facts,
+    factor_facts,
+    interval_of,
+    limit_facts,
+    most_rows,
+    value_of,
+)
 from tamis.publish.manifest import versions
-from tamis.publish.notes import notes_of
-from tamis.publish.of_hundred import finalist_facts
+from tamis.publish.people import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.presence import presence_claim
 from tamis.publish.promises import budget_claim, budget_words, measured_words
 from tamis.publish.secret_groups import entry_claim, reached_words
@@ -35,6 +38,7 @@ from tamis.publish.summary import (
     LeftOut,
     MeasureFacts,
     MethodFacts,
+    Note,
     PromiseFacts,
     RecipeFacts,
     RuleDamage,
@@ -45,14 +49,13 @@ from tamis.publish.summary import (
     TableFacts,
     Unit,
 )
-from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
+from tamis.publish.summary_parts import (
+    CloseLookFacts,
+    OfHundred,
+)
 from tamis.table import Table
 
 MOST_RULES = 50
-GIVEAWAY_WORK = 10_000_000
-"""Rows looked at in all sets of columns together: less than a second."""
-GIVEAWAY_SETS = 8
-"""The sets of columns to show that single people out."""
 
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
@@ -191,28 +194,6 @@ def measure_facts(outcome: Outcome) -> list[MeasureFacts]:
                 "interval": interval_of(figure),
                 "original": card.baseline.value(key) if compared else None,
                 "floor": card.floor.value(key) if compared else None,
-            }
-        )
-    return found
-
-
-def attacker_facts(outcome: Outcome) -> list[Attacker]:
-    """How often each attacker is right: by guessing, with everything, with the release."""
-    chosen = outcome.decision.chosen.assessment
-    findings = chosen.reporting
-    guess = outcome.decision.scorecard.floor.assessment.reporting.attacked
-    found: list[Attacker] = []
-    for name, predictions in findings.attacked.items():
-        right = accuracy(predictions.right, findings.people)
-        found.append(
-            {
-                "name": name,
-                "guessing": float(guess[name].right.mean()),
-                "everything": float(findings.everything[name].right.mean()),
-                "released": right.value,
-                "interval": interval_of(right),
-                "strongest": name == chosen.strongest,
-                "strongest_before": name == outcome.evaluator.strongest,
             }
         )
     return found
@@ -393,49 +374,120 @@ def _again(outcome: Outcome) -> str:
     return "tamis release --again DIR"
 
 
-def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
-    """What singles people of the original out; `None` where hardly anybody is, or rows are drawn.
-
-    Of more columns than sets can be made of, nothing is said.
-    """
-    table, k = outcome.table, outcome.settings.k
-    quasi = [c for c in table.quasi if c != table.sensitive]
-    if outcome.decision.chosen.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
-        return None
-    found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
-    if found.exposed < k:
-        return None
-    sets: list[GiveawaySet] = [
-        {"columns": list(each.columns), "people": each.people}
-        for each in found.sets
-        if each.people >= k
-    ]
-    return {
-        "exposed": found.exposed,
-        "most": found.most,
-        "by_size": size_bins(found.by_size, k),
-        "columns": [{"name": c, "share": share} for c, share in found.column_shares.items()],
-        "sets": sets[:GIVEAWAY_SETS],
-        "worst": list(found.worst_columns),
-    }
+def notes_of(outcome: Outcome) -> list[Note]:
+    """What a reader must know to read the figures: how they were measured, and what misleads."""
+    found = (_unlabelled, _measured_on, _missed_limits, _caveats)
+    return [note for notes in found for note in notes(outcome)]
 
 
-def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
-    """Neighbouring sizes together, until each bin holds nobody or at least k people.
+def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
+    return {"level": level, "text": text, "public": public}
 
-    >>> [(b["low"], b["high"], b["people"]) for b in size_bins([2, 30, 9, 1], k=5)]
-    [(1, 2, 32), (3, 4, 10)]
-    """
-    bins: list[GiveawayBin] = []
-    low, people = 1, 0
-    for size, count in enumerate(by_size, start=1):
-        people += count
-        if people == 0 or people >= k:
-            bins.append({"low": low, "high": size, "people": people})
-            low, people = size + 1, 0
-    if people:  # too few on their own: with the last bin that holds anybody
-        while bins and not bins[-1]["people"]:
-            bins.pop()
-        last = bins.pop() if bins else {"low": 1, "high": 1, "people": 0}
-        bins.append({"low": last["low"], "high": len(by_size), "people": last["people"] + people})
-    return bins
+
+def _unlabelled(outcome: Outcome) -> Iterator[Note]:
+    if left := outcome.table.unlabelled:
+        yield _note(
+            f"{plural(left, 'row')} of the table had no {outcome.table.target!r} and "
+            f"{'was' if left == 1 else 'were'} left out of every step."
+        )
+
+
+def _measured_on(outcome: Outcome) -> Iterator[Note]:
+    split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
+    seen, choosing = len(split.seen), len(split.choosing)
+    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+        yield _note(
+            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
+            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
+            "and the others are held back; kept and told are shares of what all of them give. "
+            "Accuracies, attackers and rules of everything are those of the compared columns."
+        )
+    if outcome.left_out:
+        yield from _of_compared(len(outcome.table.features), outcome.left_out)
+    measured = (
+        f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
+    )
+    if drawn:
+        yield _note(
+            f"{measured}; models were trained on synthetic rows drawn in the same way from "
+            f"{seen:,} others. These figures are for you only: no epsilon covers them."
+        )
+    elif outcome.decision.chosen.release.kept is not None:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. Nobody learnt from rows that are left out, but models were asked about "
+            "them, too, as they would be about any people."
+        )
+        yield _note(
+            "Figures were measured on rows that played no part in the choice, those that are left "
+            "out included. The rows are in an order that reveals nothing.",
+            public=True,
+        )
+    else:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. The release contains all of them, in an order that reveals nothing.",
+            public=True,
+        )
+    yield _note(
+        "Limits, ranks and the choice are based on different rows from the figures shown, so that "
+        "no figure flatters what was chosen. Picking another release by the figures here would "
+        "mean picking the luckiest one."
+    )
+
+
+def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
+    """Of what kept and told are shares where columns were left out before anything was measured."""
+    yield _note(
+        f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
+        "teach or tell most in a sample of its rows were compared; the others are held back."
+    )
+    yield _note(
+        "Kept and told are shares of what the compared columns give, not of what all columns of "
+        "the original would give. So are accuracies, attackers and rules of everything.",
+        public=True,
+    )
+
+
+def _missed_limits(outcome: Outcome) -> Iterator[Note]:
+    for failure in outcome.decision.missed:
+        yield _note(
+            f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
+            "the reported figure; set a stricter limit if this one must be met for certain.",
+            level="warning",
+        )
+
+
+def _caveats(outcome: Outcome) -> Iterator[Note]:
+    evaluator = outcome.evaluator
+    if outcome.table.people is not None:
+        yield _note(
+            "All rows of a person are in the same part, and intervals count the rows of a person "
+            "as one to the extent that they are alike."
+        )
+    left_out = outcome.decision.chosen.release.kept is not None
+    if left_out and outcome.settings.anonymity.of_secrets:
+        yield _note(
+            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Who knows "
+            "that a person is in the table, and that enough others are like them, may conclude "
+            "from their absence that these mostly share one value.",
+            level="warning",
+        )
+    if evaluator.sensitive == outcome.table.target:
+        yield _note(
+            "The target is also the sensitive column, so whatever teaches a model also helps an "
+            "attacker.",
+            level="warning",
+        )
+    if evaluator.cut is not None and evaluator.cut.points:
+        points = ", ".join(f"{point:g}" for point in evaluator.cut.points)
+        yield _note(
+            f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
+            f"counts as guessing it. The intervals are cut at {points}."
+        )
+    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
+        yield _note(
+            "Always guessing the most frequent sensitive value is right more often than any "
+            "attacker who sees everything, so a limit on the increase means nothing here.",
+            level="warning",
+        )

@@ -44,13 +44,24 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tamis.publish.attack_facts import Attacker, FinalistFacts, GiveawayFacts, OfHundred
-from tamis.publish.bits_facts import BitsFacts, CloseLookFacts, ColumnShares, Interval, LadderFacts
+from tamis.publish.summary_parts import (
+    Attacker,
+    BitsFacts,
+    CloseLookFacts,
+    ColumnShares,
+    FinalistFacts,
+    GiveawayFacts,
+    Interval,
+    LadderFacts,
+    OfHundred,
+)
 
 SCHEMA_VERSION = 2
 """Increased whenever a field changes its meaning or is removed."""
 
 Fate = Literal["released", "coarsened", "altered", "target", "held back", "identifier", "dropped"]
+KEPT_FATES = ("released", "coarsened", "altered", "target")
+"""Those of columns that are released."""
 Region = Literal["I", "II", "III", "IV"]
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]

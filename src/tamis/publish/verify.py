@@ -12,7 +12,13 @@ from typing import Any
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.publish.checks import hidden_in_parquet, measure, unlike_a_table, without_repeats
+from tamis.publish.checks import (
+    hidden_in_parquet,
+    measure,
+    unlike_a_table,
+    without_repeats,
+    wrong_exposure,
+)
 from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
@@ -27,8 +33,14 @@ from tamis.publish.layout import (
     read_json,
     strangers,
 )
-from tamis.publish.left_out import public_words, wrong_left_out
-from tamis.publish.people import kept_people, promise_of, rows_stated, wrong_people
+from tamis.publish.people import (
+    kept_people,
+    promise_of,
+    public_words,
+    rows_stated,
+    wrong_left_out,
+    wrong_people,
+)
 from tamis.publish.presence import (
     Recounted,
     check_claimed_columns,
@@ -36,7 +48,6 @@ from tamis.publish.presence import (
     recounted_presence,
 )
 from tamis.publish.promises import budget_claim, claim, exposure_words
-from tamis.publish.recount import wrong_exposure
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.publish.sparse_reader import WRITTEN, read_cells, unguarded
 from tamis.release import MOST_ABSENCES

@@ -33,7 +33,7 @@ from tamis.engine.choice import EngineName
 from tamis.engine.spread import PEOPLE as MEMBERS
 from tamis.engine.spread import SensitiveCounts, sensitive_counts, whole_classes
 from tamis.errors import CannotMeet, listed
-from tamis.publish.checks import FEW, hidden_in_parquet
+from tamis.publish.checks import FEW, Counts, hidden_in_parquet, wrong_exposure_by
 from tamis.publish.layout import (
     PEOPLE,
     PRIVATE,
@@ -45,7 +45,6 @@ from tamis.publish.layout import (
 )
 from tamis.publish.people import DIGITS, HEADER, rows_stated, wrong_people_by
 from tamis.publish.promises import claim
-from tamis.publish.recount import Counts, wrong_exposure_by
 from tamis.publish.secret_groups import HEADER as SECRET_HEADER
 from tamis.publish.secret_groups import RISKS, SecretGroup, reached_by_groups, wrong_entry_by
 from tamis.publish.verify import (

@@ -21,10 +21,7 @@ from tamis.engine.choice import estimated_bytes, free_memory
 from tamis.engine.door import LargeTable
 from tamis.engine.sampling import HASH, content_text, salt_of
 from tamis.errors import InputError
-from tamis.publish.bits_facts import CloseLookFacts
-from tamis.publish.bundle import held_back, recipe, write_private, write_shared
-from tamis.publish.coarse_columns import Bound, with_bounds
-from tamis.publish.folder import written_release
+from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
 from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     PEOPLE,
@@ -32,13 +29,14 @@ from tamis.publish.layout import (
     RELEASE,
     SECRETS,
 )
-from tamis.publish.manifest import manifest, promise_entry
+from tamis.publish.manifest import Bound, manifest, promise_entry, with_bounds
 from tamis.publish.people import HEADER
 from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import HEADER as SECRET
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Setting, Summary, TableFacts
+from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.scale.coarse import plain_kind
 from tamis.scale.diverse import stated_groups

@@ -13,7 +13,7 @@ from typing import Any
 
 from tamis.errors import InputError
 from tamis.files import written
-from tamis.publish.folder import refuse_existing, written_release
+from tamis.publish.bundle import refuse_existing, written_release
 from tamis.publish.verify import verify
 from tamis.serve.work import answer_on_stdout
 

@@ -32,8 +32,7 @@ def again_from(
     folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
-    from tamis.publish.bundle import differing, read_recipe
-    from tamis.publish.folder import refuse_existing
+    from tamis.publish.bundle import differing, read_recipe, refuse_existing
 
     if out is not None:
         refuse_existing(Path(out), force)

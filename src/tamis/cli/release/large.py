@@ -33,7 +33,7 @@ def release_large(
 ) -> None:
     """Search on a sample, count all rows, publish, report."""
     from tamis.engine.choice import running
-    from tamis.publish.folder import refuse_existing
+    from tamis.publish.bundle import refuse_existing
     from tamis.scale.search import consider_large
     from tamis.scale.writing import publish_large
 
@@ -64,8 +64,7 @@ def release_pairs(
     """Find the columns to compare behind the engine, then release them as any records."""
     from tamis.engine.choice import running
     from tamis.flow import consider
-    from tamis.publish.bundle import publish
-    from tamis.publish.folder import refuse_existing
+    from tamis.publish.bundle import publish, refuse_existing
     from tamis.scale.records import compared_records
 
     refuse_existing(out, force)

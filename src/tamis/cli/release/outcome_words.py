@@ -158,7 +158,7 @@ def _drawn_words(outcome: Outcome) -> str:
 
 
 def _left_out(outcome: Outcome) -> list[str]:
-    from tamis.publish.left_out import left_out_numbers, left_out_words
+    from tamis.publish.people import left_out_numbers, left_out_words
 
     release = outcome.decision.chosen.release
     numbers = left_out_numbers(release)

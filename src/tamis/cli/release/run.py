@@ -59,7 +59,7 @@ def run_release(
     population: str | None = None,
 ) -> None:
     """Read, consider, publish, report."""
-    from tamis.publish.folder import refuse_existing
+    from tamis.publish.bundle import refuse_existing
 
     end_with_server()
     refuse_existing(out, force)

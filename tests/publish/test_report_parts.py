@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tamis.publish.story import (
+from tamis.publish.report_parts import (
     SuccessRates,
     held,
     kept,
