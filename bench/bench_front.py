@@ -18,8 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.front_tables import DATA, SETUPS, Setup
-from tamis.evaluate.bits import LEAST_SCALE, gains, surprise
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import LEAST_SCALE, chosen, gains, surprise
 from tamis.evaluate.strong import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import chosen
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
 from tamis.notebook import html_table, in_short, quoted, share_words

@@ -23,10 +23,16 @@ from tamis.decide import (
 )
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
-from tamis.evaluate.column_bits import ColumnBits, Wave, column_bits, waves
+from tamis.evaluate.column_bits import (
+    ColumnBits,
+    NeighbourRung,
+    Wave,
+    column_bits,
+    neighbour_rungs,
+    waves,
+)
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
-from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, label_codes
 from tamis.learn.models import attackers, seeded

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from tamis.attack import linkage as links
 from tamis.attack.kernels import nearest_rows
-from tamis.attack.linkage import pattern_numbers
+from tamis.attack.linkage import linkage_by_things, pattern_numbers
 from tamis.attack.scene import Scene
-from tamis.attack.things import linkage_by_things
 from tamis.errors import InputError
 from tamis.risk.classes import reidentification
 from tamis.table import Roles, Table

@@ -10,7 +10,7 @@ import pytest
 
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import chosen
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels

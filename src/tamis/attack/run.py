@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 
 from tamis.attack.inference import inference
-from tamis.attack.linkage import ERRORS, halves, linkage, pattern_numbers
+from tamis.attack.linkage import ERRORS, halves, linkage, linkage_by_things, pattern_numbers
 from tamis.attack.membership import membership
 from tamis.attack.reconstruction import Alter, reconstruction, undo
 from tamis.attack.scene import MOST, RowNumbers, Scene
 from tamis.attack.score import AttackScore
 from tamis.attack.singling import singling_out
-from tamis.attack.things import linkage_by_things
 from tamis.errors import InputError, listed, plural
 from tamis.notebook import in_short
 from tamis.table import Table, bare, only

@@ -181,7 +181,7 @@ def spending(
 
     What `earlier` releases cost, by their folders, is entered first if the ledger lacks it.
     """
-    from tamis.cli.release.origin import absolute, digest_of
+    from tamis.cli.table_source import absolute, digest_of
     from tamis.dp.ledger import Entry, Ledger
     from tamis.read.text import file_at
 

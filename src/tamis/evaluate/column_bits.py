@@ -1,4 +1,4 @@
-"""What single columns teach and tell: alone, and beyond what is released.
+"""What single columns teach and tell: alone, beyond what is released, and a rung finer or coarser.
 
 Of very many released columns no single one is missed: the others say what it says. So they are put
 in an order, in waves of four times as many: each column adds what it promises beyond the waves
@@ -7,14 +7,17 @@ before its own, and the waves together show how many columns it takes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tamis.coarsen.ladder import Ladder
+from tamis.evaluate.evaluator import Assessment, Evaluator
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.evaluate.yardstick import Compared, Yardstick
 from tamis.notebook import by_fields
-from tamis.release import Release
+from tamis.release import Coarsening, Release
+from tamis.table import Table, only
 
 FITTED = 40
 """Tables of more columns are measured by a score test, which takes one fit for all of them; of
@@ -140,3 +143,99 @@ def _beyond(bits: SubsetBits, inside: Columns, column: int) -> tuple[float, floa
     with_it = bits.score({*inside, column})
     without = bits.score(set(inside) - {column})
     return with_it[0] - without[0], with_it[1] - without[1]
+
+
+MOST_FORMS = 8
+"""So many columns are looked at, by their names: each takes two fits."""
+
+
+@dataclass(frozen=True)
+class NeighbourRung:
+    """A release with one column a rung finer or coarser.
+
+    Parameters
+    ----------
+    level : int
+        Of the column's ladder: 0 is the column as it is, the last one leaves it out.
+    words : str
+        How to read the column there.
+    kept, told : float
+        What the release would keep more of the target and tell more of the sensitive column, as
+        shares of what all columns do; below 0 where it would be less.
+    allowed : bool
+        Whether people alike would still be as many, and as diverse, as was asked for.
+    """
+
+    level: int
+    words: str
+    kept: float
+    told: float
+    allowed: bool
+
+
+def neighbour_rungs(
+    evaluator: Evaluator, compared: Compared, release: Release, k: int
+) -> dict[str, list[NeighbourRung]]:
+    """The next finer and the next coarser rung of each column in a coarser form.
+
+    Measured on the rows to report on, in comparison with the release itself.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    compared : Compared
+        What releases of this table keep and tell.
+    release : Release
+    k : int
+        The fewest people alike.
+    """
+    found: dict[str, list[NeighbourRung]] = {}
+    few, whole = evaluator.suppression, release.whole or release
+    for name in sorted(release.forms)[:MOST_FORMS]:
+        form = release.forms[name]
+        ladder = Ladder.from_dict(name, form.ladder)
+        found[name] = []
+        for level in (form.level - 1, form.level + 1):
+            other = _moved(evaluator.original, whole, ladder, level)
+            other = other if few is None else few.trimmed(other)
+            kept, told = _rung_beyond(evaluator, compared, release, other)
+            allowed = _allowed(Assessment(evaluator, other), k)
+            found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
+    return found
+
+
+def _rung_beyond(
+    evaluator: Evaluator, compared: Compared, release: Release, other: Release
+) -> tuple[float, float]:
+    """What another release keeps and tells beyond this one."""
+    yardstick, measured = evaluator.yardstick, compared.reporting
+    tables = (yardstick.bits(each, yardstick.reporting) for each in (release, other))
+    (kept, told), (more_kept, more_told) = (bits.score(columns) for bits, columns in tables)
+    return (
+        (more_kept - kept) / measured.target_scale if measured.teaches else 0.0,
+        (more_told - told) / measured.secret_scale if measured.tells else 0.0,
+    )
+
+
+def _allowed(other: Assessment, k: int) -> bool:
+    return (other.k_anonymity or 0) >= k and not other.lacks
+
+
+def _moved(original: Table, release: Release, ladder: Ladder, level: int) -> Release:
+    """The release with one column at another level."""
+    name, table = ladder.column, release.table
+    forms = {c: form for c, form in release.forms.items() if c != name}
+    if level == ladder.top:
+        roles = replace(table.roles, quasi=_without(table.roles.quasi, name))
+        rest = [column for column in table.frame.columns if column != name]
+        rows = Table(only(table.frame, rest), roles)
+    else:
+        cells = ladder.apply(original.frame[name], level)
+        rows = Table(table.frame.with_columns(cells.alias(name)), table.roles)
+        if level:
+            forms[name] = Coarsening(release.forms[name].ladder, level)
+    return replace(release, table=rows, forms=forms, promises=())
+
+
+def _without(names: tuple[str, ...] | None, name: str) -> tuple[str, ...] | None:
+    return None if names is None else tuple(c for c in names if c != name)

@@ -12,9 +12,9 @@ from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.value_groups import Prefixes
 from tamis.errors import InputError
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import chosen
 from tamis.propose.breach import set_name
-from tamis.propose.coarser import CoarserSets, search_coarser, too_few_to_learn
+from tamis.propose.coarser_sets import CoarserSets, search_coarser, too_few_to_learn
 from tamis.propose.front import CAUTIONS, in_order, searched_front
 from tamis.propose.problem import Problem
 from tamis.propose.rungs import Rung

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.evaluate.bits import KeptTold
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
@@ -134,13 +133,13 @@ def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -
     return start
 
 
-def _contained(problem: Problem, cells: NDArray[np.uint8]) -> bool:
+def contained(
+    cells: NDArray[np.uint8], k: int, absences: int, people: NDArray[np.int64] | None
+) -> bool:
     """Whether k people have all that anybody has, and lack what is known to be lacking."""
-    k, whose = problem.k, problem.table.people
-    if containment_anonymity(cells, people=whose) < k:
+    if containment_anonymity(cells, people=people) < k:
         return False
-    known = problem.absences
-    return not known or absence_anonymity(cells, known, people=whose, enough=k) >= k
+    return not absences or absence_anonymity(cells, absences, people=people, enough=k) >= k
 
 
 def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
@@ -152,7 +151,8 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
         if problem.suppression is not None:
             allows = problem.suppression.allows_contained
             return lambda columns: not columns or allows(cells[:, list(columns)], k)
-        return lambda columns: _contained(problem, cells[:, list(columns)])
+        lacked, people = problem.absences, table.people
+        return lambda columns: contained(cells[:, list(columns)], k, lacked, people)
     known = set(table.quasi)
     quasi = {i: name for i, name in enumerate(features) if name in known}
     if problem.only_k:

@@ -13,14 +13,13 @@ import polars as pl
 
 from tamis.binary.records import is_zero_one
 from tamis.coarsen.ladder import Ladder
-from tamis.evaluate.neighbour_rungs import NeighbourRung
+from tamis.evaluate.column_bits import NeighbourRung
 from tamis.flow import Outcome
+from tamis.propose.front import contained
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.release import Recipe, Release
-from tamis.risk.absences import absence_anonymity
-from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import grouped
 from tamis.table import Table, bare
 
@@ -271,10 +270,7 @@ def _contained(outcome: Outcome, names: Sequence[str]) -> bool:
     cells = outcome.table.only(names).to_numpy().astype(np.uint8)
     if few is not None:
         return few.allows_contained(cells, k)
-    if containment_anonymity(cells, people=outcome.table.people) < k:
-        return False
-    lacked, whose = outcome.settings.absences, outcome.table.people
-    return not lacked or absence_anonymity(cells, lacked, people=whose, enough=k) >= k
+    return contained(cells, k, outcome.settings.absences, outcome.table.people)
 
 
 def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> LadderFacts:

@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import chosen
 from tamis.evaluate.close_look import Guessed
 from tamis.evaluate.figure import Figure, accuracy, auc
 from tamis.evaluate.scorecard import Row

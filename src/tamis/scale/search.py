@@ -17,7 +17,7 @@ from tamis.engine.backend import Frame
 from tamis.engine.door import LargeTable
 from tamis.engine.sampling import Sample, sampled
 from tamis.errors import CannotMeet, InputError, Progress, listed
-from tamis.evaluate.neighbour_rungs import NeighbourRung, neighbour_rungs
+from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.release import Coarsening, Promise, Release

@@ -26,8 +26,7 @@ from tamis.cli.options import (
     with_options,
 )
 from tamis.cli.population import check_register, population_options, presence_option
-from tamis.cli.release.again import again_from
-from tamis.cli.release.run import Limits, run_front, run_release
+from tamis.cli.release.run import Limits, again_from, run_front, run_release
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 

@@ -1,4 +1,4 @@
-"""Read, consider, publish and report, for a table in memory.
+"""Read, consider, publish and report, for a table in memory; and the same again, byte for byte.
 
 As the process in which `tamis serve` works, it writes the release that it chose, then others of the
 same comparison on request, so that looking at another one does not cost a second search. Requests
@@ -21,12 +21,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.dp import Public, ledger_path, spending, spending_words, total
-from tamis.cli.release.origin import absolute, origin_of, read, register_origin
+from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
+from tamis.cli.options import PROGRAM
 from tamis.cli.release.outcome_words import print_front, print_outcome
-from tamis.cli.table_source import TableSource
+from tamis.cli.table_source import (
+    TableSource,
+    absolute,
+    origin_of,
+    register_again,
+    register_origin,
+    source_again,
+)
 from tamis.cli.terminal import console, print_json, print_understood, progress
-from tamis.errors import InputError, TamisError
+from tamis.errors import CannotMeet, InputError, TamisError
+from tamis.files import scratch_folder
 from tamis.serve import SERVED
 
 if TYPE_CHECKING:
@@ -36,6 +44,19 @@ if TYPE_CHECKING:
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
     from tamis.table import Table
+
+
+def read(source: TableSource, public: Public | None = None) -> Table | BinaryTable:
+    """A table or sparse records; a table typed by what is public where rows will be synthetic."""
+    if source.sparse and public is None:
+        return source.read_records()
+    # The flow checks the roles itself.
+    table = source.read_wide(need_roles=False) if public is None else read_public(source, public)
+    if table.roles.target is None:
+        raise InputError(
+            "a release needs a target; name it with --target, --labels or --label-item"
+        )
+    return table
 
 
 class Limits(NamedTuple):
@@ -287,3 +308,98 @@ def _wait_for_end() -> None:
     gone.register(sys.stdin.fileno(), 0)  # no event but the hang-up: lines stay to be read
     gone.poll()
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+class _Again(NamedTuple):
+    """What a recipe says: settings, the table, how it becomes 0/1, ladders."""
+
+    settings: Settings
+    table: Table | BinaryTable
+    binary: Any
+    ladders: dict[str, Ladder]
+
+
+def again_from(
+    folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
+) -> None:
+    """Make the release of a folder again, and compare the bytes."""
+    from tamis.publish.bundle import differing, read_recipe, refuse_existing
+
+    if out is not None:
+        refuse_existing(Path(out), force)
+    known = read_recipe(folder)
+    again = _understood(folder, known, table)
+    with scratch_folder() as aside:
+        target = Path(out) if out is not None else aside / "again"
+        make(
+            again.table,
+            again.settings,
+            target,
+            force,
+            not (quiet or as_json),
+            known["origin"],
+            again.binary,
+            known["date"],
+            again.ladders,
+            register=register_again(known["origin"], again.table, table),
+        )
+        other = differing(folder, target)
+    if other:
+        raise CannotMeet(
+            f"{', '.join(other)} came out differently this time; the versions were "
+            f"{known['versions']}"
+        )
+    if as_json:
+        print_json({"same": True, "again": folder, "out": out})
+    else:
+        where = f" in {out}" if out is not None else ""
+        console().print(f"Reproduced the same bytes{where}: {', '.join(known['sha256'])}.")
+
+
+def _understood(folder: str, known: dict[str, Any], table: str | None) -> _Again:
+    from tamis.coarsen.ladder import Ladder
+    from tamis.flow import Settings
+
+    try:
+        _refuse_programs(folder, known)
+        settings = Settings(**known["settings"])
+        _refuse_drawn(folder, settings)
+        original, binary = read_again(known["origin"], table)
+        ladders = {
+            column: Ladder.from_dict(column, how)
+            for column, how in known["origin"].get("ladders", {}).items()
+        }
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"the recipe in {folder} is damaged ({type(error).__name__}); run the release again "
+            "with its own options"
+        ) from None
+    return _Again(settings, original, binary, ladders)
+
+
+def read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
+    """The table that a release was made from, and how it was converted to 0/1."""
+    if "made" in origin:
+        from tamis.datasets import patients
+
+        return patients(**origin["made"]), None
+    source = source_again(origin, table)
+    return read(source), source.rules().binary
+
+
+def _refuse_drawn(folder: str, settings: Settings) -> None:
+    if settings.epsilon is not None:
+        raise CannotMeet(
+            f"the rows in {folder} were drawn with noise that has no seed, and drawing again "
+            f"would cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
+        )
+
+
+def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
+    """A recipe may come from anybody: it never names a program to run."""
+    methods = (known["settings"].get("methods") or {}).values()
+    if any(PROGRAM in options for options in methods):
+        raise InputError(
+            f"the recipe in {folder} names a program to run ({PROGRAM}), which --again never "
+            "runs; share the folder as it is"
+        )

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from tamis.coarsen.learnt_forms import FinestForm
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import chosen
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.propose.coarser import FEWEST_ROWS, MOVES, learnt_rungs, search_coarser
+from tamis.propose.coarser_sets import FEWEST_ROWS, MOVES, learnt_rungs, search_coarser
 from tamis.propose.rungs import RungBits
 from tamis.select.front import search_front
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.coarsen.merge import Residuals, merged_groups
-from tamis.evaluate.bits import Floats, KeptTold
-from tamis.evaluate.choice import chosen
+from tamis.evaluate.bits import Floats, KeptTold, chosen
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
