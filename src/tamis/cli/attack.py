@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tamis.cli.options import Names, Shares, seed_option, table_options
+from tamis.cli.retain import read_like
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -63,15 +64,14 @@ def attack(
     it learns in the same way about people who are not in the release.
     """
     from tamis.attack.run import attack_release
+    from tamis.attack.sources import in_its_groups
 
     original = source.read_wide(need_roles=False)
     if not (quiet or as_json):
         print_understood(original)
-    others = None if control is None else _control(original, source, control)
+    others = None if control is None else read_like(original, source, control, check=False)
     given = _attack_input(original, source, release)
     if others is not None:
-        from tamis.attack.sources import in_its_groups
-
         others = in_its_groups(others, given.release, given.stated)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
@@ -126,8 +126,6 @@ def _attack_input(original: Table, source: TableSource, release: str) -> AttackI
         ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
         suppressed = manifest.get("suppressed") is not None
     else:
-        from tamis.cli.retain import read_like
-
         table, alter, ks, stated = read_like(original, source, release, check=False), None, (5,), {}
         manifest, suppressed = {}, False
     terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
@@ -167,12 +165,6 @@ def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
     """The k that may have been asked for, where k, twice or four times that was promised."""
     promised = [entry["at_least"] for entry in promises] or [5]
     return tuple(max(1, k // times) for k in promised for times in (1, 2, 4))
-
-
-def _control(original: Table, source: TableSource, path: str) -> Table:
-    from tamis.cli.retain import read_like
-
-    return read_like(original, source, path, check=False)
 
 
 def _print(found: Attacks, unit: str) -> None:

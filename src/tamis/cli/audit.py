@@ -113,13 +113,12 @@ def _print_as_json(table: Table, result: dict[str, Any], asked: PopulationOption
             "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),
             "population": None if risk is None else risk.to_dict(),
             "presence": result["presence"] and asdict(result["presence"]),
-            "safe_harbour": [_plain_item(item) for item in result["harbour"]],
+            "safe_harbour": [
+                {"number": i.number, "what": i.what, "found": [f._asdict() for f in i.found]}
+                for i in result["harbour"]
+            ],
         }
     )
-
-
-def _plain_item(item: HarbourItem) -> dict[str, Any]:
-    return {"number": item.number, "what": item.what, "found": [f._asdict() for f in item.found]}
 
 
 def _audit_large(

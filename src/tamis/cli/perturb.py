@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -112,14 +113,26 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 @spending_options
 @click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
 @seed_option
-def perturb(source: TableSource, **options: Any) -> None:
+def perturb(
+    source: TableSource, method: str, output: str, as_json: bool, quiet: bool, **options: Any
+) -> None:
     """Alter the values of TABLE, or draw a synthetic table that resembles it.
 
     uniform and gaussian noise, swap and pram give no guarantee; flip makes 0/1 rows identical in
     groups of k, microaggregate and suppress any rows; the dp methods draw synthetic rows with
     differential privacy.
     """
-    run_perturb(source, **options)
+    path = Path(output)
+    check_table_file(output)
+    if method.startswith("dp") and options["epsilon"] is None:
+        raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
+    public = public_bounds(options["bounds"])
+    if method.startswith("dp"):
+        _spend(source, method, path, options, public, as_json)
+        return
+    altered = _METHODS[method](source, options, public)
+    _write(altered, path)
+    _report(method, altered, as_json)
 
 
 class Altered(NamedTuple):
@@ -132,23 +145,6 @@ class Altered(NamedTuple):
     known: tuple[str, ...] = ()
     people: NDArray[np.int64] | None = None
     """The person of each row; `None`: each is a different person."""
-
-
-def run_perturb(
-    source: TableSource, *, method: str, output: str, as_json: bool, quiet: bool, **options: Any
-) -> None:
-    """Alter the table by the method, write it, and say what was done."""
-    path = Path(output)
-    check_table_file(output)
-    if method.startswith("dp") and options["epsilon"] is None:
-        raise InputError(f"--method {method} needs --epsilon; 1 is usual, less is safer")
-    public = public_bounds(options["bounds"])
-    if method.startswith("dp"):
-        _spend(source, method, path, options, public, as_json)
-        return
-    altered = _METHODS[method](source, options, public)
-    _write(altered, path)
-    _report(method, altered, as_json)
 
 
 def _report(
@@ -191,7 +187,9 @@ def _spend(
     _report(method, altered, as_json, total(spent, ledger))
 
 
-def _noise(source: TableSource, options: dict[str, Any], public: Public, gaussian: bool) -> Altered:
+def _noise(
+    source: TableSource, options: dict[str, Any], public: Public, *, gaussian: bool
+) -> Altered:
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
 
     check_probability(options["probability"])
@@ -311,14 +309,6 @@ def _ranges(public: Public) -> dict[str, Any]:
 
 def _is_range(bound: Any) -> bool:
     return isinstance(bound, dict) and {"low", "high"} <= set(bound)
-
-
-def _uniform(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    return _noise(source, options, public, gaussian=False)
-
-
-def _gaussian(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    return _noise(source, options, public, gaussian=True)
 
 
 def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
@@ -462,8 +452,8 @@ def _write(altered: Altered, path: Path) -> None:
 
 
 _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {
-    "uniform": _uniform,
-    "gaussian": _gaussian,
+    "uniform": partial(_noise, gaussian=False),
+    "gaussian": partial(_noise, gaussian=True),
     "flip": _flip,
     "microaggregate": _microaggregated,
     "suppress": _suppressed,

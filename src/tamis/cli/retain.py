@@ -84,7 +84,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         _say_few(kept)
     learnt = _learnt(original, release, source, options, forms)
     if options["plot"] is not None:
-        _plot(kept, options["plot"])
+        kept.plot().save(options["plot"])
     if as_json:
         print_json({**kept.to_dict(), "prediction": learnt.to_dict() if learnt else None})
     else:
@@ -194,10 +194,6 @@ def _learnt(
         random_state=options["seed"],
         test_as_released=coarsened_like(test, forms) if forms else None,
     )
-
-
-def _plot(kept: Retention, path: str) -> None:
-    kept.plot().save(path)
 
 
 def _print(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:

@@ -199,7 +199,8 @@ def neighbour_rungs(
             other = _moved(evaluator.original, whole, ladder, level)
             other = other if few is None else few.trimmed(other)
             kept, told = _rung_beyond(evaluator, compared, release, other)
-            allowed = _allowed(Assessment(evaluator, other), k)
+            assessed = Assessment(evaluator, other)
+            allowed = (assessed.k_anonymity or 0) >= k and not assessed.lacks
             found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
     return found
 
@@ -215,10 +216,6 @@ def _rung_beyond(
         (more_kept - kept) / measured.target_scale if measured.teaches else 0.0,
         (more_told - told) / measured.secret_scale if measured.tells else 0.0,
     )
-
-
-def _allowed(other: Assessment, k: int) -> bool:
-    return (other.k_anonymity or 0) >= k and not other.lacks
 
 
 def _moved(original: Table, release: Release, ladder: Ladder, level: int) -> Release:

@@ -147,7 +147,11 @@ def search_coarser(
     keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most, codes)
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
-        given = before.sets[_best(before, times * caution)] if time and before.sets else ()
+        given = (
+            before.sets[chosen(before.measured, before.sizes, caution=times * caution)]
+            if time and before.sets
+            else ()
+        )
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
         if time and not more:
@@ -335,10 +339,6 @@ def _promising(found: CoarserSets, caution: float) -> list[Columns]:
 def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
     sets = tuple(columns for columns in bits.fitted if columns and keeps(columns))
     return CoarserSets(bits, sets, bits.measured(sets))
-
-
-def _best(found: CoarserSets, caution: float) -> int:
-    return chosen(found.measured, found.sizes, caution=caution)
 
 
 def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:

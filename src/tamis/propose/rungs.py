@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
-from tamis.evaluate.subset_bits import Columns, Labels, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Labels, SubsetBits
 from tamis.learn.coded_table import CodedTable, Codes
 from tamis.risk.grouping import (
     Coded,
@@ -142,7 +142,7 @@ class RungBits(SubsetBits):
         return replace(
             self,
             table=_before_last(self.table, released),
-            secret=None if self.secret is None else _beside(self.secret, len(rungs)),
+            secret=None if self.secret is None else replace(self.secret, beside=(len(rungs),)),
             rungs=rungs,
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
             made=np.array([[one.makes(other) for other in rungs] for one in rungs]),
@@ -390,7 +390,3 @@ def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
         for part in (slice(-1), slice(-1, None))
     )
     return front.beside(*more, last)
-
-
-def _beside(question: Question, place: int) -> Question:
-    return replace(question, beside=(place,))

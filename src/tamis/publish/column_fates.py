@@ -21,7 +21,7 @@ from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.release import Recipe, Release
 from tamis.risk.grouping import grouped
-from tamis.table import Table, bare
+from tamis.table import bare
 
 NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
@@ -75,7 +75,8 @@ def column_stories(
     found: list[ColumnFate] = []
     for name in table.frame.columns:
         if name == table.target:
-            why = f"What recipients learn to predict{_also(table)}."
+            also = ", and also sensitive" if table.sensitive == table.target else ""
+            why = f"What recipients learn to predict{also}."
             found.append({"name": name, "fate": "target", "why": why})
         elif name in table.roles.identifiers:
             found.append({"name": name, "fate": "identifier", "why": "Identifies people."})
@@ -90,10 +91,6 @@ def column_stories(
     for name in table.roles.dropped:
         found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
     return found
-
-
-def _also(table: Table) -> str:
-    return ", and also sensitive" if table.sensitive == table.target else ""
 
 
 @dataclass(frozen=True, eq=False)

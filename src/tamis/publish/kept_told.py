@@ -11,7 +11,6 @@ from tamis.evaluate.close_look import Guessed
 from tamis.evaluate.figure import Figure, accuracy, auc
 from tamis.evaluate.scorecard import Row
 from tamis.evaluate.subset_bits import Question
-from tamis.evaluate.surest import Group
 from tamis.flow import Outcome
 from tamis.learn.models import SHOWN
 from tamis.publish.column_fates import breaks_k, sources
@@ -21,7 +20,6 @@ from tamis.publish.summary_parts import (
     BitsFacts,
     CloseLookFacts,
     FigureFacts,
-    GroupFacts,
     GuessedFacts,
     Interval,
     OneMore,
@@ -239,13 +237,11 @@ def _guessed(
         "surest": surest,
         "known": of_enough(found.known, rows, least),
         "largest": list(found.largest),
-        "group": None if found.group is None else _group(found.group),
+        "group": None
+        if found.group is None
+        else {"people": found.group.people, "gain": figure_facts(found.group.gain)},
         "beside": beside,
     }
-
-
-def _group(found: Group) -> GroupFacts:
-    return {"people": found.people, "gain": figure_facts(found.gain)}
 
 
 def of_enough(share: Figure, rows: int, least: int) -> FigureFacts | None:

@@ -8,15 +8,12 @@ from tamis.publish.figures import in_hundredths
 from tamis.publish.summary import (
     KEPT_FATES,
     CandidateFacts,
-    ClassSizes,
     ColumnFate,
-    LeftOut,
     LimitLines,
-    MeasureFacts,
     Summary,
     TableFacts,
 )
-from tamis.publish.summary_parts import Attacker, BitsFacts, CloseLookFacts
+from tamis.publish.summary_parts import BitsFacts, CloseLookFacts
 
 
 def for_recipient(summary: Summary) -> Summary:
@@ -45,7 +42,7 @@ def for_recipient(summary: Summary) -> Summary:
         summary = _without_people(summary)
     if summary.get("left_out") is not None:
         summary = in_hundredths(summary)
-    columns = _columns(summary)
+    columns, left_out, classes = _columns(summary), summary.get("left_out"), summary["classes"]
     sensitive_released = summary["table"]["sensitive"] in [c["name"] for c in columns]
     return {
         **summary,
@@ -57,23 +54,25 @@ def for_recipient(summary: Summary) -> Summary:
         "factors": [],
         "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
         "limits": _limits(summary["limits"]),
-        "measures": [_measure(m) for m in summary["measures"] if m["floor"] is not None],
-        "attackers": [_attacker(a) for a in summary["attackers"] if sensitive_released],
+        "measures": [
+            {**m, "original": None} for m in summary["measures"] if m["floor"] is not None
+        ],
+        "attackers": [
+            {**attacker, "everything": None, "strongest_before": False}
+            for attacker in summary["attackers"]
+            if sensitive_released
+        ],
         "of_hundred": [],
         "finalists": [],
         "same_sensitive": None,
-        "classes": None if summary["classes"] is None else _classes(summary["classes"]),
+        "classes": classes and {**classes, "bins": classes["bins_released"], "bins_released": []},
         "giveaways": None,
         "rules": None,
         "kept_private": [],
-        "left_out": _in_public(summary.get("left_out")),
+        "left_out": left_out and {**left_out, "words": left_out["public"]},
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }
-
-
-def _in_public(left_out: LeftOut | None) -> LeftOut | None:
-    return left_out and {"words": left_out["public"], "public": left_out["public"]}
 
 
 def _without_people(summary: Summary) -> Summary:
@@ -145,18 +144,6 @@ def _target_alone(look: CloseLookFacts | None) -> CloseLookFacts | None:
     return {"target": {**look["target"], "share": None}, "sensitive": None}
 
 
-def _measure(measure: MeasureFacts) -> MeasureFacts:
-    return {**measure, "original": None}
-
-
-def _attacker(attacker: Attacker) -> Attacker:
-    return {**attacker, "everything": None, "strongest_before": False}
-
-
 def _limits(limits: LimitLines) -> LimitLines:
     private: Any = dict.fromkeys(("min_kept", "max_told", "max_pbi", "min_performance"))
     return {**limits, **private, "guessing_pbi": 0.0}
-
-
-def _classes(classes: ClassSizes) -> ClassSizes:
-    return {**classes, "bins": classes["bins_released"], "bins_released": []}

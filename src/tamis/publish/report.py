@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, get_args
@@ -20,7 +21,6 @@ from tamis.publish.summary import (
     KEPT_FATES,
     SCHEMA_VERSION,
     Audience,
-    CandidateFacts,
     ColumnFate,
     Summary,
 )
@@ -265,9 +265,10 @@ def _in_candidates(summary: Summary) -> Iterator[str]:
     if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
         yield "the chosen release breaks a limit or is not ranked"
     names = [c["name"] for c in candidates]
-    if twice := sorted({n for n in names if names.count(n) > 1}) if _repeats(names) else []:
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         yield f"two candidates have the name {listed(twice)}"
-    if lacking := sorted({k for c in candidates for k in _lacking(c, keys)}):
+    ranked = [c for c in candidates if c["ranked"]]
+    if lacking := sorted({key for c in ranked for key in keys if key not in c["values"]}):
         yield f"a ranked candidate lacks a value for {listed(lacking)}"
     if not any(f["weight"] > 0 for f in summary["factors"]):
         yield "no factor has a weight above 0"
@@ -283,14 +284,6 @@ def _in_bits(summary: Summary) -> Iterator[str]:
         yield "a release that breaks a limit wins under some caution"
     if bits["caution"] not in bits["cautions"]:
         yield "the caution that was used is not among those of the slider"
-
-
-def _repeats(names: list[str]) -> bool:
-    return len(set(names)) < len(names)
-
-
-def _lacking(candidate: CandidateFacts, keys: list[str]) -> list[str]:
-    return [key for key in keys if candidate["ranked"] and key not in candidate["values"]]
 
 
 def _small_counts(summary: Summary) -> Iterator[str]:

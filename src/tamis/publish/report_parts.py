@@ -36,7 +36,6 @@ from tamis.publish.summary_parts import (
     FigureFacts,
     GroupFacts,
     GuessedFacts,
-    Interval,
     OfHundred,
     Reached,
 )
@@ -192,7 +191,7 @@ def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, 
     if not attackers:
         return [], []
     figures = [v for a in attackers for v in (a["guessing"], a["released"], a["everything"])]
-    ends = [v for a in attackers if a["interval"] for v in (_low(a), _high(a))]
+    ends = [v for a in attackers if a["interval"] for v in _ends(a)]
     low, high = around([v for v in [*figures, *ends] if v is not None], 0.08)
     place = Scale(max(low, 0.0), min(high, 1.0), 0, 100)
     marks = [
@@ -200,8 +199,8 @@ def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, 
             guessing=_percent(place(a["guessing"])),
             everything=None if a["everything"] is None else _percent(place(a["everything"])),
             released=_percent(place(a["released"])),
-            low=_percent(place(_low(a))),
-            high=_percent(place(_high(a))),
+            low=_percent(place(_ends(a)[0])),
+            high=_percent(place(_ends(a)[1])),
             words=_attacker_words(a),
         )
         for a in attackers
@@ -216,16 +215,10 @@ def _attacker_words(attacker: Attacker) -> str:
     return f"{words}, {in_100(attacker['guessing'])} by guessing"
 
 
-def _interval(attacker: Attacker) -> Interval:
-    return attacker["interval"] or {"low": attacker["released"], "high": attacker["released"]}
-
-
-def _low(attacker: Attacker) -> float:
-    return _interval(attacker)["low"]
-
-
-def _high(attacker: Attacker) -> float:
-    return _interval(attacker)["high"]
+def _ends(attacker: Attacker) -> tuple[float, float]:
+    """Both ends of the interval; the figure itself where there is none."""
+    ends = attacker["interval"]
+    return (ends["low"], ends["high"]) if ends else (attacker["released"], attacker["released"])
 
 
 def _percent(value: float) -> str:

@@ -181,7 +181,9 @@ def _cell_checks(
     yield look_at("people", lambda: wrong_people(folder, frame, content))
     yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
     yield look_at("diversity", lambda: wrong_secret_groups(folder, frame, content))
-    yield look_at("exposure", lambda: _wrong_exposure(folder, frame, content))
+    yield look_at(
+        "exposure", lambda: wrong_exposure(frame, content, kept_people(folder, frame, content))
+    )
     if "presence" in content:
         yield _presence_check(folder, frame, content, register)
     yield look_at("budget", lambda: _wrong_budget(frame, content))
@@ -433,10 +435,6 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
             return f"column {name!r} has values outside its public bounds"
     return ""
-
-
-def _wrong_exposure(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    return wrong_exposure(frame, content, kept_people(folder, frame, content))
 
 
 def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
