@@ -29,7 +29,7 @@ from tamis.attack.learners import LOOKUP
 from tamis.attack.linkage import halves
 from tamis.attack.scene import Scene
 from tamis.attack.score import AttackScore
-from tamis.attack.singling import singling_out
+from tamis.attack.singling_out import singling_out
 from tamis.datasets import patients
 from tamis.table import Roles, Table
 

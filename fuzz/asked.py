@@ -20,9 +20,9 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Scope
 
 from tamis.errors import InputError
+from tamis.serve.access import FORM, Keys
+from tamis.serve.app_state import AppState
 from tamis.serve.archive import PUBLIC, unpack
-from tamis.serve.desk import Desk
-from tamis.serve.doors import FORM, Keys
 from tamis.serve.fields import FIELDS
 from tamis.serve.look import look
 from tamis.serve.project import Project
@@ -81,8 +81,8 @@ def request() -> bytes:
     return _written(*next(_EACH))
 
 
-class QuietDesk(Desk):
-    """A desk at which nothing is started."""
+class QuietState(AppState):
+    """A server that starts nothing."""
 
     async def run(
         self, key: str, work: Work, arguments: Sequence[str], given: Any = None
@@ -112,13 +112,13 @@ def _application() -> ASGIApp:
     keys = Keys(PORT)
     keys.token = keys.session = keys.form = TOKEN
     fields = list(FIELDS.values())
-    desk = QuietDesk(Workspace(folder, False), keys, ["true"], fields, (folder / "open",))
-    project = desk.add_table(str(table), table.name)
+    state = QuietState(Workspace(folder, False), keys, ["true"], fields, (folder / "open",))
+    project = state.add_table(str(table), table.name)
     found = look({"source": str(table)})
     project.write("look.json", json.dumps(found))
     project.believe(found)
     project.save()
-    return application(desk)
+    return application(state)
 
 
 def answer(path: Path) -> tuple[int, bytes]:

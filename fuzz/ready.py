@@ -81,10 +81,10 @@ def _imported() -> None:
     """Everything that the command needs; none of it starts a thread before it is used."""
     for name in IMPORTED:
         import_module(name)
-    from tamis.evaluate import strong
+    from tamis.evaluate import strong_learner
 
-    strong.PENALTIES = strong.PENALTIES[:1]  # type: ignore[assignment]
-    strong.BOOSTING = replace(strong.BOOSTING, rounds=5)
+    strong_learner.PENALTIES = strong_learner.PENALTIES[:1]  # type: ignore[assignment]
+    strong_learner.BOOSTING = replace(strong_learner.BOOSTING, rounds=5)
 
 
 def _child(said: str, words: list[str], number: int, sign: int, longest: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.attack.beside import HandedOn
+from tamis.attack.earlier_releases import HandedOn
 from tamis.errors import CannotMeet
 from tamis.flow import Settings, consider
 from tamis.table import Roles, Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tamis.attack.beside import HandedOn
+from tamis.attack.earlier_releases import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder

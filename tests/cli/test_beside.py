@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tamis.attack.beside import HandedOn
+from tamis.attack.earlier_releases import HandedOn
 from tamis.dp.ledger import Entry, Ledger
 from tamis.errors import CannotMeet
 from tamis.publish.layout import NAME

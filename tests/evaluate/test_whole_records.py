@@ -12,7 +12,7 @@ from scipy import sparse
 from tamis.binary.records import from_matrix
 from tamis.evaluate import whole_records
 from tamis.evaluate.close_look import close_look
-from tamis.evaluate.strong import PENALTIES
+from tamis.evaluate.strong_learner import PENALTIES
 from tamis.evaluate.subset_bits import SubsetBits
 from tamis.evaluate.whole_records import linear_probabilities, whole_gains
 from tamis.evaluate.yardstick import Yardstick

@@ -63,7 +63,7 @@ def test_a_file_that_was_sent_twice_stays_as_it_was(tmp_path):
     to = first.partition('"to":"')[2].partition('"')[0]
     status, words = said(tmp_path, "PUT", f"/verify?name=release.csv&to={to}", "two")
     assert (status, "arrived already" in words) == (400, True)
-    checks = asked._application().app.state.desk.workspace._checks  # type: ignore[attr-defined]
+    checks = asked._application().app.state.shared.workspace._checks  # type: ignore[attr-defined]
     assert (checks / to / "release" / "release.csv").read_text() == "one"
 
 

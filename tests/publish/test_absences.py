@@ -136,7 +136,7 @@ def test_settings_that_cannot_be_are_refused(changes, words):
 
 
 def test_what_was_handed_on_counts_with_its_absences(folder):
-    from tamis.attack.beside import HandedOn
+    from tamis.attack.earlier_releases import HandedOn
 
     table = read_table(records(), target="ill")
     manifest = json.loads((folder / "manifest.json").read_text())

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
-from tamis.attack.beside import HandedOn
+from tamis.attack.earlier_releases import HandedOn
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider

@@ -9,8 +9,8 @@ import pytest
 
 from tamis.cli.release import METHODS, _check_population, release
 from tamis.errors import InputError
-from tamis.serve.desk import Desk
-from tamis.serve.doors import PostedForm
+from tamis.serve.access import PostedForm
+from tamis.serve.app_state import AppState
 from tamis.serve.fields import FIELDS, METHOD_WORDS, MODEL_WORDS, check_together, offered
 from tamis.serve.steps import settings_sent
 
@@ -118,10 +118,10 @@ def test_either_way_to_know_the_population_allows_a_limit(more):
 
 
 class Opened:
-    """A desk where one folder is open."""
+    """A server with one open folder."""
 
     fields = offered(["k", "population"], ())
-    place = Desk.place
+    place = AppState.place
 
     def __init__(self, folder: Path) -> None:
         self.opened = (folder.resolve(),)

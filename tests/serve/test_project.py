@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tamis.cli.release import release
 from tamis.errors import InputError
-from tamis.serve.doors import PostedForm
+from tamis.serve.access import PostedForm
 from tamis.serve.project import LONGEST, Project, arguments, flags, in_shell, toml
 from tamis.serve.steps import ColumnsForm
 from tamis.serve.workspace import Workspace, opened_workspace, remove_leftovers

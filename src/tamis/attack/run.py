@@ -15,7 +15,7 @@ from tamis.attack.membership import membership
 from tamis.attack.reconstruction import Alter, reconstruction, undo
 from tamis.attack.scene import MOST, RowNumbers, Scene
 from tamis.attack.score import AttackScore
-from tamis.attack.singling import singling_out
+from tamis.attack.singling_out import singling_out
 from tamis.errors import InputError, listed, plural
 from tamis.notebook import in_short
 from tamis.table import Table, bare, only

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Mean, gains, mean, surprise
 from tamis.evaluate.figure import Figure, accuracy, auc
-from tamis.evaluate.strong import strong_probabilities
+from tamis.evaluate.strong_learner import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.evaluate.surest import (
     Group,

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, gains, surprise
 from tamis.evaluate.parts import Parts
-from tamis.evaluate.strong import PENALTIES, of_all_classes, with_unseen
+from tamis.evaluate.strong_learner import PENALTIES, of_all_classes, with_unseen
 from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
 from tamis.learn.boosting import shares
 

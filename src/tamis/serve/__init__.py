@@ -3,11 +3,11 @@
 ::
 
     server      binds to 127.0.0.1, runs until it is told to end; addresses, answers to errors
-    doors       who may come in: host, token, cookie, origin; what they may send, bounded
+    access      who may come in: host, token, cookie, origin; what they may send, bounded
     steps       from choosing a table to progress, each with its page and its form
     releasing   the comparison, what would be published, publishing
     checking    a release from elsewhere, dropped in and verified
-    desk        what is open and under way; starts what takes a while
+    app_state   what is open and under way; starts what takes a while
     project     one table on its way: columns, settings, drafts, on disk; as a command line
     workspace   the private folder that holds all this
     fields      what can be asked for, each in a sentence; ladders as they are typed and shown

@@ -12,11 +12,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tamis.errors import InputError
+from tamis.serve.access import file_name, receive_file
+from tamis.serve.app_state import AppState
 from tamis.serve.archive import PUBLIC, unpack
-from tamis.serve.desk import Desk
-from tamis.serve.doors import file_name, receive_file
 from tamis.serve.project import in_shell
-from tamis.serve.steps import check_script, checked_form, desk_of, event_stream, go, show, work_page
+from tamis.serve.steps import (
+    check_script,
+    checked_form,
+    event_stream,
+    go,
+    show,
+    state_of,
+    work_page,
+)
 from tamis.serve.work import Work
 
 RESULT = "result.json"
@@ -25,28 +33,28 @@ RELEASE = "release"
 
 
 async def verify_page(request: Request) -> Response:
-    desk = desk_of(request)
-    return show(desk, "verify", here="verify", files=PUBLIC, opened=desk.opened)
+    state = state_of(request)
+    return show(state, "verify", here="verify", files=PUBLIC, opened=state.opened)
 
 
 async def verify_folder(request: Request) -> Response:
     """A folder on this machine, by its path."""
-    desk = desk_of(request)
-    form = await checked_form(desk, request)
-    folder = desk.place(form.one("path"))
+    state = state_of(request)
+    form = await checked_form(state, request)
+    folder = state.place(form.one("path"))
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}; give the folder that has manifest.json")
-    number = desk.workspace.new_folder(check=True).name
-    await _verify(desk, number, folder)
+    number = state.workspace.new_folder(check=True).name
+    await _verify(state, number, folder)
     return go(f"/checks/{number}/work")
 
 
 async def verify_upload(request: Request) -> Response:
     """An archive, or the files of a release one after the other; the last begins the check."""
-    desk = desk_of(request)
-    check_script(desk, request)
+    state = state_of(request)
+    check_script(state, request)
     name = file_name(request.query_params.get("name", ""))
-    place = _place(desk, request.query_params.get("to", ""))
+    place = _place(state, request.query_params.get("to", ""))
     if name in PUBLIC:
         await receive_file(request, place / RELEASE / name)
     elif name.lower().endswith(".zip"):
@@ -55,18 +63,18 @@ async def verify_upload(request: Request) -> Response:
         raise InputError(f"drop the zip archive of a release, or its files: {', '.join(PUBLIC)}")
     if request.query_params.get("last") != "yes":
         return JSONResponse({"to": place.name})
-    await _verify(desk, place.name, place / RELEASE)
+    await _verify(state, place.name, place / RELEASE)
     return JSONResponse({"go": f"/checks/{place.name}/work"})
 
 
-def _place(desk: Desk, number: str) -> Path:
+def _place(state: AppState, number: str) -> Path:
     """The folder of a check that has begun, or a new one."""
     if number:
-        known = desk.workspace.check_folder(number)
+        known = state.workspace.check_folder(number)
         if known is None:
             raise InputError("these files belong to no check; drop them again")
         return known
-    place = desk.workspace.new_folder(check=True)
+    place = state.workspace.new_folder(check=True)
     (place / RELEASE).mkdir(mode=0o700)
     return place
 
@@ -80,8 +88,8 @@ async def _receive_archive(request: Request, place: Path) -> None:
         archive.unlink()
 
 
-async def _verify(desk: Desk, number: str, folder: Path) -> None:
-    place = desk.workspace.check_folder(number)
+async def _verify(state: AppState, number: str, folder: Path) -> None:
+    place = state.workspace.check_folder(number)
     assert place is not None
 
     def finished(found: dict[str, Any]) -> None:
@@ -91,32 +99,32 @@ async def _verify(desk: Desk, number: str, folder: Path) -> None:
     own = folder.is_relative_to(place)
     shown = in_shell(["verify", "DIR" if own else str(folder)])
     work = Work("Verifying the release", f"/checks/{number}", "/verify", shown, finished)
-    arguments = [*desk.tamis, "verify", str(folder), "--json"]
-    await desk.run(f"checks/{number}", work, arguments)
+    arguments = [*state.tamis, "verify", str(folder), "--json"]
+    await state.run(f"checks/{number}", work, arguments)
 
 
 async def result(request: Request) -> Response:
-    desk = desk_of(request)
+    state = state_of(request)
     number = request.path_params["number"]
-    place = desk.workspace.check_folder(number)
+    place = state.workspace.check_folder(number)
     if place is None or not (place / RESULT).is_file():
         return go("/verify")
     found = json.loads((place / RESULT).read_text(encoding="utf-8"))
-    return show(desk, "verified", here="verify", found=found, command=found["command"])
+    return show(state, "verified", here="verify", found=found, command=found["command"])
 
 
 async def check_work(request: Request) -> Response:
-    return work_page(desk_of(request), _key(request))
+    return work_page(state_of(request), _key(request))
 
 
 async def check_events(request: Request) -> Response:
-    return event_stream(desk_of(request), _key(request))
+    return event_stream(state_of(request), _key(request))
 
 
 async def check_stop(request: Request) -> Response:
-    desk = desk_of(request)
-    await checked_form(desk, request)
-    await desk.stop(_key(request))
+    state = state_of(request)
+    await checked_form(state, request)
+    await state.stop(_key(request))
     return go("/verify")
 
 

@@ -18,9 +18,9 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from tamis.errors import InputError
 from tamis.publish.figures import change, percent
 from tamis.publish.layout import PRIVATE, RELEASE, REPORT
+from tamis.serve.access import PostedForm
+from tamis.serve.app_state import AppState, default_out
 from tamis.serve.archive import PUBLIC, pack
-from tamis.serve.desk import Desk, default_out
-from tamis.serve.doors import PostedForm
 from tamis.serve.pages import report_page
 from tamis.serve.project import Project
 from tamis.serve.steps import checked_form, form_step, go, show, step
@@ -63,12 +63,12 @@ def _figures(found: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 @step
-async def compare(desk: Desk, project: Project, request: Request) -> Response:
+async def compare(state: AppState, project: Project, request: Request) -> Response:
     if not project.is_compared:
         return go(project.address("settings"))
     candidates = project.summary()["candidates"]
     return show(
-        desk,
+        state,
         "compare",
         here="compare",
         project=project,
@@ -82,7 +82,7 @@ async def compare(desk: Desk, project: Project, request: Request) -> Response:
 
 
 @form_step
-async def take(desk: Desk, project: Project, form: PostedForm) -> str:
+async def take(state: AppState, project: Project, form: PostedForm) -> str:
     name = form.one("name")
     if not project.is_compared:
         return project.address("settings")
@@ -91,12 +91,12 @@ async def take(desk: Desk, project: Project, form: PostedForm) -> str:
         raise InputError("choose one of the releases that keep the limits")
     if name in project.drafts:
         return project.address(f"preview?of={quote(project.drafts[name])}")
-    await desk.take(project, name)
+    await state.take(project, name)
     return project.address("work")
 
 
 @step
-async def draft_report(desk: Desk, project: Project, request: Request) -> Response:
+async def draft_report(state: AppState, project: Project, request: Request) -> Response:
     """A report of a draft: the holder's, or the one that is handed on."""
     number, audience = request.path_params["draft"], request.path_params["audience"]
     if number not in project.drafts.values():
@@ -114,20 +114,20 @@ def _draft(project: Project, request: Request) -> str:
 
 
 @step
-async def preview(desk: Desk, project: Project, request: Request) -> Response:
+async def preview(state: AppState, project: Project, request: Request) -> Response:
     """What would be published, before it is."""
     if not project.is_compared:
         return go(project.address("settings"))
-    return _preview(desk, project, _draft(project, request))
+    return _preview(state, project, _draft(project, request))
 
 
 def _preview(
-    desk: Desk, project: Project, name: str, error: str = "", out: str | None = None
+    state: AppState, project: Project, name: str, error: str = "", out: str | None = None
 ) -> Response:
     folder = project.draft(name)
-    place = str(default_out(project, desk)) if out is None else out
+    place = str(default_out(project, state)) if out is None else out
     return show(
-        desk,
+        state,
         "preview",
         here="preview",
         project=project,
@@ -157,27 +157,27 @@ def first_rows(folder: Path) -> list[list[str]]:
 
 
 @step
-async def publish_draft(desk: Desk, project: Project, request: Request) -> Response:
-    form = await checked_form(desk, request)
+async def publish_draft(state: AppState, project: Project, request: Request) -> Response:
+    form = await checked_form(state, request)
     names = {folder: name for name, folder in project.drafts.items()}
     name = names.get(form.one("draft"))
     if name is None or not project.is_compared:
         return go(project.address("settings"))
     try:
-        out = desk.place(form.one("out"))
+        out = state.place(form.one("out"))
     except InputError as error:
-        return _preview(desk, project, name, str(error), form.one("out"))
-    await desk.publish(project, name, out, force=bool(form.one("force")))
+        return _preview(state, project, name, str(error), form.one("out"))
+    await state.publish(project, name, out, force=bool(form.one("force")))
     return go(project.address("work"))
 
 
 @step
-async def published(desk: Desk, project: Project, request: Request) -> Response:
+async def published(state: AppState, project: Project, request: Request) -> Response:
     if not project.published:
         return go(project.address("preview"))
     last = project.published[-1]
     return show(
-        desk,
+        state,
         "published",
         here="preview",
         project=project,
@@ -189,10 +189,10 @@ async def published(desk: Desk, project: Project, request: Request) -> Response:
 
 
 @step
-async def archive(desk: Desk, project: Project, request: Request) -> Response:
+async def archive(state: AppState, project: Project, request: Request) -> Response:
     """What is to be handed on, as one file."""
     if not project.published:
-        return show(desk, "missing", status=404)
+        return show(state, "missing", status=404)
     folder = Path(project.published[-1]["out"])
     if not folder.is_dir():
         raise InputError(f"{folder} is no longer there; publish again")
@@ -204,7 +204,7 @@ async def archive(desk: Desk, project: Project, request: Request) -> Response:
 
 
 @step
-async def configuration(desk: Desk, project: Project, request: Request) -> Response:
+async def configuration(state: AppState, project: Project, request: Request) -> Response:
     """The settings as a file."""
     headers = {"Content-Disposition": 'attachment; filename="tamis.toml"'}
     return PlainTextResponse(project.configuration, headers=headers)

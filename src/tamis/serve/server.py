@@ -22,10 +22,10 @@ from starlette.types import ASGIApp
 
 from tamis.errors import InputError, TamisError
 from tamis.serve import checking, releasing, steps
-from tamis.serve.desk import Desk
-from tamis.serve.doors import FORM, Doors, Keys, TooLarge
+from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
+from tamis.serve.app_state import AppState
 from tamis.serve.fields import Field
-from tamis.serve.steps import desk_of, show
+from tamis.serve.steps import show, state_of
 from tamis.serve.workspace import opened_workspace
 
 HOST = "127.0.0.1"
@@ -74,11 +74,11 @@ async def error_page(request: Request, error: Exception) -> Response:
     if FORM in request.headers:
         return JSONResponse({"error": str(error)}, status)
     back = request.headers.get("referer", "/")
-    return show(desk_of(request), "wrong", error=str(error), back=back, status=status)
+    return show(state_of(request), "wrong", error=str(error), back=back, status=status)
 
 
 async def nowhere(request: Request, error: Exception) -> Response:
-    return show(desk_of(request), "missing", status=404)
+    return show(state_of(request), "missing", status=404)
 
 
 async def unforeseen(request: Request, error: Exception) -> Response:
@@ -86,25 +86,25 @@ async def unforeseen(request: Request, error: Exception) -> Response:
     words = f"something went wrong here ({type(error).__name__}); nothing was published"
     if FORM in request.headers:
         return JSONResponse({"error": words}, 500)
-    return show(desk_of(request), "wrong", error=words, back="/", status=500)
+    return show(state_of(request), "wrong", error=words, back="/", status=500)
 
 
-def application(desk: Desk) -> ASGIApp:
-    """The server's pages behind its doors."""
+def application(state: AppState) -> ASGIApp:
+    """The server's pages, behind the check of who may see them."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await desk.begin()
+        await state.begin()
         yield
-        await desk.stop_all()
+        await state.stop_all()
 
     found = Starlette(
         routes=[Route(path, act, methods=[how]) for how, path, act in ROUTES],
         exception_handlers={TamisError: error_page, 404: nowhere, 405: nowhere, 500: unforeseen},
         lifespan=lifespan,
     )
-    found.state.desk = desk
-    return Doors(found, desk.keys)
+    found.state.shared = state
+    return AccessMiddleware(found, state.keys)
 
 
 def run_server(
@@ -141,8 +141,8 @@ def run_server(
         keys = Keys(listening.getsockname()[1])
         folders = [Path.cwd(), *([] if first is None else [Path(first).parent])]
         opened = tuple(dict.fromkeys(folder.resolve() for folder in folders))
-        desk = Desk(space, keys, tamis, fields, opened, first)
-        with _running(desk, listening) as ended:
+        state = AppState(space, keys, tamis, fields, opened, first)
+        with _running(state, listening) as ended:
             say(keys.address)
             if browser:
                 Thread(target=webbrowser.open, args=(keys.address,), daemon=True).start()
@@ -185,10 +185,10 @@ def _listening(port: int) -> socket.socket:
 
 
 @contextmanager
-def _running(desk: Desk, listening: socket.socket) -> Iterator[Event]:
+def _running(state: AppState, listening: socket.socket) -> Iterator[Event]:
     """The server in a thread of its own: signals reach the main one, which ends it."""
     config = uvicorn.Config(
-        application(desk),
+        application(state),
         log_level="critical",
         access_log=False,
         server_header=False,
@@ -208,7 +208,7 @@ def _running(desk: Desk, listening: socket.socket) -> Iterator[Event]:
         finally:
             ended.set()
 
-    desk.leave = leave
+    state.leave = leave
     thread = Thread(target=run)
     thread.start()
     try:

@@ -19,8 +19,8 @@ from starlette.responses import (
 )
 
 from tamis.errors import InputError
-from tamis.serve.desk import Desk
-from tamis.serve.doors import FORM, PostedForm, file_name, read_form, receive_file, same
+from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
+from tamis.serve.app_state import AppState
 from tamis.serve.fields import as_typed, check_together, shown_levels, typed_ladder
 from tamis.serve.pages import attacker_bars, column_bars, dots, group_bars, page
 from tamis.serve.project import ROLES, Project
@@ -36,20 +36,20 @@ DEMO = {
 """What the columns of the demo table are."""
 
 Handler = Callable[[Request], Awaitable[Response]]
-Step = Callable[[Desk, Project, Request], Awaitable[Response]]
-Change = Callable[[Desk, Project, PostedForm], Awaitable[str]]
+Step = Callable[[AppState, Project, Request], Awaitable[Response]]
+Change = Callable[[AppState, Project, PostedForm], Awaitable[str]]
 """What a form does; gives the address to go on with."""
 
 
-def desk_of(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def state_of(request: Request) -> AppState:
+    state: AppState = request.app.state.shared
+    return state
 
 
-def show(desk: Desk, template: str, /, **content: Any) -> Response:
+def show(state: AppState, template: str, /, **content: Any) -> Response:
     """A page, with what every page needs."""
     known = {"project": None, "here": "", "error": "", "command": "", "config": False}
-    return page(template, **known | content, form=desk.keys.form, kept=desk.workspace.kept)
+    return page(template, **known | content, form=state.keys.form, kept=state.workspace.kept)
 
 
 def step(answer: Step) -> Handler:
@@ -57,11 +57,11 @@ def step(answer: Step) -> Handler:
 
     @wraps(answer)
     async def handled(request: Request) -> Response:
-        desk = desk_of(request)
-        project = desk.project(request.path_params["number"])
+        state = state_of(request)
+        project = state.project(request.path_params["number"])
         if project is None:
-            return show(desk, "missing", status=404)
-        return await answer(desk, project, request)
+            return show(state, "missing", status=404)
+        return await answer(state, project, request)
 
     return handled
 
@@ -70,24 +70,24 @@ def form_step(act: Change) -> Handler:
     """A form of one table: it does something, then leads on."""
 
     @step
-    async def handled(desk: Desk, project: Project, request: Request) -> Response:
-        form = await checked_form(desk, request)
-        return go(await act(desk, project, form))
+    async def handled(state: AppState, project: Project, request: Request) -> Response:
+        form = await checked_form(state, request)
+        return go(await act(state, project, form))
 
     return handled
 
 
-async def checked_form(desk: Desk, request: Request) -> PostedForm:
+async def checked_form(state: AppState, request: Request) -> PostedForm:
     """The fields of a form that one of our own pages holds."""
     form = await read_form(request)
-    if not same(form.one("form"), desk.keys.form):
+    if not same(form.one("form"), state.keys.form):
         raise InputError("this form is from before the server was started again; load the page")
     return form
 
 
-def check_script(desk: Desk, request: Request) -> None:
+def check_script(state: AppState, request: Request) -> None:
     """The same for what a script of our pages sends."""
-    if not same(request.headers.get(FORM, ""), desk.keys.form):
+    if not same(request.headers.get(FORM, ""), state.keys.form):
         raise InputError("this page is from before the server was started again; load it again")
 
 
@@ -99,42 +99,42 @@ def go(address: str) -> Response:
 
 
 async def start(request: Request) -> Response:
-    desk = desk_of(request)
-    projects = list(desk.workspace.projects.values())
-    return show(desk, "start", projects=projects, opened=desk.opened)
+    state = state_of(request)
+    projects = list(state.workspace.projects.values())
+    return show(state, "start", projects=projects, opened=state.opened)
 
 
 async def open_path(request: Request) -> Response:
     """A file on this machine, by its path."""
-    desk = desk_of(request)
-    form = await checked_form(desk, request)
+    state = state_of(request)
+    form = await checked_form(state, request)
     file, mark, inside = form.one("path").partition("::")
-    path = desk.place(file)
+    path = state.place(file)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    project = desk.add_table(f"{path}{mark}{inside}", path.name)
-    await desk.look(project)
+    project = state.add_table(f"{path}{mark}{inside}", path.name)
+    await state.look(project)
     return go(project.address("work"))
 
 
 async def demo(request: Request) -> Response:
     """The made table of hospital stays."""
-    desk = desk_of(request)
-    await checked_form(desk, request)
-    folder = desk.workspace.new_folder()
+    state = state_of(request)
+    await checked_form(state, request)
+    folder = state.workspace.new_folder()
     path = folder / "file" / "patients.csv"
     path.parent.mkdir(mode=0o700)
-    project = desk.add_table(str(path), path.name, folder)
-    await desk.demo(project, DEMO)
+    project = state.add_table(str(path), path.name, folder)
+    await state.demo(project, DEMO)
     return go(project.address("work"))
 
 
 async def upload(request: Request) -> Response:
     """A file that was dropped into the page; a script sends it as it is."""
-    desk = desk_of(request)
-    check_script(desk, request)
+    state = state_of(request)
+    check_script(state, request)
     name = file_name(request.query_params.get("name", ""))
-    folder = desk.workspace.new_folder()
+    folder = state.workspace.new_folder()
     (folder / "file").mkdir(mode=0o700)
     try:
         await receive_file(request, folder / "file" / name)
@@ -142,14 +142,14 @@ async def upload(request: Request) -> Response:
         (folder / "file").rmdir()
         folder.rmdir()
         raise
-    project = desk.add_table(str(folder / "file" / name), name, folder)
-    await desk.look(project)
+    project = state.add_table(str(folder / "file" / name), name, folder)
+    await state.look(project)
     return JSONResponse({"go": project.address("work")})
 
 
 @form_step
-async def forget(desk: Desk, project: Project, form: PostedForm) -> str:
-    await desk.forget(project)
+async def forget(state: AppState, project: Project, form: PostedForm) -> str:
+    await state.forget(project)
     return "/"
 
 
@@ -157,18 +157,18 @@ async def forget(desk: Desk, project: Project, form: PostedForm) -> str:
 
 
 @step
-async def columns(desk: Desk, project: Project, request: Request) -> Response:
-    return _columns(desk, project)
+async def columns(state: AppState, project: Project, request: Request) -> Response:
+    return _columns(state, project)
 
 
 def _columns(
-    desk: Desk, project: Project, error: str = "", said: ColumnsForm | None = None
+    state: AppState, project: Project, error: str = "", said: ColumnsForm | None = None
 ) -> Response:
     look = project.found("look.json")
     if look is None:
-        return go("/" if project.key not in desk.works else project.address("work"))
+        return go("/" if project.key not in state.works else project.address("work"))
     return show(
-        desk,
+        state,
         "columns",
         here="columns",
         project=project,
@@ -218,46 +218,46 @@ class ColumnsForm(NamedTuple):
 
 
 @step
-async def set_columns(desk: Desk, project: Project, request: Request) -> Response:
-    said = ColumnsForm.sent(project, await checked_form(desk, request))
+async def set_columns(state: AppState, project: Project, request: Request) -> Response:
+    said = ColumnsForm.sent(project, await checked_form(state, request))
     tried = replace(project, **said.ticked, whole=said.whole)
     try:
         tried.set_roles(said.roles)
-        project.ladders = await desk.checked_ladders(tried, said.ladders)
+        project.ladders = await state.checked_ladders(tried, said.ladders)
     except InputError as error:
-        return _columns(desk, project, str(error), said)
+        return _columns(state, project, str(error), said)
     project.roles, project.whole = said.roles, said.whole
     project.row_is_person, project.drop_unlabelled = said.row_is_person, said.drop_unlabelled
     project.save()
     if project.is_audited:
         return go(project.address("exposure"))
-    await desk.audit(project)
+    await state.audit(project)
     return go(project.address("work"))
 
 
 @step
-async def set_ladder(desk: Desk, project: Project, request: Request) -> Response:
+async def set_ladder(state: AppState, project: Project, request: Request) -> Response:
     """Keep the ladder that was typed for a column, and show it; one that tamis makes for none."""
-    said = ColumnsForm.sent(project, await checked_form(desk, request))
+    said = ColumnsForm.sent(project, await checked_form(state, request))
     places = {str(at): pair for at, pair in enumerate(said.ladders.items())}
     at = request.path_params["at"]
     if at not in places:
         raise InputError("these are not the columns of this table; load the page again")
     column, text = places[at]
-    typed = {column: typed_ladder(column, text, desk.place)} if text.strip() else {}
+    typed = {column: typed_ladder(column, text, state.place)} if text.strip() else {}
     tried = replace(project, roles=said.roles, **said.ticked, ladders=typed)
-    found = await desk.ladder(tried, column)
+    found = await state.ladder(tried, column)
     others = {name: how for name, how in project.ladders.items() if name != column}
     project.ladders = {**others, **typed}
     project.save()
     shown = tried.command("ladder", tried.ladder_options, f"--column={column}")
     made = "" if typed or len(found["levels"]) < 3 else as_typed(found["ladder"])
     parts = {"found": found, "levels": shown_levels(found), "made": made, "at": at}
-    return show(desk, "ladder", **parts, command=shown)
+    return show(state, "ladder", **parts, command=shown)
 
 
 @form_step
-async def set_reading(desk: Desk, project: Project, form: PostedForm) -> str:
+async def set_reading(state: AppState, project: Project, form: PostedForm) -> str:
     """Read the table again in another way."""
     given: dict[str, Any] = {
         "missing": [part for part in form.one("missing").split() if part],
@@ -266,7 +266,7 @@ async def set_reading(desk: Desk, project: Project, form: PostedForm) -> str:
     }
     project.reading = {name: value for name, value in given.items() if value}
     project.save()
-    await desk.look(project)
+    await state.look(project)
     return project.address("work")
 
 
@@ -274,12 +274,12 @@ async def set_reading(desk: Desk, project: Project, form: PostedForm) -> str:
 
 
 @step
-async def exposure(desk: Desk, project: Project, request: Request) -> Response:
+async def exposure(state: AppState, project: Project, request: Request) -> Response:
     if not project.is_audited:
         return go(project.address("columns"))
     found = project.found("audit.json")
     return show(
-        desk,
+        state,
         "exposure",
         here="exposure",
         project=project,
@@ -297,24 +297,24 @@ async def exposure(desk: Desk, project: Project, request: Request) -> Response:
 
 
 @step
-async def settings(desk: Desk, project: Project, request: Request) -> Response:
-    return _settings(desk, project)
+async def settings(state: AppState, project: Project, request: Request) -> Response:
+    return _settings(state, project)
 
 
 def _settings(
-    desk: Desk, project: Project, error: str = "", said: Mapping[str, Any] | None = None
+    state: AppState, project: Project, error: str = "", said: Mapping[str, Any] | None = None
 ) -> Response:
     if not project.is_audited:
         return go(project.address("columns"))
-    values = {f.name: project.settings.get(f.name, f.default) for f in desk.fields}
-    shown = {f.name: f.typed(values[f.name]) for f in desk.fields if f.kind != "several"}
-    ticked = {f.name: list(values[f.name] or ()) for f in desk.fields if f.kind == "several"}
+    values = {f.name: project.settings.get(f.name, f.default) for f in state.fields}
+    shown = {f.name: f.typed(values[f.name]) for f in state.fields if f.kind != "several"}
+    ticked = {f.name: list(values[f.name] or ()) for f in state.fields if f.kind == "several"}
     return show(
-        desk,
+        state,
         "settings",
         here="settings",
         project=project,
-        fields=desk.fields,
+        fields=state.fields,
         shown={**shown, **(said or {})},
         ticked=ticked,
         error=error,
@@ -324,29 +324,29 @@ def _settings(
 
 
 @step
-async def set_settings(desk: Desk, project: Project, request: Request) -> Response:
-    form = await checked_form(desk, request)
-    if desk.is_comparing(project):  # in another tab, or by a second click
+async def set_settings(state: AppState, project: Project, request: Request) -> Response:
+    form = await checked_form(state, request)
+    if state.is_comparing(project):  # in another tab, or by a second click
         return go(project.address("work"))
     try:
-        project.settings = settings_sent(desk, form)
+        project.settings = settings_sent(state, form)
         project.save()
         if not project.is_compared:
-            await desk.compare(project)
+            await state.compare(project)
     except InputError as error:
-        said = {f.name: form.one(f.name) for f in desk.fields if f.kind != "several"}
-        return _settings(desk, project, str(error), said)
+        said = {f.name: form.one(f.name) for f in state.fields if f.kind != "several"}
+        return _settings(state, project, str(error), said)
     done = project.is_compared
     return go(project.address("compare" if done else "work"))
 
 
-def settings_sent(desk: Desk, form: PostedForm) -> dict[str, Any]:
+def settings_sent(state: AppState, form: PostedForm) -> dict[str, Any]:
     """What is asked for; a file must lie where the person opened folders."""
-    asked = {f.name: f.read(form.all(f.name)) for f in desk.fields}
+    asked = {f.name: f.read(form.all(f.name)) for f in state.fields}
     check_together(asked)
-    for each in desk.fields:
+    for each in state.fields:
         if each.kind == "file" and asked[each.name] is not None:
-            path = desk.place(asked[each.name])
+            path = state.place(asked[each.name])
             if not path.is_file():
                 raise InputError(f"{each.label}: no file at {path}")
             asked[each.name] = str(path)
@@ -357,18 +357,18 @@ def settings_sent(desk: Desk, form: PostedForm) -> dict[str, Any]:
 
 
 @step
-async def work(desk: Desk, project: Project, request: Request) -> Response:
-    return work_page(desk, project.key, project=project)
+async def work(state: AppState, project: Project, request: Request) -> Response:
+    return work_page(state, project.key, project=project)
 
 
-def work_page(desk: Desk, key: str, project: Project | None = None) -> Response:
-    found = desk.works.get(key)
+def work_page(state: AppState, key: str, project: Project | None = None) -> Response:
+    found = state.works.get(key)
     if found is None:
         return go("/" if project is None else project.address("columns"))
     if found.state == "done":
         return go(found.then)
     return show(
-        desk,
+        state,
         "work",
         here="",
         project=project,
@@ -380,13 +380,13 @@ def work_page(desk: Desk, key: str, project: Project | None = None) -> Response:
 
 
 @step
-async def events(desk: Desk, project: Project, request: Request) -> Response:
-    return event_stream(desk, project.key)
+async def events(state: AppState, project: Project, request: Request) -> Response:
+    return event_stream(state, project.key)
 
 
-def event_stream(desk: Desk, key: str) -> Response:
+def event_stream(state: AppState, key: str) -> Response:
     """What is being done, as server-sent events."""
-    found = desk.works.get(key)
+    found = state.works.get(key)
     if found is None:
         return PlainTextResponse("nothing is being done\n", status_code=404)
 
@@ -398,8 +398,8 @@ def event_stream(desk: Desk, key: str) -> Response:
 
 
 @form_step
-async def stop(desk: Desk, project: Project, form: PostedForm) -> str:
-    await desk.stop(project.key)
+async def stop(state: AppState, project: Project, form: PostedForm) -> str:
+    await state.stop(project.key)
     return project.address("work")
 
 
@@ -408,8 +408,8 @@ async def stop(desk: Desk, project: Project, form: PostedForm) -> str:
 
 async def leave(request: Request) -> Response:
     """End the server from the page."""
-    desk = desk_of(request)
-    await checked_form(desk, request)
-    answer = show(desk, "left")
-    answer.background = BackgroundTask(desk.leave)
+    state = state_of(request)
+    await checked_form(state, request)
+    answer = show(state, "left")
+    answer.background = BackgroundTask(state.leave)
     return answer

@@ -38,7 +38,7 @@ from tamis.files import scratch_folder
 from tamis.serve import SERVED
 
 if TYPE_CHECKING:
-    from tamis.attack.beside import HandedOn
+    from tamis.attack.earlier_releases import HandedOn
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
@@ -253,7 +253,7 @@ def _register(
 
 def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
     """What the releases in these folders told, each as published."""
-    from tamis.attack.beside import HandedOn
+    from tamis.attack.earlier_releases import HandedOn
     from tamis.attack.sources import published_table
     from tamis.publish.verify import verify
     from tamis.table import Table

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from tamis.evaluate.bits import surprise
-from tamis.evaluate.strong import indicators, strong_probabilities
+from tamis.evaluate.strong_learner import indicators, strong_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
 

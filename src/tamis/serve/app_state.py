@@ -13,7 +13,7 @@ from typing import Any
 
 from tamis.errors import InputError
 from tamis.serve import SERVED
-from tamis.serve.doors import Keys, file_name
+from tamis.serve.access import Keys, file_name
 from tamis.serve.fields import Field, typed_ladder
 from tamis.serve.project import RELEASED, Project, toml
 from tamis.serve.work import Work, Worker
@@ -23,7 +23,7 @@ DEMO_ROWS = 3000
 
 
 @dataclass
-class Desk:
+class AppState:
     """Where pages find everything.
 
     Parameters
@@ -286,9 +286,9 @@ class Desk:
         self.workspace.forget(project)
 
 
-def default_out(project: Project, desk: Desk) -> Path:
+def default_out(project: Project, state: AppState) -> Path:
     """A folder beside the table, or where the server was started; one that is not there yet."""
-    above = desk.opened[0] if project.own else Path(project.path.partition("::")[0]).parent
+    above = state.opened[0] if project.own else Path(project.path.partition("::")[0]).parent
     stem = file_name(project.name).split(".")[0]
     names = (f"{stem}-release" if i == 1 else f"{stem}-release-{i}" for i in range(1, 10_000))
     return next(above / name for name in names if not (above / name).exists())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.attack.beside import HandedOn, row_changes
+from tamis.attack.earlier_releases import HandedOn, row_changes
 from tamis.errors import CannotMeet, InputError
 from tamis.release import Coarsening, Promise, Recipe, Release, released
 from tamis.risk.containment import containment_anonymity

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from tamis.errors import InputError
-from tamis.serve.doors import TooLarge, file_name, read_form, receive_file
+from tamis.serve.access import TooLarge, file_name, read_form, receive_file
 from tamis.serve.server import bound
 from tests.serve.running import Server
 

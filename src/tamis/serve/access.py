@@ -77,8 +77,8 @@ def same(given: str, secret: str) -> bool:
     return compare_digest(given.encode(), secret.encode())
 
 
-class Doors:
-    """Lets through what may come in, and gives every answer the headers of a closed house."""
+class AccessMiddleware:
+    """Refuses what may not come in, and gives every answer headers that allow nothing more."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self.app, self.keys = app, keys

@@ -8,12 +8,12 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.attack import singling
+from tamis.attack import singling_out as module
 from tamis.attack.scene import Scene
-from tamis.attack.singling import Condition, meeting
+from tamis.attack.singling_out import Condition, meeting
 from tamis.table import Table
 
-singling_out: Any = singling.singling_out
+singling_out: Any = module.singling_out
 CELL = st.sampled_from([0.0, 0.5, 1.0, math.nan])
 HOW = st.sampled_from(["equal", "at least", "at most"])
 
