@@ -431,8 +431,7 @@ def _nothing_meets(scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ..
         key=lambda r: (len(failing[r.release.name]), sum(f.gap for f in failing[r.release.name])),
     )
     missing = "; ".join(failure.words for failure in failing[nearest.release.name])
-    amount = len(nearest.release.features)
-    columns = f"{amount} column{'' if amount == 1 else 's'}"
+    columns = plural(len(nearest.release.features), "column")
     return (
         f"none of the {len(scorecard.rows)} releases meets every limit, so nothing was published. "
         f"The closest is {nearest.release.name!r} with {columns}: {missing}. Ask for less "

@@ -401,8 +401,8 @@ def _warn_useless(decision: Decision, settings: Settings) -> None:
     useful = card.compared.choosing.useful[card.number(row)].clear
     if settings.epsilon is not None and not useful:
         warnings.warn(
-            "the synthetic rows are not shown to teach the target better than guessing; a larger "
-            "epsilon, more rows or fewer columns may help",
+            "the synthetic rows were not found to teach more about the target than guessing; a "
+            "larger epsilon, more rows or fewer columns may help",
             TamisWarning,
             stacklevel=4,
         )

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 @click.option("--secret", metavar="COL", help="What attackers infer [the sensitive column].")
 @click.option("--known", type=Names(), default=(), help="What they know [quasi-identifiers].")
 @click.option(
-    "--errors", type=Shares(), default=(0.1, 0.3), help="Known values missing or wrong [.1,.3]."
+    "--errors",
+    type=Shares(),
+    default=(0.1, 0.3),
+    help="Shares of known values that are missing or wrong [.1,.3].",
 )
 @click.option(
     "--people",
@@ -217,7 +220,7 @@ def _row(each: AttackScore) -> tuple[str, ...]:
 KINDS = (
     ("linkage", "{n} are found in the release by what an attacker may know"),
     ("inference", "{n} have their secret guessed correctly"),
-    ("membership", "for {n} it is said correctly whether they are in the table"),
+    ("membership", "for {n} an attacker can tell whether they are in the table"),
 )
 
 

@@ -80,7 +80,7 @@ LIKENESS = (
     type=click.Choice(["exact", "local", "learning"]),
     default="exact",
     show_default=True,
-    help="One level a column, each class its own intervals, or what is kept and told.",
+    help="One level per column, intervals for each class, or by what is kept and told.",
 )
 @click.option(
     "--split-by",

@@ -329,9 +329,13 @@ _SOME = click.FloatRange(0, 1, min_open=True)
 
 likeness_options = with_options(
     [
-        click.option("--alpha", type=_SOME, help="The most of people alike with one value."),
         click.option(
-            "--beta", type=_POSITIVE, help="How far their shares may exceed those of all."
+            "--alpha", type=_SOME, help="The largest share of people alike with one value."
+        ),
+        click.option(
+            "--beta",
+            type=_POSITIVE,
+            help="How far its share among people alike may exceed that among all.",
         ),
         click.option(
             "--beta-kind",
@@ -343,10 +347,10 @@ likeness_options = with_options(
         click.option(
             "--delta-disclosure",
             type=_POSITIVE,
-            help="What the logarithm of the ratio of shares stays below.",
+            help="What the logarithm of the ratio of these shares stays below.",
         ),
-        click.option("--max-risk", type=_SOME, help="The largest chance to find a row: 1/k."),
-        click.option("--max-average-risk", type=_SOME, help="The largest mean of it."),
+        click.option("--max-risk", type=_SOME, help="The largest chance of finding a row: 1/k."),
+        click.option("--max-average-risk", type=_SOME, help="The largest average of that chance."),
     ]
 )
 """What is asked of groups of people alike beside k, l and t."""

@@ -62,7 +62,10 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
     help="Where to write (csv, parquet).",
 )
 @click.option(
-    "--probability", default=0.1, show_default=True, help="uniform, gaussian, pram: per cell."
+    "--probability",
+    default=0.1,
+    show_default=True,
+    help="uniform, gaussian, pram: the chance that a cell changes.",
 )
 @click.option(
     "--within", default=0.05, show_default=True, help="swap: how far ranks move, as a share."
@@ -232,7 +235,7 @@ def _suppressed(source: TableSource, options: dict[str, Any], public: Public) ->
     frame = hide.fit_transform(table).frame
     blanks = sum(hide.blanked_.values())
     counted = "a value of its own" if rule == "value" else "equal to anything"
-    words = f"{plural(blanks, 'cell')} were left blank, counting a blank as {counted}."
+    words = f"{plural(blanks, 'cell was', 'cells were')} left blank, counting a blank as {counted}."
     more = {"blanked": hide.blanked_, "blank": rule}
     if rule == "anything":
         kept = only_written(table, frame)

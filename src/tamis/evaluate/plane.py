@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, percentage, shortened
+from tamis.errors import plural
 from tamis.notebook import share_words
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def plane_picture(
 
 
 def _description(card: Scorecard, chosen: Row | None) -> str:
-    words = f"{len(card.candidates)} releases beside everything and nothing."
+    words = f"{plural(len(card.candidates), 'release')} beside everything and nothing."
     if chosen is None:
         return words
     kept, told = (share_words(chosen.value(m)) or "an unknown share" for m in ("kept", "told"))

@@ -11,7 +11,7 @@ import polars as pl
 from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.value_groups import Prefixes
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.evaluate.bits import chosen
 from tamis.propose.breach import set_name
 from tamis.propose.coarser_sets import CoarserSets, search_coarser, too_few_to_learn
@@ -59,7 +59,9 @@ class Coarsen:
         if problem.is_binary:
             return "Columns of 0 and 1 have no coarser form."
         if unknown := [c for c in self.keep if c not in problem.table.features]:
-            raise InputError(f"[coarsen] keep names {len(unknown)} columns that are no features")
+            raise InputError(
+                f"[coarsen] keep names {plural(len(unknown), 'column')} that cannot be released"
+            )
         return problem.too_few
 
     def propose(self, problem: Problem) -> list[Release]:

@@ -193,8 +193,8 @@ def not_promised(
         )
     if suppressed:
         found.append(
-            "Some are left out. Who knows that a person was in the original, and finds nobody like "
-            "them here, learns that too few others were like them"
+            "Some are left out. Whoever knows that a person was in the original, and finds nobody "
+            "like them here, learns that too few others were like them"
             + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
     if "containment_anonymity" in names:

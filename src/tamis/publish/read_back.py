@@ -9,7 +9,7 @@ import polars as pl
 
 from tamis.attack.sources import published_table
 from tamis.coarsen.ladder import NOTHING, Ladder
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.bundle import read_recipe
 from tamis.publish.layout import NAME, RELEASE, SCHEMA, read_json
 from tamis.publish.manifest import stated_form
@@ -59,8 +59,8 @@ def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coar
         forms |= {name: Coarsening(how["ladder"], how["level"]) for name, how in kept.items()}
     if strange := [name for name in forms if name not in original.frame.columns]:
         raise InputError(
-            f"the release has {len(strange)} columns in a coarser form that the original lacks; "
-            "give the table that it was made from"
+            f"the release has {plural(len(strange), 'column')} in a coarser form that the original "
+            "lacks; give the table that it was made from"
         )
     return _typed_like(original, published_table(folder, checked.manifest), forms), forms
 

@@ -332,14 +332,14 @@ def _few(k: int) -> list[tuple[str, str, Cell]]:
             ),
         ),
         (
-            "The group told most of",
-            "Of groups of {unit} alike in what attackers may know, by how many times the true "
-            "value is likelier than without the release.",
+            "The group about whom most is told",
+            "Of groups of {unit} alike in what attackers may know: how many times likelier the "
+            "true value is than without the release.",
             lambda found: _group(found["group"]),
         ),
         (
-            "The {one} told most of",
-            "By how many times the true value is likelier than without the release, for single "
+            "The {one} about whom most is told",
+            "How many times likelier the true value is than without the release, for single "
             "{unit}; below it the next four.",
             lambda found: _largest(found["largest"]),
         ),

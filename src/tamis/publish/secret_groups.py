@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import CannotMeet
+from tamis.errors import CannotMeet, plural
 from tamis.publish.checks import People, as_stored
 from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 from tamis.publish.people import kept_people, read_numbers
@@ -184,7 +184,8 @@ def measured_entry(
 ) -> float:
     """What a written table reaches of what an entry asks for."""
     if missing := [c for c in entry["columns"] if c not in frame.columns]:
-        raise CannotMeet(f"{entry['key']} is about {len(missing)} columns that the file lacks")
+        lacking = plural(len(missing), "column")
+        raise CannotMeet(f"{entry['key']} is about {lacking} that the file lacks")
     cells = only(frame, entry["columns"])
     if entry["key"] in RISKS:
         return risk_of_rows(cells, entry["key"], people, frame.height)

@@ -415,8 +415,8 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
     elif outcome.decision.chosen.release.kept is not None:
         yield _note(
             f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
-            "what it found. Nobody learnt from rows that are left out, but models were asked about "
-            "them, too, as they would be about any people."
+            "what it found. No model learnt from rows that are left out, but models were tested on "
+            "them too, as on anybody else."
         )
         yield _note(
             "Figures were measured on rows that played no part in the choice, those that are left "
@@ -468,9 +468,9 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
     left_out = outcome.decision.chosen.release.kept is not None
     if left_out and outcome.settings.anonymity.of_secrets:
         yield _note(
-            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Who knows "
-            "that a person is in the table, and that enough others are like them, may conclude "
-            "from their absence that these mostly share one value.",
+            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "
+            "knows that a person is in the table, and that enough others are like them, may "
+            "conclude from their absence that these mostly share one value.",
             level="warning",
         )
     if evaluator.sensitive == outcome.table.target:

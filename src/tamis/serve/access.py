@@ -114,7 +114,7 @@ class AccessMiddleware:
                 "started again since, this page belongs to the one before."
             )
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return _no("Another page asked for this, which it may not.")
+            return _no("Another page asked for this; only pages of this server may.")
         reading = scope["method"] in ("GET", "HEAD")
         if not reading and headers.get("origin") != f"http://{host}":
             return _no("What changes something must come from a page of this server.")

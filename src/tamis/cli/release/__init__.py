@@ -109,10 +109,12 @@ method_options = with_options(
     show_default=True,
     help="In 0/1 columns: things a person lacks that an attacker may know too.",
 )
-@click.option("--l", type=click.IntRange(2), help="Sensitive values that people alike have.")
+@click.option("--l", type=click.IntRange(2), help="The fewest sensitive values among people alike.")
 @l_kind_option
 @click.option("--c", type=float, default=3.0, show_default=True, help="For recursive.")
-@click.option("--t", type=SHARE, help="How far sensitive values of people alike may be from all.")
+@click.option(
+    "--t", type=SHARE, help="How far sensitive values of people alike may be from everybody's."
+)
 @click.option(
     "--t-distance",
     type=click.Choice(["equal", "ordered"]),

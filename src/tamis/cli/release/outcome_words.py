@@ -139,7 +139,7 @@ def kept_told_words(outcome: Outcome) -> list[str]:
     if not outcome.decision.scorecard.compared.choosing.tells:
         return [
             *found,
-            f"Nothing in the table is shown to tell more about {table.sensitive} than "
+            f"Nothing in the table was found to tell more about {table.sensitive} than "
             f"{table.target} does.",
         ]
     return [

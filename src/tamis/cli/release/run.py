@@ -346,8 +346,8 @@ def again_from(
         other = differing(folder, target)
     if other:
         raise CannotMeet(
-            f"{', '.join(other)} came out differently this time; the versions were "
-            f"{known['versions']}"
+            f"{', '.join(other)} came out differently this time; it was made with "
+            + ", ".join(f"{name} {version}" for name, version in known["versions"].items())
         )
     if as_json:
         print_json({"same": True, "again": folder, "out": out})

@@ -80,7 +80,7 @@ OPTIONS = [
         default=0,
         metavar="SEEDS",
         type=click.IntRange(0),
-        help="Search again so often.",
+        help="Search again with so many seeds.",
     ),
     click.option("--jobs", type=int, help="Processes."),
 ]
