@@ -32,7 +32,8 @@ def by_fields(record: Any) -> str:
     >>> by_fields(make_dataclass("Guesses", ["truth", "right"])([1], [0]))
     '<Guesses: of truth, right>'
     """
-    return in_short(record, f"of {', '.join(field.name for field in fields(record))}")
+    names = (field.name for field in fields(record) if not field.name.startswith("_"))
+    return in_short(record, f"of {', '.join(names)}")
 
 
 def quoted(name: object, most: int = 40) -> str:

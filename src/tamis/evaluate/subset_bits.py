@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError
 from tamis.evaluate.bits import Floats, KeptTold, Mean, gains, mean, parts_of, surprise
 from tamis.evaluate.parts import Parts, RowNumbers
-from tamis.learn.boosting import Boosting, shares, shares_given
+from tamis.learn.boosting import Boosting, BoostingTask, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.score_test import promised_bits
 from tamis.notebook import by_fields
@@ -76,6 +76,11 @@ class SubsetBits:
     """Those of a larger table that this one has some columns of; they count for the scales."""
     means: dict[Columns, tuple[Mean, Mean]] = field(default_factory=dict, kw_only=True)
     """U and A of sets whose gains were averaged before: a search asks again and again."""
+
+    _tasks: dict[tuple[Question, int], BoostingTask] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """The rows of each question and round, laid out once."""
 
     __repr__ = by_fields
 
@@ -233,15 +238,17 @@ class SubsetBits:
             if not columns:
                 yield known[ask], known, ask
                 continue
-            said = self.boosting.probabilities(
-                self.coded_for(number),
-                guess.label,
-                learn,
-                ask,
-                columns=[*columns, *guess.beside],
-                start=known,
-                classes=guess.classes,
-            )
+            asked = guess, number
+            if asked not in self._tasks:
+                self._tasks[asked] = BoostingTask.of(
+                    self.coded_for(number),
+                    guess.label,
+                    learn,
+                    ask,
+                    start=known,
+                    classes=guess.classes,
+                )
+            said = self.boosting.answer(self._tasks[asked], [*columns, *guess.beside])
             yield said, known, ask
 
 

@@ -12,7 +12,7 @@ few or coarse columns a table has few distinct rows, and the time goes with thos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,30 +96,26 @@ class Boosting:
         -------
         array of float, asked rows by classes
         """
-        chosen = range(len(table)) if columns is None else columns
-        classes = int(label.max()) + 1 if classes is None else classes
-        if not 0 < len(learn) <= MOST_ROWS:
-            raise InputError(
-                f"boosting learns from 1 to {MOST_ROWS:,} rows, got {len(learn):,}; give a sample"
-            )
-        rows = np.concatenate([learn, ask])
-        if start is None:
-            known = np.tile(shares(label[learn], classes), (len(rows), 1))
-        else:
-            known = _checked(start, table.rows, rows, classes)
-        if len(chosen) == 0 or classes < 2:
-            return known[len(learn) :]
-        part = table.slice(chosen, rows)
-        before = np.ascontiguousarray(known.T)
-        first, place = rows_alike(part.codes, before.view(np.uint64))
-        hits = labels_counted(place, np.ascontiguousarray(label[learn], dtype=np.int64), classes)
-        margins = _margins(before[:, first])
+        task = BoostingTask.of(table, label, learn, ask, start=start, classes=classes)
+        return self.answer(task, columns)
+
+    def answer(self, task: BoostingTask, columns: Sequence[int] | None = None) -> Floats:
+        """Learn some columns of a task, all by default; as `probabilities` gives it."""
+        chosen = range(len(task.table)) if columns is None else columns
+        learnt = len(task.label)
+        if len(chosen) == 0 or task.classes < 2:
+            return np.ascontiguousarray(task.known[:, learnt:].T)
+        codes = np.array([task.codes(column) for column in chosen])
+        first, place = rows_alike(codes, task.number)
+        hits = labels_counted(place, task.label, task.classes)
+        margins = _margins(task.known[:, first])
+        numbers = np.asarray(chosen, dtype=np.intp)
         # A word has room for the slopes of all rows together: their number has so many bits.
-        bits = max(1, (len(learn) - 1).bit_length())
+        bits = max(1, (learnt - 1).bit_length())
         boost(
-            np.ascontiguousarray(part.codes[:, first]),
-            part.widths,
-            part.ordered,
+            np.ascontiguousarray(codes[:, first]),
+            task.table.widths[numbers],
+            task.table.ordered[numbers],
             hits,
             margins,
             self.rounds,
@@ -128,9 +124,64 @@ class Boosting:
             self.smooth,
             self.bar,
             bits,
-            _BoostingRoom.empty(len(part), len(first), *hits.shape),
+            _BoostingRoom.empty(len(codes), len(first), *hits.shape),
         )
-        return np.asarray(_probabilities(margins)[place[len(learn) :]])
+        return np.asarray(_probabilities(margins)[place[learnt:]])
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingTask:
+    """A label, rows to learn it from and rows to ask about: laid out once, for any columns.
+
+    Build it with `of`.
+    """
+
+    table: CodedTable
+    places: RowNumbers
+    """Where the codes of these rows are: first those learnt from, then those asked about."""
+    label: NDArray[np.int64]
+    """The classes of the rows to learn from."""
+    classes: int
+    known: Floats
+    """What is known before, classes by rows."""
+    number: NDArray[np.uint64]
+    """A number of what is known for each row, alike where that is; no line if it always is."""
+    _lines: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        table: CodedTable,
+        label: NDArray[np.integer[Any]],
+        learn: RowNumbers,
+        ask: RowNumbers,
+        *,
+        start: Floats | None = None,
+        classes: int | None = None,
+    ) -> BoostingTask:
+        """Lay out rows; the parameters are those of `Boosting.probabilities`."""
+        if not 0 < len(learn) <= MOST_ROWS:
+            raise InputError(
+                f"boosting learns from 1 to {MOST_ROWS:,} rows, got {len(learn):,}; give a sample"
+            )
+        classes = int(label.max()) + 1 if classes is None else classes
+        rows = np.concatenate([learn, ask])
+        learnt = np.ascontiguousarray(label[learn], dtype=np.int64)
+        number = np.zeros((0, len(rows)), dtype=np.uint64)
+        if start is None:
+            known = np.tile(shares(learnt, classes)[:, None], len(rows))
+        else:
+            known = np.ascontiguousarray(_checked(start, table.rows, rows, classes).T)
+            none = np.zeros((0, len(rows)), dtype=np.uint8)
+            first, place = rows_alike(none, known.view(np.uint64))
+            number = place[None, :].astype(np.uint64) if len(first) > 1 else number
+        return cls(table, table.places(rows), learnt, classes, known, number)
+
+    def codes(self, column: int) -> NDArray[np.uint8]:
+        """The codes of a column in these rows, taken from the table once."""
+        if column not in self._lines:
+            self._lines[column] = self.table.codes[column].take(self.places)
+        return self._lines[column]
 
 
 class _BoostingRoom(NamedTuple):
