@@ -78,8 +78,9 @@ class Side:
 
     def _found(self, part: slice, asked: Cells, known: Mask) -> NDArray[np.float64]:
         everything = np.ones_like(known[part])
-        picked, _ = self.nearest(asked[part], known[part])
         theirs, far = self.nearest(self.people[part], everything)
+        exact = asked is self.people and known[part].all()
+        picked = theirs if exact else self.nearest(asked[part], known[part])[0]
         weight = self.distinct[1]
         person, row = np.nonzero(picked & theirs)
         chance = weight[row] * self._owned(row, far[person], self.mine[part][person])

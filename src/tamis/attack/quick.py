@@ -99,7 +99,10 @@ def quick_attack(
     linked = _scene(original, release, values, few, random_state)
     # Of a secret that is held back, an attacker has the person's row as it was released.
     secret, public = original.sensitive, original.sensitive == original.roles.target
-    asked = _scene(original, release, values if public else release.table, most, random_state)
+    if public or values is release.table:
+        asked = linked.trying(most)
+    else:
+        asked = _scene(original, release, release.table, most, random_state)
     guessed = None if secret is None else infer(asked, secret, not public, LEARNERS)
     return QuickAttack(linkage(linked, ())[0], halves(linked) if joined else None, guessed)
 

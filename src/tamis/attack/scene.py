@@ -127,6 +127,12 @@ class Scene:
             control = original[self.held_out]
         return ComparedCells(nominal, original, release, control, without)
 
+    def trying(self, most: int) -> Scene:
+        """The same with another number of people tried; all rows are compared as they are here."""
+        other = replace(self, most=most)
+        vars(other)["cells"] = self.cells
+        return other
+
     @cached_property
     def tried(self) -> RowNumbers:
         """The rows of the original that attackers are tried on, of whole people, ascending."""
@@ -202,18 +208,31 @@ def as_numbers(
 
 
 def _scaled(parts: list[pl.Series]) -> tuple[list[Cells], bool]:
+    first = parts[0]
+    if all(part.dtype == first.dtype and part.equals(first) for part in parts[1:]):
+        # A column that was released as it is: what is true of one part is true of all.
+        cells, nominal = _on_scale(first)
+        return [cells] * len(parts), nominal
     nominal = not all(part.dtype.is_numeric() for part in parts)
-    whole = pl.concat([part.cast(pl.String if nominal else pl.Float64) for part in parts])
-    if nominal:
-        numbers = whole.rank("dense").cast(pl.Float64) - 1
-    else:
-        low: Any = whole.min()
-        high: Any = whole.max()
-        span = (high - low) if low is not None and high > low else 1.0
-        numbers = (whole - (low or 0.0)) / span
-    cells = numbers.fill_null(float("nan")).to_numpy()
+    cells, _ = _on_scale(
+        pl.concat([part.cast(pl.String if nominal else pl.Float64) for part in parts])
+    )
     ends = np.cumsum([part.len() for part in parts])[:-1]
     return list(np.split(cells, ends)), nominal
+
+
+def _on_scale(whole: pl.Series) -> tuple[Cells, bool]:
+    """The cells of a column as numbers, and whether they stand for texts."""
+    if not whole.dtype.is_numeric():
+        texts = whole.cast(pl.String)
+        distinct = texts.unique().drop_nulls().sort()
+        numbers = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Float64)
+        return numbers.fill_null(float("nan")).to_numpy(), True
+    numbers = whole.cast(pl.Float64)
+    low: Any = numbers.min()
+    high: Any = numbers.max()
+    span = (high - low) if low is not None and high > low else 1.0
+    return ((numbers - (low or 0.0)) / span).fill_null(float("nan")).to_numpy(), False
 
 
 def _drawn(people: NDArray[np.int64] | None, rows: int, most: int, random_state: int) -> RowNumbers:
