@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.attack import linkage as links
-from tamis.attack.kernels import nearest_rows
+from tamis.attack.kernels import NearestRows
 from tamis.attack.linkage import linkage_by_things, pattern_numbers
 from tamis.attack.scene import Scene
 from tamis.errors import InputError
@@ -23,7 +23,8 @@ linkage: Any = links.linkage
 halves: Any = links.halves
 NOMINAL = np.array([True, False, False])
 CELL = st.sampled_from([0.0, 0.25, 1.0, math.nan])
-ROWS = st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=6)
+TEXT = st.sampled_from([0.0, 1.0, 2.0, math.nan])
+ROWS = st.lists(st.tuples(TEXT, CELL, CELL), min_size=1, max_size=6)
 
 
 def apart(a, b, known):
@@ -38,11 +39,26 @@ def apart(a, b, known):
 @given(ROWS, ROWS, st.lists(st.booleans(), min_size=3, max_size=3))
 def test_the_nearest_rows_are_those_at_the_least_distance(asked, table, known):
     each = np.tile(np.array(known), (len(asked), 1))
-    hits, least = nearest_rows(np.array(asked), each, np.array(table), NOMINAL)
+    hits, least = NearestRows(np.array(table), NOMINAL).to(np.array(asked), each)
     for i, person in enumerate(asked):
         far = [apart(person, row, known) for row in table]
         assert least[i] == min(far)
         assert hits[i].tolist() == [d == min(far) for d in far]
+
+
+@pytest.mark.parametrize("texts", [2, 40])
+def test_the_nearest_of_many_rows_are_those_at_the_least_distance(texts):
+    """Few groups of rows with the same texts, and nearly as many groups as rows."""
+    draw = np.random.default_rng(texts)
+    table = np.column_stack([*draw.integers(0, texts, (2, 2000)), *draw.integers(0, 5, (2, 2000))])
+    asked, table = table[:20] * 1.0, table[10:] / [1, 1, 4, 4]
+    asked[:, 2:] /= 4
+    nominal, known = np.array([True, True, False, False]), draw.random(asked.shape) < 0.8
+    hits, least = NearestRows(table, nominal).to(asked, known)
+    cells = np.abs(asked[:, None] - table[None])
+    far = (np.where(nominal, cells > 0, cells) * known[:, None]).sum(axis=2)
+    assert least.tolist() == far.min(axis=1).tolist()
+    assert (hits == (far == least[:, None])).all()
 
 
 AGES = st.sampled_from([20, 30, None])

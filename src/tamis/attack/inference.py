@@ -185,16 +185,14 @@ class _Setting:
         return None if people is None else people[self.asked[places]]
 
     def _known(self, ask: pl.DataFrame, *, without: bool) -> Known:
-        scene = self.scene
+        scene, columns = self.scene, self.columns
         if self.released:
             table = scene.without if without and scene.without is not None else scene.release
-            learn, label = table.frame, self.secret.of(table)
+            learn, label = only(table.frame, columns), self.secret.of(table)
         else:
             kept = np.setdiff1d(scene.inside, self.asked)
-            learn, label = scene.original.frame[kept], self.secret.original[kept]
-        columns = self.columns
-        frames = [_texts(only(frame, columns), scene) for frame in (learn, ask)]
-        known, asked = frames
+            learn, label = only(scene.original.frame, columns)[kept], self.secret.original[kept]
+        known, asked = (_texts(frame, scene) for frame in (learn, only(ask, columns)))
         return Known(known, label, asked, len(ask), self.secret.classes, scene.random_state)
 
     def _baseline(self, label: Codes, rows: NDArray[Any], target: Codes | None) -> Floats:
@@ -205,7 +203,7 @@ class _Setting:
         every = np.arange(len(self.secret.original))
         return np.asarray(shares_given(self.secret.original, target, every, classes)[rows])
 
-    @property
+    @cached_property
     def _target(self) -> Codes | None:
         if not self.with_target:
             return None

@@ -7,47 +7,124 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from tamis.learn.alike import rows_alike
 
-def nearest_rows(asked: Any, known: Any, table: Any, nominal: Any) -> Any:
-    """Which rows of the table are nearest to each asked row, and how far they are.
+
+class NearestRows:
+    """A table in which the rows nearest to people are found.
 
     A cell adds |a - b| where its column holds numbers (scaled to a range of 1), else 0 or 1;
     missing (NaN) is a value of its own. Cells that are not known add nothing, so where nothing is
     known every row is nearest.
+
+    Rows alike in all texts lie together: such a group is as far as its texts differ, or farther,
+    so groups are looked at from the nearest on, and most are not looked at.
+
+    Parameters
+    ----------
+    table : array of float, rows by columns
+    nominal : array of bool
+        Which columns hold texts, numbered from 0.
+
+    Examples
+    --------
+    >>> rows = NearestRows(np.array([[0, 0.5], [1, 0.5], [0, 0.9]]), np.array([True, False]))
+    >>> hits, least = rows.to(np.array([[0, 0.8]]), np.array([[True, True]]))
+    >>> hits.tolist(), least.round(3).tolist()
+    ([[False, False, True]], [0.1])
     """
-    hits, least = np.empty((len(asked), len(table)), dtype=np.bool_), np.empty(len(asked))
-    _find_nearest(asked, known, table, nominal, hits, least, np.empty(len(table)))
-    return hits, least
+
+    def __init__(self, table: Any, nominal: Any) -> None:
+        self._nominal, texts = nominal, _texts(table[:, nominal])
+        none = np.zeros((0, len(table)), dtype=np.uint8)
+        first, group = rows_alike(none, texts.T.astype(np.uint64))
+        sizes = np.bincount(group, minlength=len(first))
+        self._order = np.argsort(group, kind="stable")
+        self._ends = np.concatenate([[0], np.cumsum(sizes)])
+        self._groups = np.ascontiguousarray(texts[first].T)
+        self._numbers = np.ascontiguousarray(table[:, ~nominal][self._order])
+
+    def to(self, asked: Any, known: Any) -> Any:
+        """Which rows are nearest to each asked row by its known cells, and how far they are."""
+        rows, nominal = len(self._order), self._nominal
+        hits, least = np.zeros((len(asked), rows), dtype=np.bool_), np.empty(len(asked))
+        _find_nearest(
+            _texts(asked[:, nominal]),
+            np.ascontiguousarray(known[:, nominal]),
+            np.ascontiguousarray(asked[:, ~nominal]),
+            np.ascontiguousarray(known[:, ~nominal]),
+            self._groups,
+            self._numbers,
+            self._ends,
+            self._order,
+            np.empty(self._groups.shape[1], dtype=np.int32),
+            np.empty(rows),
+            hits,
+            least,
+        )
+        return hits, least
+
+
+def pairs(hits: Any) -> tuple[Any, Any]:
+    """The people and rows of hits, which are few among many: ten times faster than both at once.
+
+    >>> [each.tolist() for each in pairs(np.array([[False, True], [True, True]]))]
+    [[0, 1, 1], [1, 0, 1]]
+    """
+    return np.divmod(np.flatnonzero(hits), hits.shape[1])
+
+
+def _texts(cells: Any) -> Any:
+    """Texts as whole numbers; a missing one is -1, which is equal to itself."""
+    return np.where(np.isnan(cells), -1.0, cells).astype(np.int32)
 
 
 @njit(cache=True)
 def _find_nearest(
-    asked: Any, known: Any, table: Any, nominal: Any, hits: Any, least: Any, apart: Any
+    texts: Any,
+    known_texts: Any,
+    numbers: Any,
+    known_numbers: Any,
+    groups: Any,
+    cells: Any,
+    ends: Any,
+    order: Any,
+    differ: Any,
+    apart: Any,
+    hits: Any,
+    least: Any,
 ) -> None:
     """Fill `hits` and `least`. A row farther than the nearest so far is not read to its end."""
-    rows, width = table.shape
-    for q in range(len(asked)):
-        best = np.inf
-        for r in range(rows):
-            total = 0.0
-            for c in range(width):
-                if not known[q, c]:
+    width, many = groups.shape
+    for q in range(len(texts)):
+        differ[:] = 0
+        for c in range(width):
+            if known_texts[q, c]:
+                # One column after the other, several groups at a time: no branch inside.
+                text, column = texts[q, c], groups[c]
+                for g in range(many):
+                    differ[g] += np.int32(column[g] != text)
+        best, seen = np.inf, -1
+        while seen < width and seen + 1 <= best:
+            seen += 1
+            for g in range(many):
+                if differ[g] != seen:
                     continue
-                a = asked[q, c]
-                b = table[r, c]
-                if a == b:
-                    continue
-                if np.isnan(a) and np.isnan(b):
-                    continue
-                if nominal[c] or np.isnan(a) or np.isnan(b):
-                    total += 1.0
-                else:
-                    total += abs(a - b)
-                if total > best:
-                    break
-            apart[r] = total
-            if total < best:
-                best = total
-        for r in range(rows):
-            hits[q, r] = apart[r] == best
+                for r in range(ends[g], ends[g + 1]):
+                    total = float(seen)
+                    for c in range(cells.shape[1]):
+                        if not known_numbers[q, c]:
+                            continue
+                        a, b = numbers[q, c], cells[r, c]
+                        if a == b or (np.isnan(a) and np.isnan(b)):
+                            continue
+                        total += 1.0 if np.isnan(a) or np.isnan(b) else abs(a - b)
+                        if total > best:
+                            break
+                    apart[r] = total
+                    best = min(best, total)
+        for g in range(many):
+            if differ[g] <= seen:
+                for r in range(ends[g], ends[g + 1]):
+                    hits[q, order[r]] = apart[r] == best
         least[q] = best

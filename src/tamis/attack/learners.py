@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
 from tamis.evaluate.bits import Floats, gains
 from tamis.learn.alike import rows_alike
@@ -74,8 +75,6 @@ class Known:
 
     def _looked_up(self) -> Floats:
         """The classes of the nearest rows, with the weight of one row for those of all."""
-        from tamis.attack.kernels import nearest_rows
-
         columns = tuple(self.ask.columns)
         (table, asked), nominal = as_numbers([self.learn, self.ask], columns)
         # Rows that are alike are equally near: each distinct one is looked at once.
@@ -83,11 +82,12 @@ class Known:
         first, place = rows_alike(np.zeros((0, len(table)), dtype=np.uint8), words)
         cells = np.bincount(place * self.classes + self.label, minlength=len(first) * self.classes)
         held = cells.reshape(len(first), self.classes)
-        prior, said = shares(self.label, self.classes), []
+        near, prior = NearestRows(table[first], nominal), shares(self.label, self.classes)
+        said = []
         for start in range(0, len(asked), BLOCK):
             part = asked[start : start + BLOCK]
-            hits, _ = nearest_rows(part, np.ones(part.shape, np.bool_), table[first], nominal)
-            whose, row = np.nonzero(hits)
+            hits, _ = near.to(part, np.ones(part.shape, np.bool_))
+            whose, row = pairs(hits)
             counts = np.tile(prior, (len(part), 1))
             for c in range(self.classes):
                 counts[:, c] += np.bincount(whose, weights=held[row, c], minlength=len(part))

@@ -16,9 +16,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import Cells, RowNumbers, Scene
 from tamis.attack.score import AttackScore, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
+from tamis.learn.alike import rows_alike
 from tamis.risk.grouping import Coded, dense, joined
 
 Mask = NDArray[np.bool_]
@@ -52,20 +54,27 @@ class Side:
 
     @cached_property
     def distinct(self) -> tuple[Cells, NDArray[np.int64]]:
-        """The distinct rows of the release, and how often each occurs."""
+        """The distinct rows of the release, and how often each occurs.
+
+        Where most rows are distinct, equal ones stay apart: they share what they would have.
+        """
         return _distinct(self.rows)
 
     @cached_property
     def _members(self) -> tuple[Cells, NDArray[np.int64]]:
         return _distinct(self.members)
 
+    @cached_property
+    def _near(self) -> NearestRows:
+        return NearestRows(self.distinct[0], self.nominal)
+
+    @cached_property
+    def _near_members(self) -> NearestRows:
+        return NearestRows(self._members[0], self.nominal)
+
     def nearest(self, asked: Cells, known: Mask) -> tuple[Mask, NDArray[np.float64]]:
         """Which distinct rows are nearest to each asked person, and how far they are."""
-        from tamis.attack.kernels import nearest_rows
-
-        found: tuple[Mask, NDArray[np.float64]] = nearest_rows(
-            asked, known, self.distinct[0], self.nominal
-        )
+        found: tuple[Mask, NDArray[np.float64]] = self._near.to(asked, known)
         return found
 
     def found(self, asked: Cells, known: Mask) -> NDArray[np.float64]:
@@ -82,10 +91,10 @@ class Side:
         exact = asked is self.people and known[part].all()
         picked = theirs if exact else self.nearest(asked[part], known[part])[0]
         weight = self.distinct[1]
-        person, row = np.nonzero(picked & theirs)
+        person, row = pairs(picked & theirs)
         chance = weight[row] * self._owned(row, far[person], self.mine[part][person])
         sums = np.bincount(person, weights=chance, minlength=len(picked))
-        return np.asarray(sums / (picked @ weight))
+        return np.asarray(sums / _weighed(picked, weight))
 
     def _owned(
         self, row: RowNumbers, far: NDArray[np.float64], mine: NDArray[np.int64]
@@ -99,15 +108,13 @@ class Side:
 
     def _owners(self, rows: RowNumbers) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """How far the nearest people of the table are from each row, and their rows in all."""
-        from tamis.attack.kernels import nearest_rows
-
-        members, weight = self._members
+        weight = self._members[1]
         asked, known = self.distinct[0][rows], np.ones((len(rows), len(self.nominal)), np.bool_)
         least, total = np.empty(len(rows)), np.empty(len(rows), np.int64)
         for first in range(0, len(rows), BLOCK):
             part = slice(first, first + BLOCK)
-            hits, least[part] = nearest_rows(asked[part], known[part], members, self.nominal)
-            total[part] = hits @ weight
+            hits, least[part] = self._near_members.to(asked[part], known[part])
+            total[part] = _weighed(hits, weight)
         return least, total
 
 
@@ -223,8 +230,15 @@ def _joined_by(side: Side, first: Mask) -> NDArray[np.float64]:
         one, other = (
             side.nearest(asked, np.tile(half, (len(asked), 1)))[0] for half in (first, ~first)
         )
-        chances.append(((one & other) @ weight) / ((one @ weight) * (other @ weight)))
+        both, *each = (_weighed(hits, weight) for hits in (one & other, one, other))
+        chances.append(both / (each[0] * each[1]))
     return np.concatenate(chances)
+
+
+def _weighed(hits: Mask, weight: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weight of the rows that each person hits."""
+    person, row = pairs(hits)
+    return np.bincount(person, weights=weight[row], minlength=len(hits))
 
 
 def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
@@ -241,9 +255,9 @@ def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
 
 
 def _distinct(cells: Cells) -> tuple[Cells, NDArray[np.int64]]:
-    numbers = pattern_numbers(cells)
-    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
-    return cells[first], counts.astype(np.int64)
+    words = np.ascontiguousarray(cells.T).view(np.uint64)
+    first, place = rows_alike(np.zeros((0, len(cells)), dtype=np.uint8), words)
+    return cells[first], np.bincount(place, minlength=len(first))
 
 
 def _alike(cells: Cells, people: NDArray[np.int64] | None) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from tamis.attack.kernels import nearest_rows
+from tamis.attack.kernels import NearestRows
 from tamis.attack.scene import Cells, Scene, as_numbers
 from tamis.attack.score import AttackScore, scored
 from tamis.errors import InputError
@@ -67,10 +67,10 @@ def membership(scene: Scene) -> AttackScore | None:
 
 
 def _distances(people: Cells, rows: Cells, nominal: Mask) -> Floats:
-    far = [np.zeros(0)]
+    near, far = NearestRows(rows, nominal), [np.zeros(0)]
     for first in range(0, len(people), 64):
         part = people[first : first + 64]
-        far.append(nearest_rows(part, np.ones(part.shape, np.bool_), rows, nominal)[1])
+        far.append(near.to(part, np.ones(part.shape, np.bool_))[1])
     return np.concatenate(far)
 
 
@@ -208,7 +208,7 @@ def gap_to_nearest(target: pl.DataFrame, release: pl.DataFrame) -> float:
     if not release.height or not columns:
         return float(len(target.columns))
     (asked, rows), nominal = as_numbers([target, release], columns)
-    hits, far = nearest_rows(asked, np.ones(asked.shape, np.bool_), rows, nominal)
+    hits, far = NearestRows(rows, nominal).to(asked, np.ones(asked.shape, np.bool_))
     return float(far[0] - 1e-6 * hits.sum())
 
 
@@ -221,7 +221,7 @@ def farthest(frame: pl.DataFrame) -> int:
     (cells,), nominal = as_numbers([frame], tuple(frame.columns))
     known = np.ones((1, cells.shape[1]), np.bool_)
     far = [
-        float(nearest_rows(cells[[i]], known, np.delete(cells, i, axis=0), nominal)[1][0])
+        float(NearestRows(np.delete(cells, i, axis=0), nominal).to(cells[[i]], known)[1][0])
         for i in range(len(cells))
     ]
     return int(np.argmax(far))
