@@ -238,7 +238,7 @@ def _joined_by(side: Side, first: Mask) -> NDArray[np.float64]:
 def _weighed(hits: Mask, weight: NDArray[np.int64]) -> NDArray[np.float64]:
     """The weight of the rows that each person hits."""
     person, row = pairs(hits)
-    return np.bincount(person, weights=weight[row], minlength=len(hits))
+    return np.asarray(np.bincount(person, weights=weight[row], minlength=len(hits)), np.float64)
 
 
 def pattern_numbers(cells: Cells) -> NDArray[np.intp]:

@@ -202,7 +202,7 @@ class _BoostingRoom(NamedTuple):
     kept: NDArray[np.uint64]
     alive: NDArray[np.bool_]
     small: NDArray[np.bool_]
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
     gains: Floats
     leaves: Floats
     """Two figures of each leaf."""
@@ -213,23 +213,31 @@ class _BoostingRoom(NamedTuple):
 
     @classmethod
     def empty(cls, columns: int, rows: int, lines: int, learnt: int) -> _BoostingRoom:
-        slopes = np.empty((2, lines - 1, learnt))
-        words, row_slopes = np.empty((2, learnt), dtype=np.int64)
+        gradient, curvature = np.empty((2, lines - 1, learnt))
+        words, slopes = np.empty((2, learnt), dtype=np.int64)
+        asked, place = np.empty((2, learnt), dtype=np.uint64)
+        split_column, split_right, kept = np.empty((3, LEAVES), dtype=np.uint64)
+        alive, small = np.empty((2, LEAVES), dtype=np.bool_)
         return cls(
-            *slopes,
-            words,
-            *np.empty((2, learnt), dtype=np.uint64),
-            row_slopes,
-            np.empty((columns, LEAVES * CODES), dtype=np.int64),
-            np.empty(rows, dtype=np.uint64),
-            *np.empty((3, LEAVES), dtype=np.uint64),
-            *np.empty((2, LEAVES), dtype=np.bool_),
-            np.empty(LEAVES, dtype=np.int64),
-            np.empty((DEPTH, LEAVES)),
-            np.empty((2, LEAVES)),
-            np.empty(CODES, dtype=np.int64),
-            np.empty(CODES),
-            np.empty((CODES, 2)),
+            gradient=gradient,
+            curvature=curvature,
+            words=words,
+            asked=asked,
+            place=place,
+            slopes=slopes,
+            sums=np.empty((columns, LEAVES * CODES), dtype=np.int64),
+            leaf=np.empty(rows, dtype=np.uint64),
+            split_column=split_column,
+            split_right=split_right,
+            kept=kept,
+            alive=alive,
+            small=small,
+            counts=np.empty(LEAVES, dtype=np.int64),
+            gains=np.empty((DEPTH, LEAVES)),
+            leaves=np.empty((2, LEAVES)),
+            order=np.empty(CODES, dtype=np.int64),
+            key=np.empty(CODES),
+            part=np.empty((CODES, 2)),
         )
 
 

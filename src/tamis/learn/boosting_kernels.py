@@ -145,7 +145,7 @@ def _grow(
         if not split:
             break
         _descend(codes, split_column, split_right, stride, leaf)
-        _place_children(sums, leaf, learnt, split_right, stride, alive, small, room.count)
+        _place_children(sums, leaf, learnt, split_right, stride, alive, small, room.counts)
     return _prune(gains, bar, leaf, room.leaves[0], room.kept)
 
 
