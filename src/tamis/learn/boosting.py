@@ -22,6 +22,7 @@ from tamis.errors import InputError
 from tamis.learn.alike import labels_counted, rows_alike
 from tamis.learn.boosting_kernels import CODES, DEPTH, LEAVES, boost
 from tamis.learn.coded_table import CodedTable
+from tamis.notebook import by_fields
 
 Floats = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
@@ -147,6 +148,8 @@ class BoostingTask:
     number: NDArray[np.uint64]
     """A number of what is known for each row, alike where that is; no line if it always is."""
     _lines: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
+
+    __repr__ = by_fields
 
     @classmethod
     def of(
