@@ -6,10 +6,8 @@
     greedy           the best column that still fits, again and again
     paths            how greedy goes, for each kind of utility
     itemsets         the largest sets of columns that k rows have in common
-    improve          local search between greedy and exact
-    exact            the best of all sets, or a bound
-    relaxation       the linear program behind that bound
-    fill             filling up a set until nothing more fits
+    improve          filling up a set; local search between greedy and exact
+    exact            the best of all sets, or a bound by a linear program
     crowd            k people where a person has several rows
 
     utilities        what columns are worth, alone or in a model

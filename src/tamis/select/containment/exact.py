@@ -1,4 +1,13 @@
-"""The best of all feasible sets, or the best found in a given time with an upper bound."""
+"""The best of all feasible sets, or the best found in a given time with an upper bound.
+
+The bound is that of a linear program, tightened where it is too loose. Each column has a share from
+0 to 1 of being chosen. Cuts are true of every feasible set. A set of columns that some rows have,
+but fewer than k, is *light*: no feasible set contains it. A cut says of a group of columns that at
+most `most` of them can be chosen, since any `most + 1` of them contain a light set; it starts from
+a light set and grows by columns that keep this true. The kernels find light sets where a point
+needs them. For a utility that is not a sum over the columns, further cuts say that a set is worth
+no more than another set plus what each of its columns alone would add to that one.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +17,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
 
-from tamis.errors import InputError
-from tamis.select.containment.fill import Filled, Filler
-from tamis.select.containment.improve import improved
+from tamis.select.containment.bits import ALL, ones
+from tamis.select.containment.improve import Filled, Filler, deadline, improved
 from tamis.select.containment.itemsets import best_itemset
-from tamis.select.containment.relaxation import Relaxation
 from tamis.select.containment.selection import Selection
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 TOLERANCE = 1e-7
 """The tolerance of linear programs, as a share of the bound."""
@@ -28,6 +40,16 @@ SMALL = 20
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
 MANY = 1500
 """The number of cuts at which those that are not binding are dropped."""
+AT_ONCE = 200
+"""The most light sets to look for at a time, but no more than there are columns."""
+LONGEST = 60
+ROOM = 1.2
+"""The cut of a light set that lacks more than 1 is not violated, but one grown from it may be."""
+SLACK = 1e-6
+NARROW = 64
+"""The most columns for which all sets of all columns but one are evaluated."""
+NODES, COMBINATIONS, GROWTH = 50_000, 400, 10
+"""The most sets looked at for light ones, choices tried for a cut, and columns that it grows by."""
 
 
 def exact(
@@ -73,10 +95,8 @@ def exact(
     >>> found.features, found.gap
     ((1, 2), 0.0)
     """
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
+    end = deadline(time_limit)
     filler = Filler(X, y, k, utility, labelled)
-    end = np.inf if time_limit is None else time.monotonic() + time_limit
     best = improved(filler, WARM_UP, end)
     if not len(filler.candidates):
         return filler.selection(best, 0.0)
@@ -172,3 +192,269 @@ class _BranchAndCut:
     def _push(self, bound: float, low: Floats, high: Floats) -> None:
         self.made += 1
         heapq.heappush(self.open, _Node(-bound, self.made, low, high))
+
+
+@register_jitable
+def support_of(rows: Any, columns: Any, size: int) -> Any:
+    """The rows that have the first `size` of some columns."""
+    total = np.int64(0)
+    for w in range(rows.shape[1]):
+        word = ALL
+        for a in range(size):
+            word &= rows[columns[a], w]
+        total += np.int64(ones(word))
+    return total
+
+
+@njit(cache=True)
+def is_light(rows: Any, columns: Any, size: int, k: int) -> bool:
+    support = support_of(rows, columns, size)
+    return bool(0 < support < k)
+
+
+@njit(cache=True)
+def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any) -> int:
+    """Write light sets whose columns together lack less than `room` to 1 to `found`; their number.
+
+    Depth-first over the columns, least lack first. Each row of `found` ends with -1.
+    """
+    # At most all but one column of a light set can be chosen, so shares violate this if what its
+    # columns lack to 1 sums to less than 1. Lacks ascend in `order`: if one is too big, so are the
+    # rest. A set that no row has is not light and never will be, and a light set need not
+    # be extended: the cut of the smaller set is stronger.
+    depth, words = found.shape[1] - 1, rows.shape[1]
+    held = np.empty((depth + 1, words), dtype=np.uint64)
+    for w in range(words):
+        held[0, w] = ALL
+    place = np.zeros(depth + 1, dtype=np.int64)
+    used = np.zeros(depth + 1)
+    chosen = np.zeros(depth + 1, dtype=np.int64)
+    level, count, nodes = 0, 0, 0
+    while level >= 0:
+        at = place[level]
+        end = at >= len(order) or level >= depth or nodes >= NODES or count >= len(found)
+        if end or used[level] + lack[order[at]] >= room:
+            level -= 1
+            continue
+        nodes += 1
+        place[level] += 1
+        chosen[level] = order[at]
+        support = np.int64(0)
+        for w in range(words):
+            held[level + 1, w] = held[level, w] & rows[order[at], w]
+            support += np.int64(ones(held[level + 1, w]))
+        if support >= k:
+            used[level + 1] = used[level] + lack[order[at]]
+            place[level + 1] = at + 1
+            level += 1
+        elif support > 0:
+            for a in range(level + 1):
+                found[count, a] = chosen[a]
+            found[count, level + 1] = -1
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
+    """Remove columns from a light set while it stays light; what is left comes first.
+
+    More rows have fewer columns, so some row has what is left, as it had the whole.
+    """
+    place = 0
+    while place < size:
+        column = columns[place]
+        columns[place] = columns[size - 1]
+        columns[size - 1] = column
+        if size > 1 and support_of(rows, columns, size - 1) < k:
+            size -= 1
+        else:
+            columns[size - 1] = columns[place]
+            columns[place] = column
+            place += 1
+    return size
+
+
+@njit(cache=True)
+def grow_cut(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
+    """Add columns to a light set so that as many of the group as before still contain one."""
+    most = size - 1
+    first = size
+    for column in order:
+        if size == first + GROWTH or size == len(group):
+            break
+        known = False
+        for a in range(size):
+            known |= group[a] == column
+        if not known and bars(rows, group, size, most, column, k):
+            group[size] = column
+            size += 1
+    return size
+
+
+@register_jitable
+def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bool:
+    """Whether any `most` of a group plus one more column contain a light set."""
+    # A choice with a column that forms a light pair with the new one is barred by that pair, so
+    # only choices among the others, the free ones, are tried: none where these are too few.
+    # Beyond a certain number of choices the answer is no: the cut may be weaker, but never wrong.
+    pair = np.empty(2, dtype=np.int64)
+    pair[0] = column
+    free = np.empty(size, dtype=np.int64)
+    frees = 0
+    for a in range(size):
+        pair[1] = group[a]
+        if not is_light(rows, pair, 2, k):
+            free[frees] = group[a]
+            frees += 1
+    if frees < most:
+        return True
+    members = np.empty(most + 1, dtype=np.int64)
+    members[most] = column
+    pick = np.arange(most)
+    for _ in range(COMBINATIONS):
+        for a in range(most):
+            members[a] = free[pick[a]]
+        if not is_light(rows, members, most + 1, k):
+            return False
+        a = most - 1
+        while a >= 0 and pick[a] == frees - most + a:
+            a -= 1
+        if a < 0:
+            return True
+        pick[a] += 1
+        for b in range(a + 1, most):
+            pick[b] = pick[b - 1] + 1
+    return False
+
+
+class Relaxation:
+    """The bound over all feasible sets, or over those with some columns and without others.
+
+    Equal columns can always be chosen together; they share one variable. `first` gives the place
+    of one of them among the filler's candidates.
+    """
+
+    def __init__(self, filler: Filler) -> None:
+        self.filler = filler
+        self.rows, self.first, self.worth = _distinct_columns(filler)
+        self.groups: list[tuple[Places, int]] = []
+        self.ceilings: list[tuple[float, Floats]] = []  # a base, and a row of the program
+        if not filler.modular:
+            self.losses = self._losses()
+            self._ceiling(np.zeros(len(self.first)))
+            self._ceiling(np.ones(len(self.first)))
+
+    def solve(self, low: Floats, high: Floats) -> tuple[float, Floats | None]:
+        """The bound within limits of the shares, and the shares; none if no set is left."""
+        width = len(self.worth)
+        cost, limits = -self.worth, np.column_stack([low, high]).tolist()
+        if self.ceilings:
+            cost, limits = np.append(np.zeros(width), -1.0), [*limits, [0.0, 1.0]]
+        right = [*(most for _, most in self.groups), *(base for base, _ in self.ceilings)]
+        found: Any = linprog(cost, A_ub=self._left(len(cost)), b_ub=right, bounds=limits)
+        if found.x is None:
+            return -np.inf, None
+        return -float(found.fun), np.clip(found.x[:width], 0.0, 1.0)
+
+    def _left(self, width: int) -> Any:
+        """The cuts as rows: first the groups, then the ceilings with the utility as last column."""
+        sizes = [len(group) for group, _ in self.groups] + [width] * len(self.ceilings)
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        empty, full = np.zeros(0, np.int64), np.arange(width)
+        groups = np.concatenate([empty, *(group for group, _ in self.groups)])
+        which = np.concatenate([groups, np.tile(full, len(self.ceilings))])
+        values = np.concatenate([np.ones(len(groups)), *(row for _, row in self.ceilings)])
+        return sparse.csr_array((values, which, starts), shape=(len(sizes), width))
+
+    def tighten(self, shares: Floats, bound: float) -> bool:
+        """Add cuts that the shares violate; returns whether there were any."""
+        cuts = self._broken(shares)
+        self.groups += cuts
+        return self._ceiling(shares, bound) or bool(cuts)
+
+    def forbid(self, shares: Floats) -> bool:
+        """Cut off shares of 0 and 1 that are not a feasible set; returns whether they are not."""
+        chosen = np.flatnonzero(shares > 0.5)
+        held = np.unpackbits(self.rows[chosen].view(np.uint8), axis=1, bitorder="little")
+        patterns = np.unique(held.T, axis=0).astype(bool)
+        order = np.argsort(-self.worth, kind="stable")
+        light = [chosen[p] for p in patterns if p.any() and self._is_light(chosen[p])]
+        cuts = dict(self._grown(group, order) for group in light[:AT_ONCE])
+        self.groups += [(np.array(group), most) for group, most in cuts.items()]
+        return bool(cuts)
+
+    def keep_tight(self, shares: Floats) -> None:
+        """Drop cuts that these shares leave loose; they come back when needed."""
+        self.groups = [(g, most) for g, most in self.groups if shares[g].sum() > most - SLACK]
+
+    def _broken(self, shares: Floats) -> list[tuple[Places, int]]:
+        order = np.argsort(-shares - 1e-9 * self.worth, kind="stable")
+        found = np.full((min(AT_ONCE, len(order)), LONGEST), -1)
+        count = light_sets(self.rows, 1 - shares, order, self.filler.k, ROOM, found)
+        light = [row[: int(np.argmin(row))] for row in found[:count]]
+        cuts = dict(self._grown(group, order) for group in light)
+        return [
+            (np.array(group), most)
+            for group, most in cuts.items()
+            if shares[list(group)].sum() > most + SLACK
+        ]
+
+    def _is_light(self, group: Places) -> bool:
+        return bool(is_light(self.rows, group, len(group), self.filler.k))
+
+    def _grown(self, light: Places, order: Places) -> tuple[tuple[int, ...], int]:
+        """A cut from a light set: the group, and how many of it can be chosen."""
+        group = np.empty(max(LONGEST, len(light)), dtype=np.int64)
+        group[: len(light)] = light
+        least = shrink(self.rows, group, len(light), self.filler.k)
+        size = grow_cut(self.rows, group, least, order, self.filler.k)
+        return tuple(sorted(group[:size].tolist())), least - 1
+
+    def _losses(self) -> Floats:
+        """The least that any set loses without a column: what all columns together lose."""
+        if len(self.first) > NARROW:
+            return np.zeros(len(self.first))
+        whole, _ = self.filler.gains(self.first)
+        without = [self.filler.gains(np.delete(self.first, i))[0] for i in range(len(self.first))]
+        return (whole - np.array(without)) / self.filler.unit
+
+    def _ceiling(self, shares: Floats, bound: float = np.inf) -> bool:
+        """Bound a utility that is not a sum from the set of columns most likely to be chosen."""
+        if self.filler.modular:
+            return False
+        # The utility is submodular: a column adds no more to a set than to a part of that set.
+        # So from a base T any set S is worth at most T, plus what each column of S outside T would
+        # add to T, less what each column of T outside S adds at least, which is what it adds to
+        # all the others (Nemhauser and Wolsey). Below, the losses are taken from the base for all
+        # of T, and a column of T that is chosen gives its own back.
+        value, adds = self.filler.gains(self.first[shares > 0.5])
+        each = adds[self.first] / self.filler.unit + np.where(shares > 0.5, self.losses, 0.0)
+        base = value / self.filler.unit - self.losses[shares > 0.5].sum()
+        if bound <= base + each @ shares + SLACK:
+            return False
+        self.ceilings.append((base, np.append(-each, 1.0)))
+        return True
+
+
+def _distinct_columns(filler: Filler) -> tuple[NDArray[np.uint64], Places, Floats]:
+    """The distinct columns as bits over the rows, the first position of each, and its worth.
+
+    Of more than k equal rows, k are enough to decide what is light.
+    """
+    row = np.repeat(np.arange(len(filler.weight)), np.minimum(filler.weight, filler.k))
+    words = -(-len(row) // 64)
+    place: dict[bytes, int] = {}
+    first, worth = list[int](), list[float]()
+    whole = filler.columns
+    for j, pairs in enumerate(filler.pairs):
+        held = np.zeros(len(filler.weight), dtype=bool)
+        held[whole.rows[whole.begin[j] : whole.end[j]]] = True
+        bits = np.packbits(held[row], bitorder="little").tobytes().ljust(8 * words, b"\0")
+        if bits not in place:
+            place[bits] = len(first)
+            first.append(j)
+            worth.append(0.0)
+        worth[place[bits]] += pairs / filler.unit
+    rows = np.frombuffer(b"".join(place), dtype=np.uint64).reshape(-1, words)
+    return rows, np.array(first, dtype=np.int64), np.array(worth)

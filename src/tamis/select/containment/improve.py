@@ -1,15 +1,179 @@
-"""A local search between greedy and exact: drop some features, add one, fill up again."""
+"""Sets filled up until nothing more fits, and a local search between greedy and exact.
+
+`Filler` is how every search but greedy ends; `improve` drops some features of a set, adds one and
+fills up again.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
-from tamis.select.containment.fill import Filled, Filler, Places
-from tamis.select.containment.selection import Selection
+from tamis.select.containment.projection import check_k, labelled_rows
+from tamis.select.containment.selection import Selection, Step, StopRule, empty_path, first_queue
+
+Places = NDArray[np.int64]
+
+
+class Filled(NamedTuple):
+    """A feasible set, by positions among the candidates, and the pairs it distinguishes."""
+
+    places: Places
+    value: int
+    anonymity: int
+
+    def in_order(self) -> Filled:
+        """The same set with the best candidates first, however it was found."""
+        return self._replace(places=np.sort(self.places))
+
+
+class Filler:
+    """Fills sets of the useful columns of a table; columns are numbered among these.
+
+    The candidates are the columns that are feasible alone and have some utility, best first, the
+    lowest column first among equals.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
+    k : int
+        The anonymity to keep.
+    utility : {"hamdist", "distcnt"}
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> filler = Filler(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist")
+    >>> filler.candidates.tolist(), filler.fill([1]).places.tolist()
+    ([0, 1], [1, 0])
+    """
+
+    def __init__(self, X: Any, y: Any, k: int, utility: str, labelled: Any = None) -> None:
+        table = zero_one(X)
+        positive = two_classes(y, table.shape[0])
+        check_k(k, table.shape[0])
+        if utility not in ("hamdist", "distcnt"):
+            raise InputError(
+                f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
+            )
+        from tamis.binary.columns import take
+        from tamis.select.containment.source import ColumnSource
+
+        self.k, self.modular = int(k), utility == "hamdist"
+        known = labelled_rows(labelled, positive)
+        self._source = source = ColumnSource.of(table, positive, known)
+        label = positive if known is None else positive[known]
+        rows, positives = len(label), int(label.sum())
+        pairs = differing_pairs(source.labelled, source.ones, rows, positives)
+        useful = np.flatnonzero((source.support >= k) & (pairs > 0))
+        self.candidates = useful[np.argsort(-pairs[useful], kind="stable")]
+        self.pairs = pairs[self.candidates]
+        self.unit = positives * (rows - positives)
+        self.columns = take(sparse_columns(source.table), self.candidates, source.support)
+
+    @property
+    def weight(self) -> NDArray[np.int64]:
+        """How many rows of the table each row of `columns` stands for."""
+        return self._source.weight
+
+    def places(self, features: Any) -> Places:
+        """The positions of columns of the table; those that are not candidates are left out."""
+        place = {int(c): i for i, c in enumerate(self.candidates)}
+        return np.array([place[f] for f in features if f in place], dtype=np.int64)
+
+    def fill(self, first: Any = ()) -> Filled:
+        """Offer some candidates in turn, then all others, greedily."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        first = np.asarray(first, dtype=np.int64)
+        rest = np.setdiff1d(np.arange(len(self.candidates)), first)
+        if self.modular:
+            return self.offered(np.concatenate([first, rest]))
+        g, taken = self._offered(first)
+        queue = first_queue(self.candidates[rest], self.pairs[rest])
+        path = empty_path(len(self.pairs), len(self.pairs))
+        rule = StopRule(self.k, False, False, len(self.pairs), 0.0)
+        status = kernels.WIDEN
+        while status == kernels.WIDEN:
+            g = widen(g)
+            status = kernels.pick_lazily(self._part(rest), rule, path, queue, g)
+        taken = np.concatenate([taken, rest[path.item[len(taken) : int(g.state[1])]]])
+        return Filled(taken, self._parted(g), int(g.state[2]))
+
+    def offered(self, turn: Places) -> Filled:
+        """The set formed by some candidates, offered in turn; those that do not fit are out."""
+        g, taken = self._offered(turn)
+        value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
+        return Filled(taken, value, int(g.state[2]))
+
+    def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
+        """The pairs a set distinguishes, feasible or not, and what each candidate would add."""
+        from tamis.select.containment.kernels import pair_gains
+
+        if self.modular:
+            added = self.pairs.copy()
+            added[places] = 0
+            return int(self.pairs[places].sum()), added
+        g, _ = self._offered(places, k=1)
+        return self._parted(g), pair_gains(self.columns, g)
+
+    def selection(self, filled: Filled, bound: float | None = None) -> Selection:
+        """The set with its path, as a search returns it."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        turn, steps, before = filled.places, list[Step](), 0.0
+        g, path = self._start(len(turn))
+        for size in range(1, len(turn) + 1):
+            g = widen(g)
+            rule = StopRule(self.k, False, False, size, 0.0)
+            kernels.offer_in_turn(self._part(turn), size - 1, rule, path, 0, g)
+            value = int(self.pairs[turn[:size]].sum()) if self.modular else self._parted(g)
+            utility = value / self.unit
+            column = int(self.candidates[turn[size - 1]])
+            steps.append(Step(column, utility - before, utility, int(g.state[2])))
+            before = utility
+        features = tuple(step.feature for step in steps)
+        return Selection(features, filled.anonymity, before, bound, tuple(steps))
+
+    def _offered(self, turn: Places, k: int | None = None) -> tuple[Any, Places]:
+        """The patterns after offering candidates in turn, and the candidates that fitted."""
+        from tamis.select.containment import kernels
+        from tamis.select.containment.kernels import widen
+
+        g, path = self._start(len(turn))
+        rule = StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
+        columns, place, status = self._part(turn), 0, kernels.WIDEN
+        while status == kernels.WIDEN:
+            g = widen(g)
+            place, status = kernels.offer_in_turn(columns, place, rule, path, 0, g)
+        return g, turn[path.item[: int(g.state[1])]]
+
+    def _start(self, most: int) -> tuple[Any, Any]:
+        return self._source.start(by_class=not self.modular), empty_path(most, most)
+
+    def _part(self, places: Places) -> Any:
+        whole = self.columns
+        return whole._replace(begin=whole.begin[places], end=whole.end[places])
+
+    def _parted(self, g: Any) -> int:
+        """The pairs of opposite classes that lie in different patterns."""
+        from tamis.select.containment.kernels import HALF, LOW
+
+        counts = g.counts[:, : int(g.state[0])]
+        ones = counts[0] >> HALF
+        others = (counts[0] & LOW) - ones - counts[1:].sum(axis=0)
+        return self.unit - int((others * ones).sum())
+
 
 SHARE_DROPPED = 0.3
 """The largest share of the set to drop."""
@@ -60,11 +224,18 @@ def improve(
     """
     if iterations < 0:
         raise InputError(f"iterations must be at least 0, got {iterations}")
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
+    end = deadline(time_limit)
     filler = Filler(X, y, k, utility, labelled)
-    end = np.inf if time_limit is None else time.monotonic() + time_limit
     return filler.selection(improved(filler, iterations, end, random_state).in_order())
+
+
+def deadline(time_limit: float | None) -> float:
+    """When the monotonic clock has run so many seconds more; without a limit never."""
+    if time_limit is None:
+        return np.inf
+    if not time_limit >= 0:
+        raise InputError(f"time_limit must be at least 0 seconds, got {time_limit}")
+    return time.monotonic() + time_limit
 
 
 def improved(filler: Filler, iterations: int, end: float, random_state: int = 0) -> Filled:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tamis.binary.matrix import sparse_rows
 from tamis.errors import InputError
-from tamis.select.containment.fill import Filler
+from tamis.select.containment.improve import Filler
 from tamis.select.containment.itemset_kernels import (
     core_parts,
     peel,
