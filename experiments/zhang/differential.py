@@ -13,8 +13,7 @@ from scipy import sparse
 
 from experiments.zhang.auc import Rows, Truths, parts, ranked, topic_auc
 from experiments.zhang.tasks import Task
-from tamis.dp.histogram import DPHistogram
-from tamis.dp.marginals import DPMarginals
+from tamis.dp.histogram import DPHistogram, DPMarginals
 from tamis.dp.selector import Mechanism, PrivateSelector
 
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "exponential")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.coarsen.search import coarsened as coarsened
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
-    from tamis.dp.marginals import DPMarginals as DPMarginals
+    from tamis.dp.histogram import DPMarginals as DPMarginals
     from tamis.dp.partition import DPPartition as DPPartition
     from tamis.dp.selector import PrivateSelector as PrivateSelector
     from tamis.dp.synthesiser import DPSynthesiser as DPSynthesiser
@@ -95,7 +95,7 @@ _HOME = {
     "Constraints": "tamis.coarsen.classes",
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
-    "DPMarginals": "tamis.dp.marginals",
+    "DPMarginals": "tamis.dp.histogram",
     "DPPartition": "tamis.dp.partition",
     "DPSynthesiser": "tamis.dp.synthesiser",
     "Folds": "tamis.learn.cv",

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.binary.records import from_matrix
-from tamis.dp import marginals as module
+from tamis.dp import histogram as module
 from tamis.dp.budget import MOVED
-from tamis.dp.marginals import DPMarginals
+from tamis.dp.histogram import DPMarginals
 from tamis.dp.selector import MOST_TOGETHER, private_records
 
 ZERO_ONE = {name: [0, 1] for name in ("a", "b", "c", "ill")}

@@ -351,7 +351,7 @@ def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> 
 
 
 def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.marginals import DPMarginals
+    from tamis.dp.histogram import DPMarginals
 
     if options["features"] is not None:
         return _selected("dp-marginals", source, options, public)

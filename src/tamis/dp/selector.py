@@ -19,8 +19,7 @@ from tamis.binary.matrix import class_counts, differing_pairs, two_classes, zero
 from tamis.binary.records import BinaryTable
 from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, opendp
 from tamis.dp.domain import Axis, axis
-from tamis.dp.histogram import DPHistogram
-from tamis.dp.marginals import DPMarginals
+from tamis.dp.histogram import DPHistogram, DPMarginals
 from tamis.dp.private_table import MAX_CELLS, check_most, limited, unit_of
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.table import Roles, Table
