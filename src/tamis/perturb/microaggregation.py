@@ -123,7 +123,7 @@ def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:
     >>> mdav_groups(pl.DataFrame({"age": [20, 61, 24, 59, 60]}), 2).tolist()
     [0, 1, 0, 1, 1]
     """
-    from tamis.perturb.mdav import mdav
+    from tamis.perturb.kernels import mdav
 
     every = frame.get_columns()
     parts = [_coordinates(column) for column in every if kind_of(column.dtype) != "nominal"]
