@@ -23,7 +23,7 @@ from tamis.errors import InputError, listed, listed_as
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
 from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
-from tamis.learn.bayes.densities import Units
+from tamis.learn.bayes.model import Units
 from tamis.learn.columns import Encoding
 from tamis.learn.cv import Folds
 from tamis.learn.one_thread import one_thread

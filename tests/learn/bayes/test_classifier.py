@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.bayes.densities import MOST_FEATURES
+from tamis.learn.bayes.model import MOST_FEATURES
 from tamis.learn.columns import Column
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.learn.bayes.densities import Intervals, Rows
+from tamis.learn.bayes.model import Intervals, Rows
 
 CELLS = st.lists(st.sampled_from([0.0, 1.0, 2.5, 40.0, float("nan")]), min_size=2, max_size=20)
 

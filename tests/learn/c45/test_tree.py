@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45 import tree as trees
+from tamis.learn.c45 import classifier as trees
+from tamis.learn.c45.classifier import leaf_shares
 from tamis.learn.c45.table import encode
-from tamis.learn.c45.tree import leaf_shares
 
 
 def shares_of_one(tree, row, node=0):

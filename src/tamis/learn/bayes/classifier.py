@@ -19,8 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from tamis.errors import InputError
-from tamis.learn.bayes.densities import Part, Precision, Units, to_nats
-from tamis.learn.bayes.model import BayesModel, NaiveBayes
+from tamis.learn.bayes.model import BayesModel, NaiveBayes, Part, Precision, Units, to_nats
 from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
 from tamis.learn.task import given_labels
 
@@ -63,7 +62,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Log-likelihoods are kept as whole multiples of 2**-28 nats (4e-9), and no value counts for
-    more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.densities`).
+    more than 2**18 nats, so that sums are exact in any order (see `tamis.learn.bayes.model`).
 
     With ``precision="data"`` the width of the intervals of a column is the mean gap between its
     distinct training values, and the deviation in a class is at least a sixth of it. This is how
@@ -197,7 +196,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.exp(self.predict_log_proba(X))
 
     def prior(self) -> Units:
-        """The log-prior of each class in units of `tamis.learn.bayes.densities`."""
+        """The log-prior of each class in units of `tamis.learn.bayes.model`."""
         return self._model.prior
 
     def _units(self, X: Any) -> Units:

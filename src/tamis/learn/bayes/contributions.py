@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamis.errors import InputError
-from tamis.learn.bayes.densities import Units
-from tamis.learn.bayes.model import NaiveBayes
+from tamis.learn.bayes.model import NaiveBayes, Units
 from tamis.learn.columns import Column
 from tamis.learn.cv import Folds, RowNumbers
 
