@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import LinearSVC
 
-from tamis.binary.distinct import WORD, distinct_masks, row_masks
+from tamis.binary.kernels import WORD, distinct_masks, row_masks
 
 Truths = NDArray[np.bool_]
 Rows = NDArray[np.intp]

@@ -19,8 +19,8 @@ from tamis.notebook import in_short
 from tamis.propose import BY_DEFAULT, methods
 from tamis.rank.factors import WEIGHTS, read_weights
 from tamis.release import MOST_ABSENCES
-from tamis.risk.absences import check_absences
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people
+from tamis.risk.containment import check_absences
 from tamis.risk.diversity import BetaKind, Distance
 from tamis.risk.presence import presence_bounds
 

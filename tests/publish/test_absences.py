@@ -19,7 +19,7 @@ from tamis.publish.bundle import publish
 from tamis.publish.checks import containment_by_bitmaps
 from tamis.publish.promises import claim, not_promised
 from tamis.release import Promise
-from tamis.risk.absences import absence_anonymity
+from tamis.risk.containment import absence_anonymity
 
 rows = st.integers(1, 5).flatmap(
     lambda width: st.lists(

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.risk.absences import absence_anonymity
-from tamis.risk.containment import containment_anonymity
+from tamis.risk.containment import absence_anonymity, containment_anonymity
 
 ROWS = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.tuples(*[st.sampled_from([0, 1])] * width), min_size=1, max_size=7)

@@ -19,8 +19,7 @@ from tamis.attack.scene import Scene
 from tamis.attack.sources import in_its_groups, in_its_terms, stated_forms
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
-from tamis.risk.absences import absence_anonymity
-from tamis.risk.containment import containment_anonymity
+from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Coded, grouped
 from tamis.table import Roles, Table, bare, only
 

@@ -211,7 +211,7 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
         inside = np.concatenate([[0], np.cumsum(positive[table.indices])])
         starts = table.indptr.astype(np.int64)
         return np.diff(starts), np.diff(inside[starts])
-    from tamis.binary.columns import counts_by_class
+    from tamis.binary.kernels import counts_by_class
 
     return counts_by_class(table, positive)
 

@@ -32,9 +32,8 @@ from tamis.learn.holdout import (
 )
 from tamis.notebook import by_fields
 from tamis.release import Release
-from tamis.risk.absences import absence_anonymity
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.containment import containment_anonymity
+from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_sensitive
 from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
 from tamis.risk.suppression import Suppression

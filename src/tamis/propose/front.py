@@ -16,8 +16,7 @@ from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.propose.breach import set_name
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
-from tamis.risk.absences import absence_anonymity
-from tamis.risk.containment import containment_anonymity
+from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import joined
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table

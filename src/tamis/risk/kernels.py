@@ -1,4 +1,7 @@
-"""Kernels: which distinct rows of a 0/1 table lie inside others, and how many contain each."""
+"""Kernels: which distinct rows of a 0/1 table lie inside others, and how many contain each.
+
+The last two count those that are left where an attacker also knows what a row lacks.
+"""
 
 from __future__ import annotations
 
@@ -176,3 +179,71 @@ def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight:
         if not inside:
             best = weight[r]
     return int(best)
+
+
+@njit(cache=True)
+def least_with_absences(cells: Any, owner: Any, weight: Any, absences: int, enough: int) -> int:
+    """The least over all rows of what is left when the attacker has chosen."""
+    many, width = cells.shape
+    best = weight.sum()
+    seen = np.zeros(len(weight), np.int64)
+    stamp = np.zeros(1, np.int64)
+    for p in range(many):
+        alive = np.zeros(many, np.bool_)
+        for q in range(many):
+            inside = True
+            for c in range(width):
+                if cells[p, c] > cells[q, c]:
+                    inside = False
+                    break
+            alive[q] = inside
+        free = cells[p] == 0
+        best = least_left(cells, owner, weight, alive, free, absences, best, seen, stamp)
+        if best < enough:
+            break
+    return int(best)
+
+
+@njit(cache=True)
+def least_left(
+    cells: Any,
+    owner: Any,
+    weight: Any,
+    alive: Any,
+    free: Any,
+    absences: int,
+    best: int,
+    seen: Any,
+    stamp: Any,
+) -> int:
+    """The least people left by any choice of absences, or `best` where that is less."""
+    many, width = cells.shape
+    stamp[0] += 1
+    total = 0
+    for q in range(many):
+        if alive[q] and seen[owner[q]] != stamp[0]:
+            seen[owner[q]] = stamp[0]
+            total += weight[owner[q]]
+    best = min(best, total)
+    if absences == 0:
+        return best
+    # What a column rules out at most; people with several rows may keep another one.
+    gain = np.zeros(width, np.int64)
+    for c in range(width):
+        if not free[c]:
+            continue
+        stamp[0] += 1
+        for q in range(many):
+            if alive[q] and cells[q, c] and seen[owner[q]] != stamp[0]:
+                seen[owner[q]] = stamp[0]
+                gain[c] += weight[owner[q]]
+    for c in np.argsort(-gain):
+        # The columns that follow rule out no more each, nor does any after them.
+        if gain[c] == 0 or total - absences * gain[c] >= best:
+            break
+        rest = alive.copy()
+        for q in range(many):
+            if cells[q, c]:
+                rest[q] = False
+        best = least_left(cells, owner, weight, rest, free, absences - 1, best, seen, stamp)
+    return best

@@ -12,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import classification_metric, distcnt, hamdist
-from tamis.risk.absences import absence_anonymity
+from tamis.risk.containment import absence_anonymity
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.greedy import GreedySearch, greedy, greedy_with_absences
 from tests.select.containment.test_projection import ANONYMITY

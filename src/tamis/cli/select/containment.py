@@ -276,7 +276,7 @@ def _write(
 def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
     import numpy as np
 
-    from tamis.risk.absences import absence_anonymity
+    from tamis.risk.containment import absence_anonymity
 
     cells = features.to_numpy().astype(np.uint8)
     return absence_anonymity(cells, absences, people=records.people)

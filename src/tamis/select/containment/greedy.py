@@ -16,6 +16,7 @@ from scipy import sparse
 
 from tamis.binary.matrix import class_counts, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError, listed
+from tamis.risk.containment import absence_anonymity, check_absences
 from tamis.risk.grouping import Ints
 from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
 from tamis.select.containment.projection import Privacy, check_k, check_privacy, labelled_rows
@@ -207,7 +208,7 @@ def greedy_with_absences(
     k : int
     absences : int
         How many things that a person lacks an attacker may know; see
-        `tamis.risk.absences.absence_anonymity`.
+        `tamis.risk.containment.absence_anonymity`.
     utility : str
         `distcnt` or a sum over the features, as in `tamis.select.containment.greedy.greedy`.
     extend : bool
@@ -231,8 +232,6 @@ def greedy_with_absences(
     >>> greedy_with_absences(X, y, 2, absences=1).features
     (1, 0)
     """
-    from tamis.risk.absences import check_absences
-
     table = sparse_columns(X)
     positive = two_classes(y, table.shape[0])
     check_absences(absences)
@@ -312,8 +311,6 @@ class _AbsenceSearch:
             self._offer(column, gain)
 
     def _offer(self, column: int, gain: float) -> None:
-        from tamis.risk.absences import absence_anonymity
-
         if column in self.tried:
             return
         self.tried.add(column)

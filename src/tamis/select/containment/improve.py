@@ -64,7 +64,7 @@ class Filler:
             raise InputError(
                 f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
             )
-        from tamis.binary.columns import take
+        from tamis.binary.kernels import take
         from tamis.select.containment.source import ColumnSource
 
         self.k, self.modular = int(k), utility == "hamdist"

@@ -19,7 +19,7 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from tamis.binary.columns import Columns
+from tamis.binary.kernels import Columns
 
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2

@@ -71,7 +71,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         0 this is anonymity by containment, with all columns k-anonymity. More than 0 needs
         ``search="greedy"``, ``on_violation="skip"`` and the utility `distcnt` or a sum over the
         features, and takes time that grows with their power; see
-        `tamis.risk.absences.absence_anonymity`.
+        `tamis.risk.containment.absence_anonymity`.
 
     Attributes
     ----------

@@ -18,8 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.columns import Columns, take
-from tamis.binary.distinct import WORD, distinct_masks, row_masks
+from tamis.binary.kernels import WORD, Columns, distinct_masks, row_masks, take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.select.containment.kernels import (
     CHOSEN,

@@ -43,7 +43,7 @@ class HeldOutModel:
     chosen: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        from tamis.binary.columns import take
+        from tamis.binary.kernels import take
 
         every = np.arange(self.table.shape[1])
         self._columns = take(self.table, every, np.diff(self.table.indptr).astype(np.int64))
