@@ -16,14 +16,55 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import InputError, listed, plural
-from tamis.perturb.input_frame import columns_to_alter, input_frame
+from tamis.perturb.input_frame import InputFrame, columns_to_alter, input_frame
 from tamis.read.frames import asked_library
 from tamis.table import bare, only
 
 Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
 
-class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer that draws new cells, column by column, from what it learnt about each."""
+
+    random_state: int | np.random.Generator | None
+
+    def _remember(self, data: InputFrame, columns: Sequence[str]) -> None:
+        self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
+        self.n_features_in_ = data.frame.width
+        self.columns_ = tuple(columns)
+
+    def transform(self, X: Any) -> Any:
+        """The same rows with some cells altered, as the kind of table that came in.
+
+        Missing cells stay missing.
+        """
+        check_is_fitted(self)
+        data = input_frame(X)
+        if data.frame.columns != self.feature_names_in_.tolist():
+            raise InputError(
+                f"X has {data.frame.width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input, of the names and in the order that it "
+                "was fitted on"
+            )
+        # A random source for each column, so that no column affects the draws of another.
+        sources = np.random.default_rng(self.random_state).spawn(len(self.columns_))
+        altered = [self._alter(data.frame[c], rng) for c, rng in zip(self.columns_, sources)]
+        return data.answer(data.frame.with_columns(altered), asked_library(self))
+
+    @abstractmethod
+    def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
+        """A column with some of its cells altered."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class _Noise(Alteration):
     """What both kinds share: which cells change, and what is learnt about a column."""
 
     def __init__(
@@ -59,32 +100,9 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
                 f"every column to alter is constant in {rows} ({listed(columns)}), so noise has "
                 "nothing to draw from; choose columns that vary"
             )
-        self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
-        self.n_features_in_ = data.frame.width
-        self.columns_ = tuple(columns)
+        self._remember(data, columns)
         self.learnt_ = {c: self._learn(frame[c], self._limits(frame[c])) for c in columns}
         return self
-
-    def transform(self, X: Any) -> Any:
-        """The same rows with some cells altered, as the kind of table that came in.
-
-        Missing cells stay missing.
-        """
-        check_is_fitted(self)
-        data = input_frame(X)
-        if data.frame.columns != self.feature_names_in_.tolist():
-            raise InputError(
-                f"X has {data.frame.width} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input, of the names and in the order that it "
-                "was fitted on"
-            )
-        rng = np.random.default_rng(self.random_state)
-        altered = [self._alter(data.frame[c], draws) for c, draws in self._sources(rng)]
-        return data.answer(data.frame.with_columns(altered), asked_library(self))
-
-    def _sources(self, rng: np.random.Generator) -> Any:
-        """A random source for each column, so that no column affects the draws of another."""
-        return zip(self.columns_, rng.spawn(len(self.columns_)))
 
     def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
         hit = pl.Series(rng.random(len(column)) < self.probability) & bare(column).is_not_null()
@@ -105,14 +123,6 @@ class _Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ig
     @abstractmethod
     def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
         """A new value for every cell of a column."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 class UniformNoise(_Noise):
@@ -225,7 +235,8 @@ class GaussianNoise(_Noise):
         low, high = limits or (-np.inf, np.inf)
         if column.dtype.is_integer():
             values = np.rint(values)
-            low, high = max(np.ceil(low), _least(column.dtype)), min(np.floor(high), 2.0**53)
+            least = 0.0 if column.dtype.is_unsigned_integer() else -(2.0**53)
+            low, high = max(np.ceil(low), least), min(np.floor(high), 2.0**53)
         return pl.Series(np.clip(values, low, high)).cast(column.dtype)
 
 
@@ -269,10 +280,6 @@ def _observed(column: pl.Series) -> tuple[float, float]:
     least: Any = column.min()
     most: Any = column.max()
     return least, most
-
-
-def _least(dtype: pl.DataType) -> float:
-    return 0.0 if dtype.is_unsigned_integer() else -(2.0**53)
 
 
 def _picked(values: pl.Series, column: pl.Series, rng: np.random.Generator) -> pl.Series:

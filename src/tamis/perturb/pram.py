@@ -8,13 +8,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import InputError
 from tamis.perturb.input_frame import InputFrame, columns_to_alter, input_frame
-from tamis.perturb.noise import check_probability
-from tamis.read.frames import asked_library
+from tamis.perturb.noise import Alteration, check_probability
 from tamis.table import bare, kind_of
 
 Chances = NDArray[np.float64]
@@ -29,7 +26,7 @@ class Transition(NamedTuple):
     chances: Chances
 
 
-class Pram(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Pram(Alteration):
     """The post-randomisation method: redraw categories so that frequencies stay in expectation.
 
     It gives no guarantee: a value that is seen is more often true than not, unless `change` is
@@ -95,32 +92,11 @@ class Pram(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         data = input_frame(X)
         columns = columns_to_alter(data, self.columns, nominal_columns(data))
         self.transitions_ = {c: _transition(data.frame[c], self.change) for c in columns}
-        self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
-        self.n_features_in_ = data.frame.width
-        self.columns_ = tuple(columns)
+        self._remember(data, columns)
         return self
 
-    def transform(self, X: Any) -> Any:
-        """The same rows with values drawn anew, as the kind of table that came in."""
-        check_is_fitted(self)
-        data = input_frame(X)
-        if data.frame.columns != self.feature_names_in_.tolist():
-            raise InputError(
-                f"fitted on {self.n_features_in_} columns, got {data.frame.width} columns or "
-                "other names; pass the columns it was fitted on, in the same order"
-            )
-        sources = np.random.default_rng(self.random_state).spawn(len(self.columns_))
-        every = zip(self.columns_, sources)
-        new = [_redrawn(data.frame[c], self.transitions_[c], rng) for c, rng in every]
-        return data.answer(data.frame.with_columns(new), asked_library(self))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
+    def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
+        return _redrawn(column, self.transitions_[column.name], rng)
 
 
 def nominal_columns(data: InputFrame) -> list[str]:
