@@ -94,7 +94,7 @@ class FinestForm:
         k, who = max(k, 1), None if people is None else people[rows]
         if column.dtype == pl.Time:
             return cls(())
-        if _is_dated(column):
+        if column.dtype in (pl.Date, pl.Datetime):
             return cls(_date_cuts(_days(column[rows]), k, who), dated=True)
         (known,) = Coding.of(column.to_frame()).known
         if known is None:
@@ -152,7 +152,9 @@ class FinestForm:
 
     def written(self, cut: float) -> str:
         """A cut as text."""
-        return _day(cut) if self.dated else repr(float(cut)).removesuffix(".0")
+        if self.dated:
+            return date.fromordinal(int(cut)).isoformat()
+        return repr(float(cut)).removesuffix(".0")
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class CoarserForm:
         found: list[str] = []
         for group in range(self.groups):
             members = self._members(group)
-            if self._has_others(group):
+            if self.finest.others and self.group_of[0] == group:
                 members.append(self.finest.names()[0])
             found.append(_unused(_together(members), found))
         return found
@@ -249,9 +251,6 @@ class CoarserForm:
         own = self.group_of[self.finest.others :]
         return [value for value, g in zip(self.finest.values, own) if g == group]
 
-    def _has_others(self, group: int) -> bool:
-        return self.finest.others and self.group_of[0] == group
-
 
 def _interval(low: str | None, high: str | None) -> str:
     """How an interval is written, which includes its lower end."""
@@ -273,10 +272,6 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _is_dated(column: pl.Series) -> bool:
-    return column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime)
-
-
 def _numbers(column: pl.Series) -> Floats:
     (numbers,) = Coding((None,)).columns(column.to_frame())
     return numbers.values
@@ -286,10 +281,6 @@ def _days(column: pl.Series) -> Floats:
     """Dates as ordinal days, NaN where missing; of times the day."""
     days = bare(column).cast(pl.Date).to_physical().cast(pl.Float64) + _DAY_ONE
     return days.fill_null(float("nan")).to_numpy()
-
-
-def _day(days: float) -> str:
-    return date.fromordinal(int(days)).isoformat()
 
 
 def _number_cuts(values: Floats, codes: Codes, k: int, people: People | None) -> tuple[float, ...]:

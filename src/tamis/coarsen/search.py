@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.classes import CodedRows, Constraints, Ints, LatticeNode, coded_rows
+from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
 from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.lattice import Optimum, full_domain
@@ -279,7 +279,7 @@ def _measured(
         metric=metric,
         score=best.score,
         bound=best.bound,
-        classes=_classes_kept(best.node),
+        classes=int(np.count_nonzero(~best.node.suppressed)),
         k_anonymity=_reached(table, told, people),
         presence=_presence(request, coarse, told, kept, levels),
     )
@@ -305,10 +305,6 @@ def _presence(
     left = None if people is None else people[kept]
     there = count_presence(whole.filter(pl.Series(kept)), register, told, people=left)
     return with_left_out(there, all_rows)
-
-
-def _classes_kept(node: LatticeNode) -> int:
-    return int(np.count_nonzero(~node.suppressed))
 
 
 def _local(

@@ -126,7 +126,7 @@ class DPPartition(PrivateTable):
             warnings.simplefilter("ignore", TamisWarning)
             coarse = self._axes(table, 2)
         left = self.epsilon
-        rows = self._public_rows(table)
+        rows = table.rows if self.neighbours == "substitute" else self.rows
         if rows is None and self.bins is None:
             share = budget.spend(ROWS_SHARE * self.epsilon, "number of rows")
             rows = max(1, int(laplace(np.array([table.rows]), self._moved, share)[0]))
@@ -137,9 +137,6 @@ class DPPartition(PrivateTable):
         budget.spend(left / 2, "counts of the grid")
         half = budget.spend(left / 2, "counts of the boxes")
         self.boxes_, self.counts_ = measured_boxes(counts, self._moved, half)
-
-    def _public_rows(self, table: Table) -> int | None:
-        return table.rows if self.neighbours == "substitute" else self.rows
 
     def _fitting(self, coarse: list[Axis], bins: int) -> int:
         """Fewer bins than the rows could fill where these would make too many cells."""

@@ -133,7 +133,9 @@ class SubsetScores:
         scorer = None if scoring == "accuracy" else get_scorer(scoring)
         estimator = _seeded(estimator, random_state)
         if isinstance(estimator, AdditiveNaiveBayes):
-            self._way: SubsetSums | SubsetFits = _sums(estimator, task, self.folds, scorer)
+            learner = estimator.naive_bayes
+            cache = ContributionCache(learner, task.features.columns, task.y, self.folds)
+            self._way: SubsetSums | SubsetFits = SubsetSums(cache, task.y, self.folds, scorer)
         else:
             source, estimator = readable(
                 estimator, task.features, encode, ask=None if scorer else "predict_coded"
@@ -207,13 +209,6 @@ class SubsetScores:
                 f"{listed(self.features, most=30)}"
             )
         return tuple(sorted(self._place[name] for name in named))
-
-
-def _sums(
-    estimator: AdditiveNaiveBayes, task: Task, folds: Folds, scorer: Scorer | None
-) -> SubsetSums:
-    cache = ContributionCache(estimator.naive_bayes, task.features.columns, task.y, folds)
-    return SubsetSums(cache, task.y, folds, scorer)
 
 
 def _seeded(estimator: Any, random_state: int) -> Any:
@@ -322,13 +317,11 @@ class SubsetSums:
     def _scores(self, subset: Sequence[int], correct: NDArray[np.int64]) -> tuple[float, ...]:
         if self.scorer is None:
             return tuple((correct / self.folds.sizes).tolist())
+        every = (self.cache.log_scores(subset, fold) for fold in range(len(self.folds)))
         return tuple(
-            float(self.scorer(self._answers(subset, fold), np.zeros((len(test), 1)), self.y[test]))
-            for fold, test in enumerate(self.folds.tests)
+            float(self.scorer(Answers(*scores), np.zeros((len(test), 1)), self.y[test]))
+            for scores, test in zip(every, self.folds.tests)
         )
-
-    def _answers(self, subset: Sequence[int], fold: int) -> Answers:
-        return Answers(*self.cache.log_scores(subset, fold))
 
 
 class Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

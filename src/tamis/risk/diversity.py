@@ -67,7 +67,7 @@ class Spread:
     people: Ints | None = None
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """The share of its class that each entry makes up."""
         return np.divide(self.counts, self.sizes[self.classes], dtype=np.float64)
 
@@ -202,7 +202,7 @@ def distinct_values(spread: Spread) -> Ints:
     return entries if spread.people is None else np.minimum(entries, spread.people)
 
 
-def effective_values(spread: Spread) -> NDArray[np.float64]:
+def effective_values(spread: Spread) -> Floats:
     """The effective number of sensitive values in each class: e to the entropy."""
     shares = spread.shares
     entropy = spread.summed(-shares * np.log(shares))
@@ -216,7 +216,7 @@ def _entries(spread: Spread) -> Ints:
     return np.diff(spread.first, append=len(spread.counts))
 
 
-def recursive_ratios(spread: Spread, least: int) -> NDArray[np.float64]:
+def recursive_ratios(spread: Spread, least: int) -> Floats:
     """In each class the ratio of the most common value to those ranked `least` on together."""
     most = int(spread.counts.max())
     falling = most - np.sort(spread.classes * (most + 1) + (most - spread.counts)) % (most + 1)
@@ -302,7 +302,7 @@ def closeness(spread: Spread, distance: Distance | None = None) -> float:
     return float(distances(spread, distance).max())
 
 
-def distances(spread: Spread, distance: Distance | None = None) -> NDArray[np.float64]:
+def distances(spread: Spread, distance: Distance | None = None) -> Floats:
     """How far the sensitive values of each class are from those of the table."""
     if distance == "equal" or not spread.number:
         return _equal(spread)
@@ -310,14 +310,14 @@ def distances(spread: Spread, distance: Distance | None = None) -> NDArray[np.fl
     return np.maximum(found, _ordered(_missing_first(spread))) if spread.missing else found
 
 
-def _equal(spread: Spread) -> NDArray[np.float64]:
+def _equal(spread: Spread) -> Floats:
     """Half the sum of the differences is the sum of the surpluses, which only entries can have."""
     usual = spread.totals / spread.totals.sum()
     surplus = np.maximum(spread.shares - usual[spread.values], 0)
     return spread.summed(surplus)
 
 
-def _ordered(spread: Spread) -> NDArray[np.float64]:
+def _ordered(spread: Spread) -> Floats:
     """Sum the distance of two step functions piece by piece, never class by value.
 
     From the value of an entry to that of the next one, the cumulative share of the class
@@ -447,5 +447,4 @@ def disclosures(found: Spread) -> Floats:
     """In each class the largest absolute logarithm of a share over that in the table."""
     usual = (found.totals / found.totals.sum())[found.values]
     apart = np.maximum.reduceat(np.abs(np.log(found.shares / usual)), found.first)
-    present = np.diff(found.first, append=len(found.counts))
-    return np.where(present < len(found.totals), np.inf, apart)
+    return np.where(_entries(found) < len(found.totals), np.inf, apart)

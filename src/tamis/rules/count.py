@@ -113,7 +113,7 @@ def count_rules(
     """
     _warn_of_missing(frame[target])
     column = bare(frame[target])
-    column = column.cast(pl.String) if _is_text(column) else column
+    column = column.cast(pl.String) if holds(column.dtype) == "text" else column
     cells = column.unique()
     labels = _sorted_labels(cells) if labels is None else list(labels)
     counter = _Counter(rules, frame, len(labels), first_match)
@@ -260,10 +260,6 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
 
 def _sorted_labels(cells: pl.Series) -> list[str]:
     return sorted(texts(cells).drop_nulls().unique().to_list())
-
-
-def _is_text(column: pl.Series) -> bool:
-    return holds(column.dtype) == "text"
 
 
 def _positions(cells: pl.Series, labels: Sequence[str]) -> dict[Any, int]:

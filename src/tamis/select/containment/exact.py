@@ -379,7 +379,8 @@ class Relaxation:
         held = np.unpackbits(self.rows[chosen].view(np.uint8), axis=1, bitorder="little")
         patterns = np.unique(held.T, axis=0).astype(bool)
         order = np.argsort(-self.worth, kind="stable")
-        light = [chosen[p] for p in patterns if p.any() and self._is_light(chosen[p])]
+        groups = [chosen[p] for p in patterns if p.any()]
+        light = [g for g in groups if is_light(self.rows, g, len(g), self.filler.k)]
         cuts = dict(self._grown(group, order) for group in light[:AT_ONCE])
         self.groups += [(np.array(group), most) for group, most in cuts.items()]
         return bool(cuts)
@@ -399,9 +400,6 @@ class Relaxation:
             for group, most in cuts.items()
             if shares[list(group)].sum() > most + SLACK
         ]
-
-    def _is_light(self, group: Places) -> bool:
-        return bool(is_light(self.rows, group, len(group), self.filler.k))
 
     def _grown(self, light: Places, order: Places) -> tuple[tuple[int, ...], int]:
         """A cut from a light set: the group, and how many of it can be chosen."""
