@@ -166,8 +166,8 @@ class Release:
             raise InputError(f"{plural(len(unknown), 'coarser form')} of no released feature")
         if self.people is not None and len(self.people) != self.table.rows:
             raise InputError(
-                f"people must have one entry per row: the table has {self.table.rows} rows, got "
-                f"{len(self.people)} entries"
+                "people must have one entry per row: the table has "
+                f"{plural(self.table.rows, 'row')}, got {len(self.people):,} in people"
             )
 
     def __repr__(self) -> str:

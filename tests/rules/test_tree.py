@@ -108,7 +108,7 @@ def test_names_are_remembered_from_a_frame():
         (
             DecisionTreeClassifier().fit([[0], [1]], [0, 1]),
             {"features": ["a", "b"]},
-            "fitted on 1 features, got 2",
+            "fitted on 1 feature, got 2",
         ),
         (
             DecisionTreeClassifier().fit([[0], [1]], [0, 1]),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_file import ladder_from
 from tamis.coarsen.search import coarsened, limits_of
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
 from tamis.risk.anonymity import Kind
@@ -209,7 +209,8 @@ def _with_arrays(table: Table, sensitive: Any, people: Any) -> Table:
         column = pl.Series(name, np.asarray(values).tolist())
         if column.len() != table.rows:
             raise InputError(
-                f"{name[1:]} needs one value per row: {table.rows} rows, got {column.len()}"
+                f"{name[1:]} needs one value per row: {plural(table.rows, 'row')}, got "
+                f"{column.len()}"
             )
         frame = frame.with_columns(column)
     if sensitive is not None:

@@ -139,7 +139,7 @@ class _Merging:
         self._renew(one)
 
     def _renew(self, group: int) -> None:
-        """Reckon anew what merging this group with any other costs."""
+        """Count again what merging this group with any other costs."""
         cost = np.zeros(len(self.cost))
         for scale, (slope, bend) in zip(self.scales, self.sums):
             apart = _gain(slope, bend) + _gain(slope[group], bend[group])

@@ -21,7 +21,7 @@ from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, o
 from tamis.dp.domain import Axis, axis
 from tamis.dp.histogram import DPHistogram, DPMarginals
 from tamis.dp.private_table import MAX_CELLS, check_most, limited, unit_of
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, listed, plural
 from tamis.table import Roles, Table
 
 Mechanism = Literal["exponential", "laplace"]
@@ -176,7 +176,8 @@ def _check_features(features: Any, width: int) -> None:
     if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
         raise InputError(f"features must be a whole number of at least 1, got {features!r}")
     if features > width:
-        raise InputError(f"features = {features}, but the table has {width} columns; ask for fewer")
+        has = plural(width, "column")
+        raise InputError(f"features = {features}, but the table has {has}; ask for fewer")
 
 
 LABEL_CELLS = 2

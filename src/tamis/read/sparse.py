@@ -152,7 +152,8 @@ def _labelled_by_item(
 def _label_lines(path: Path, rows: int, encoding: str) -> NDArray[np.str_]:
     lines = read_utf8(path, encoding).decode().splitlines()
     if len(lines) != rows:
-        raise InputError(f"{path} has {len(lines)} labels for {rows} rows; give one label per line")
+        has = f"{plural(len(lines), 'label')} for {plural(rows, 'row')}"
+        raise InputError(f"{path} has {has}; give one label per line")
     return np.asarray(lines)
 
 

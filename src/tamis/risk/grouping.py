@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed, listed_as
+from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read import polars_frame
 from tamis.table import Table, bare, only
 
@@ -430,7 +430,7 @@ def numbered(people: Any, rows: int) -> Ints | None:
     each = np.asarray(people)
     if each.shape != (rows,):
         raise InputError(
-            f"people must name one person per row: {rows} rows, got shape {each.shape}"
+            f"people must name one person per row: {plural(rows, 'row')}, got shape {each.shape}"
         )
     try:
         names, numbers = np.unique(each, return_inverse=True)

@@ -52,6 +52,7 @@ def minimal_uniques(
             found, total,
         )  # fmt: skip
         if size < most:
+            # Only columns below the last one are added, so that each set is made once.
             depth, following[size], limit[size] = size, 0, column
     return total
 
@@ -115,7 +116,7 @@ def _refined(
         for j in range(used):
             code = seen[j]
             if alone[code] < 0:
-                who[code] = place
+                who[code] = place  # from here on the place of the next row with this code
                 place += count[code]
                 made += 1
                 new_ends[made] = place
@@ -136,7 +137,11 @@ def _refined(
 
 @register_jitable
 def _rank(chosen: Any, size: int, without: int, choose: Any) -> int:
-    """The number of a set among those of its size; `chosen` has its columns in falling order."""
+    """The number of a set among those of its size; `chosen` has its columns in falling order.
+
+    The combinatorial number system: c choose n sets of n columns have only columns below c, so
+    they come before all sets whose highest column is c. `without` leaves one place of `chosen` out.
+    """
     rank, place = 0, size if without < 0 else size - 1
     for i in range(size):
         if i != without:

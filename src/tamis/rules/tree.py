@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed, listed_as
+from tamis.errors import InputError, listed, listed_as, plural
 from tamis.rules.bind import holds, texts, value_text
 from tamis.rules.rule import Between, Condition, OneOf, Rule, merged
 from tamis.rules.ruleset import RuleSet
@@ -155,7 +155,8 @@ def _names(
         raise InputError("the tree has no feature names; pass them with features=[...]")
     names = [str(name) for name in given]
     if len(names) != count:
-        raise InputError(f"the tree was fitted on {count} features, got {len(names)} names")
+        fitted = plural(count, "feature")
+        raise InputError(f"the tree was fitted on {fitted}, got {plural(len(names), 'name')}")
     return names
 
 

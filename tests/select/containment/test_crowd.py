@@ -69,7 +69,7 @@ def test_people_with_a_row_each_change_nothing():
 def test_any_so_many_rows_have_k_people(names, k):
     people = np.unique(names, return_inverse=True)[1]
     if k > people.max() + 1:
-        with pytest.raises(CannotMeet, match=r"cannot be met by \d people with"):
+        with pytest.raises(CannotMeet, match=r"cannot be met by (1 person|\d people) with"):
             enough_rows(k, people)
         return
     most = enough_rows(k, people)

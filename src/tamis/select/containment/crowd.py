@@ -34,7 +34,8 @@ def enough_rows(k: int, people: Ints) -> int:
     rows = np.sort(np.bincount(people))[::-1]
     if k > len(rows):
         raise CannotMeet(
-            f"k = {k} cannot be met by {len(rows)} people with {len(people)} rows; choose k "
+            f"k = {k} cannot be met by {plural(len(rows), 'person', 'people')} with "
+            f"{plural(len(people), 'row')}; choose k "
             f"of at most {len(rows)}"
         )
     return int(rows[: k - 1].sum()) + 1

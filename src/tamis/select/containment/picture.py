@@ -70,7 +70,8 @@ def path_picture(
                 across(i + 1), up(step.utility) - 9, shortened(names[step.feature], 16), size=10,
                 anchor="middle", fill=SOFT,
             )  # fmt: skip
-    picture.heading(_LEFT, 30, f"{len(steps)} features, {utility} {chosen.utility:.4g}, k = {k}")
+    count = plural(len(steps), "feature")
+    picture.heading(_LEFT, 30, f"{count}, {utility} {chosen.utility:.4g}, k = {k}")
     return picture
 
 
@@ -93,9 +94,9 @@ def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
     points = [(across(k), up(chosen[k].utility)) for k in ks]
     picture.steps(points, fill="none", stroke=BLUE, stroke_width=2)
     for k, (x, y) in zip(ks, points):
-        count = len(chosen[k].features)
-        picture.circle(x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {count} features", fill=BLUE)
-        picture.text(x, y - 12, f"{count} features", anchor="middle", size=12, fill=INK)
+        count = plural(len(chosen[k].features), "feature")
+        picture.circle(x, y, 5, f"k = {k}: {chosen[k].utility:.4g}, {count}", fill=BLUE)
+        picture.text(x, y - 12, count, anchor="middle", size=12, fill=INK)
     picture.heading(_LEFT, 30, f"{utility} against k")
     return picture
 
