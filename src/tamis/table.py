@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -202,8 +202,10 @@ class Table:
 
     @cached_property
     def _person_codes(self) -> dict[str, NDArray[np.int64]]:
-        codes = {c: _codes(self.frame.get_column(c)) for c in self._naming}
-        return _coarsest(codes) if self.roles.person is None else codes
+        person = self.roles.person
+        naming = self.roles.identifiers if person is None else person
+        codes = {c: _codes(self.frame.get_column(c)) for c in naming}
+        return _coarsest(codes) if person is None else codes
 
     @property
     def everybody(self) -> int:
@@ -214,10 +216,6 @@ class Table:
     def unit(self) -> Literal["people", "rows"]:
         """What counts refer to: "people" if the roles say who the rows are about, else "rows"."""
         return "people" if self.roles.identifiers or self.roles.person is not None else "rows"
-
-    @property
-    def _naming(self) -> tuple[str, ...]:
-        return self.roles.identifiers if self.roles.person is None else self.roles.person
 
     def only(self, columns: Iterable[str]) -> pl.DataFrame:
         """Select columns by exact name; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
@@ -280,10 +278,11 @@ class Table:
                 f"no {listed_as('feature', sorted(unknown))}; the features are "
                 f"{listed(self.features, most=30)}"
             )
-        gone = [c for c in self.features if c not in keep]
-        quasi = self.roles.quasi
-        roles = replace(self.roles, quasi=None if quasi is None else _without(quasi, gone))
-        held = [c for c in self.frame.columns if c not in set(gone)]
+        gone = set(self.features) - keep
+        roles, quasi = self.roles, self.roles.quasi
+        if quasi is not None:
+            roles = replace(roles, quasi=tuple(c for c in quasi if c not in gone))
+        held = [c for c in self.frame.columns if c not in gone]
         return replace(self, frame=self.only(held), roles=roles)
 
 
@@ -336,10 +335,6 @@ def _only_used(column: pl.Series) -> pl.Series:
     used = set(bare(texts).unique())
     categories = [c for c in column.dtype.categories if c in used]  # type: ignore[attr-defined]
     return texts.cast(pl.Enum(categories))
-
-
-def _without(columns: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
-    return tuple(c for c in columns if c not in set(gone))
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:

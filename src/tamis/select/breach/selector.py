@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -329,12 +329,16 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 def judge(candidates: list[Candidate], weights: Weights) -> Evaluation:
     """E(S) of some candidates: performance, privacy and size."""
-    scores = {
+    return evaluation(factor_scores(candidates), FACTORS, weights)
+
+
+def factor_scores(candidates: Sequence[Candidate]) -> dict[str, list[float]]:
+    """What each factor is measured by, one entry a candidate."""
+    return {
         "performance": [candidate.performance for candidate in candidates],
         "privacy": [candidate.pbi for candidate in candidates],
         "size": [candidate.size for candidate in candidates],
     }
-    return evaluation(scores, FACTORS, weights)
 
 
 def _silent(_: str) -> None:

@@ -27,7 +27,7 @@ from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stabilit
 from tamis.risk.breach import named_attackers
 from tamis.select.breach.input import sensitive_series
 from tamis.select.breach.search import FACTORS
-from tamis.select.breach.selector import BreachSelector
+from tamis.select.breach.selector import BreachSelector, factor_scores
 from tamis.table import Table
 
 _MAP = 10
@@ -207,11 +207,7 @@ def breach_summary(
         Contains only numbers, strings, lists and dicts.
     """
     candidates = fitted.candidates_
-    scores = {
-        "performance": [c.performance for c in candidates],
-        "privacy": [c.pbi for c in candidates],
-        "size": [c.size for c in candidates],
-    }
+    scores = factor_scores(candidates)
     weights = fitted.evaluation_.weights
     beside = zip(
         pareto_front(scores, FACTORS).tolist(),
