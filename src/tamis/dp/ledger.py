@@ -287,6 +287,5 @@ def _check_most(before: Account, after: Account, most: float, path: Path) -> Non
         raise CannotMeet(
             f"{before.epsilon:.6g} of epsilon is spent on this table, and {now:.6g} more would "
             f"exceed --max-epsilon {most:.6g}; at most {max(0.0, most - before.epsilon):.6g} is "
-            "left "
-            f"(ledger: {path})"
+            f"left (ledger: {path})"
         )

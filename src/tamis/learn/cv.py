@@ -123,8 +123,7 @@ class Folds:
         if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
             raise InputError(
                 "predefined folds must be one whole number per row (-1: never tested), got an "
-                "array of "
-                f"{numbers.dtype} with {numbers.ndim} dimensions"
+                f"array of {numbers.dtype} with {numbers.ndim} dimensions"
             )
         used = np.unique(numbers[numbers >= 0])
         if len(used) < 2:
@@ -280,9 +279,8 @@ def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
     for fold, train in enumerate(trains):
         if not np.array_equal(np.sort(train), folds.train(fold)):
             raise InputError(
-                "the splitter leaves some rows out of both training and test; use one that "
-                "trains on "
-                "all rows that it does not test, such as StratifiedKFold"
+                "the splitter leaves some rows out of both training and test; use one that trains "
+                "on all rows that it does not test, such as StratifiedKFold"
             )
 
 
@@ -295,8 +293,7 @@ def _check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows")
     if counts.max() < folds:
         raise InputError(
             f"{folds} folds were requested, but no class has more than {counts.max()} {unit}; use "
-            "at most "
-            f"{counts.max()} folds"
+            f"at most {counts.max()} folds"
         )
     if counts.min() < folds:
         warnings.warn(

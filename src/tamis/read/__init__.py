@@ -326,8 +326,7 @@ def read_binary(
     else:
         raise InputError(
             f"{kind} is not a sparse format; give a .svm or .basket file, or name the two columns "
-            "of a "
-            "long table with --long ENTITY,FEATURE"
+            "of a long table with --long ENTITY,FEATURE"
         )
     if table.labels is not None and len(set(table.labels)) < 2:
         raise InputError("the label has only one value, so there is nothing to learn")

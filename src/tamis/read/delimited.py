@@ -213,8 +213,7 @@ def _record_by_record(
     except csv.Error:
         raise InputError(
             f"{path}: a quoted cell is not closed properly near line {before + reader.line_num}; "
-            "double "
-            "every quote inside a quoted cell and close it"
+            "double every quote inside a quoted cell and close it"
         ) from None
     if ragged:
         line, fields = ragged[0]

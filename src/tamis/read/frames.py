@@ -145,8 +145,7 @@ def duckdb_parquet(source: str, folder: Path) -> Path:
             if name not in tables:
                 raise InputError(
                     f"no table {name!r} in {path}; its tables are: {listed(tables) or 'none'} "
-                    "(views are "
-                    "not read; store them as tables first)"
+                    "(views are not read; store them as tables first)"
                 )
             written = folder / "table.parquet"
             rows = ".".join('"' + part.replace('"', '""') + '"' for part in tables[name])

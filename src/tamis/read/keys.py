@@ -89,8 +89,7 @@ def warn_of_unstated_identifiers(table: Table) -> None:
     if found := unstated_identifiers(table):
         _warn(
             f"{_described(found)} could identify people; before you release anything, say what it "
-            "is "
-            "for with --identifier, --drop, --quasi or --feature"
+            "is for with --identifier, --drop, --quasi or --feature"
         )
     warn_of_fractions(table)
 

@@ -142,8 +142,7 @@ def _labelled_by_item(
     else:
         raise InputError(
             f"{path}: not every row has exactly one of the label items ({wrong} do not); name one "
-            "item, or "
-            "mutually exclusive items"
+            "item, or mutually exclusive items"
         )
     keep = [i for i, name in enumerate(names) if name not in items]
     return BinaryTable(matrix[:, keep], tuple(names[i] for i in keep), labels)

@@ -76,8 +76,7 @@ def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
             f"{path} contains a NUL byte in line {line}, so it is not a text table; export it "
-            "again, "
-            "or pass --encoding utf-16 if a program wrote it as Unicode text"
+            "again, or pass --encoding utf-16 if a program wrote it as Unicode text"
         )
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -195,7 +195,7 @@ def _declared_number(column: pl.Series, name: str) -> pl.Series:
 
 def _not_declared(name: str, bad: int) -> InputError:
     return InputError(
-        f"column {name!r} is declared a number, but {plural(bad, 'row')} contain something else; "
+        f"column {name!r} is declared a number, but {plural(bad, 'row')} cannot be read as one; "
         "declare it as text, or pass --missing TEXT if some text marks missing values"
     )
 
@@ -353,7 +353,7 @@ def _declared_date(column: pl.Series, name: str) -> pl.Series:
     dates = _parsed(column, form)
     if bad := dates.null_count() - column.null_count():
         raise InputError(
-            f"column {name!r} is declared a date, but {plural(bad, 'row')} contain something else; "
+            f"column {name!r} is declared a date, but {plural(bad, 'row')} cannot be read as one; "
             "write all dates as 2021-05-03 or 2021-05-03 10:30:00, declare the column as text, or "
             "pass --missing TEXT if some text marks missing values"
         )

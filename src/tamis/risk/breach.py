@@ -303,8 +303,8 @@ def warn_of_floor(floor: float) -> None:
     if floor > 0:
         warnings.warn(
             "always guessing the most common sensitive value is right more often than the "
-            "attackers are "
-            f"with all features (PBI {floor:+.4f}): a threshold on PBI is meaningless here",
+            f"attackers are with all features (PBI {floor:+.4f}): a threshold on PBI is "
+            "meaningless here",
             TamisWarning,
             stacklevel=3,
         )

@@ -294,8 +294,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             harder = "" if self.search_ == "exhaustive" else ", or try search='exhaustive'"
             raise CannotMeet(
                 f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the "
-                "smallest "
-                f"found is {least:.4f}. Raise alpha{harder}"
+                f"smallest found is {least:.4f}. Raise alpha{harder}"
             )
         self.best_ = allowed[0]
 

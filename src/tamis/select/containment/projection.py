@@ -82,8 +82,7 @@ def check_k(k: Any, rows: int) -> None:
     if k > rows:
         raise CannotMeet(
             f"k = {k} cannot be met by {plural(rows, 'row')}, since no row can hide among more "
-            "rows than "
-            f"there are; choose k of at most {rows}"
+            f"rows than there are; choose k of at most {rows}"
         )
 
 
