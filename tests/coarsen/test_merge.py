@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.coarsen.merge import Residuals, merged_groups
+from tamis.coarsen.learnt_forms import Residuals, merged_groups
 
 
 def info(rows, residuals):

@@ -16,8 +16,7 @@
     local          each class gets intervals of its own
     coarsener      `Coarsener`: learn levels on one table, apply them to others
 
-    learnt_forms   the finest groups of a column, and forms made of them
-    merge          which groups to merge, by what that costs and tells
+    learnt_forms   the finest groups of a column, and which of them to merge
 
     kernels        classes at a node, and what is inside them
     split_kernels  rows split in two, again and again

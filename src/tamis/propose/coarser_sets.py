@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
-from tamis.coarsen.merge import Residuals, merged_groups
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, Residuals, merged_groups
 from tamis.evaluate.bits import Floats, KeptTold, chosen
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
