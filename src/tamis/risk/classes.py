@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from tamis.errors import InputError, listed_as, plural
-from tamis.read import polars_frame
+from tamis.errors import InputError, plural
 from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope
-from tamis.table import Table, only
+from tamis.risk.presence import stacked
+from tamis.table import Table
 
 
 def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
@@ -126,6 +125,7 @@ def reidentification(
 
     Examples
     --------
+    >>> import polars as pl
     >>> frame = pl.DataFrame({"job": ["cook", "cook", "cook", "judge"]})
     >>> found = reidentification(frame, threshold=0.5)
     >>> found.prosecutor, found.prosecutor_above, found.marketer
@@ -176,31 +176,18 @@ def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentifi
 
 def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     """The number of people in the population in each class of the table."""
-    quasi = list(scoped.quasi)
-    everyone = population.frame if isinstance(population, Table) else polars_frame(population)
-    if unknown := [c for c in quasi if c not in everyone.columns]:
-        raise InputError(
-            f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
-        )
-    parts = [only(scoped.frame, quasi), only(everyone, quasi)]
-    try:
-        both = grouped(pl.concat(parts, how="vertical_relaxed"), quasi).class_of
-    except pl.exceptions.PolarsError:
-        raise InputError(
-            "the population's quasi-identifiers have different types from the table's; "
-            "read both with the same schema"
-        ) from None
-    own, everyones = np.split(both, [grouping.rows])
+    both = stacked(scoped, population, scoped.quasi)
+    class_of = grouped(both.frame, scoped.quasi).class_of
+    own, everyones = np.split(class_of, [both.rows])
     who = population.people if isinstance(population, Table) else None
     if who is not None:  # each person once in each class
         everyones = np.unique(np.column_stack([everyones, who]), axis=0)[:, 0]
-    counts = np.bincount(everyones, minlength=both.max() + 1)
+    counts = np.bincount(everyones, minlength=class_of.max() + 1)
     people = np.empty_like(grouping.sizes)
     people[grouping.class_of] = counts[own]
     if short := int((people < grouping.sizes)[grouping.class_of].sum()):
         raise InputError(
-            "some classes have fewer people in the population than "
-            f"in the table ({plural(short, 'row')}); the population must include everyone in the "
-            "table"
+            "some classes have fewer people in the population than in the table "
+            f"({plural(short, 'row')}); the population must include everyone in the table"
         )
     return people
