@@ -15,7 +15,8 @@ of names, counts with their nouns, and how far a long piece of work has got.
 """
 
 from collections.abc import Iterable
-from typing import Protocol
+from numbers import Integral
+from typing import Any, Protocol
 
 
 class TamisError(ValueError):
@@ -79,6 +80,17 @@ def plural(amount: int, one: str, many: str | None = None) -> str:
     ('1 row', '1,200 rows', '2 people')
     """
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> None:
+    """Refuse what is not a whole number of at least `least`.
+
+    >>> check_whole("k", 2.5)
+    Traceback (most recent call last):
+    tamis.errors.InputError: k must be a whole number of at least 1, got 2.5
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 class Progress(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.coarsen.ladder import Hierarchy
-from tamis.errors import InputError
+from tamis.errors import InputError, check_whole
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance, Spread
 from tamis.risk.grouping import ROUNDING
@@ -72,10 +72,9 @@ class Constraints:
     also: Anonymity | None = None
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(f"k must be a whole number of at least 1, got {self.k}")
-        if self.l is not None and self.l < 1:
-            raise InputError(f"l must be a whole number of at least 1, got {self.l}")
+        check_whole("k", self.k)
+        if self.l is not None:
+            check_whole("l", self.l)
         if self.t is not None and not 0 <= self.t <= 1:
             raise InputError(f"t must be a number from 0 to 1, got {self.t}")
         if self.kind not in get_args(Kind):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tamis.dp.budget import Budget, Neighbours, laplace
 from tamis.dp.domain import Axis, Bounds, Ints
-from tamis.dp.private_table import MAX_CELLS, NO_LIMIT, PrivateTable, check_bins, counts_of
-from tamis.errors import InputError
+from tamis.dp.private_table import MAX_CELLS, NO_LIMIT, PrivateTable, counts_of
+from tamis.errors import InputError, check_whole
 from tamis.table import Table
 
 
@@ -102,7 +102,7 @@ class DPHistogram(PrivateTable):
         self.random_state = random_state
 
     def _measure(self, table: Table, budget: Budget) -> None:
-        check_bins(self.bins)
+        check_whole("bins", self.bins)
         if self.negative not in ("shift", "zero"):
             raise InputError(f"negative must be 'shift' or 'zero', got {self.negative!r}")
         self.axes_ = self._axes(table, self.bins)
@@ -220,7 +220,7 @@ class DPMarginals(PrivateTable):
         self.random_state = random_state
 
     def _measure(self, table: Table, budget: Budget) -> None:
-        check_bins(self.bins)
+        check_whole("bins", self.bins)
         self.axes_ = self._axes(table, self.bins)
         self._label = self.axes_[:1] if table.roles.target else []
         exact = [counts_of(table, of) for of in self._tables]

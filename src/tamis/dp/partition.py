@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tamis.dp.budget import Budget, Neighbours, laplace
 from tamis.dp.domain import Axis, Bounds, Ints
-from tamis.dp.private_table import MAX_CELLS, PrivateTable, check_bins, counts_of
-from tamis.errors import InputError, TamisWarning
+from tamis.dp.private_table import MAX_CELLS, PrivateTable, counts_of
+from tamis.errors import TamisWarning, check_whole
 from tamis.table import Table
 
 ROWS_SHARE = 0.02
@@ -119,9 +119,9 @@ class DPPartition(PrivateTable):
 
     def _measure(self, table: Table, budget: Budget) -> None:
         if self.bins is not None:
-            check_bins(self.bins)
-        if self.rows is not None and (isinstance(self.rows, bool) or self.rows < 1):
-            raise InputError(f"rows must be a whole number of at least 1, got {self.rows!r}")
+            check_whole("bins", self.bins)
+        if self.rows is not None:
+            check_whole("rows", self.rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TamisWarning)
             coarse = self._axes(table, 2)

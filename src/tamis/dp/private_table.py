@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.dp.budget import MOVED, Budget, Neighbours, Unit, check_epsilon, check_neighbours, opendp
 from tamis.dp.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
-from tamis.errors import CannotMeet, InputError, listed
+from tamis.errors import CannotMeet, InputError, check_whole, listed
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
 from tamis.table import Roles, Table
@@ -56,8 +56,7 @@ def unit_of(roles: Roles) -> Unit:
 
 def check_most(most: Any, roles: Roles, neighbours: str) -> None:
     """Refuse a number of rows per person that does not fit these roles and neighbours."""
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise InputError(f"max_rows_per_person must be a whole number of at least 1, got {most!r}")
+    check_whole("max_rows_per_person", most)
     if most > 1 and not naming(roles):
         raise InputError(
             f"max_rows_per_person = {most} needs to know whose row each row is; name the column "
@@ -258,9 +257,3 @@ def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:
 def counts_of(table: Table, of: Sequence[Axis]) -> Ints:
     """The true counts, which must never leave this package without noise."""
     return cell_counts(table.frame, of)
-
-
-def check_bins(bins: Any) -> None:
-    """Refuse a number of bins that is not a whole number of at least 1."""
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        raise InputError(f"bins must be a whole number of at least 1, got {bins!r}")

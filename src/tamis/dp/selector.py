@@ -21,7 +21,7 @@ from tamis.dp.budget import Budget, Unit, check_epsilon, exponential, laplace, o
 from tamis.dp.domain import Axis, axis
 from tamis.dp.histogram import DPHistogram, DPMarginals
 from tamis.dp.private_table import MAX_CELLS, check_most, limited, unit_of
-from tamis.errors import InputError, TamisWarning, listed, plural
+from tamis.errors import InputError, TamisWarning, check_whole, listed, plural
 from tamis.table import Roles, Table
 
 Mechanism = Literal["exponential", "laplace"]
@@ -173,8 +173,7 @@ def _is_second(y: Any, classes: Sequence[Any]) -> NDArray[np.bool_]:
 
 
 def _check_features(features: Any, width: int) -> None:
-    if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
-        raise InputError(f"features must be a whole number of at least 1, got {features!r}")
+    check_whole("features", features)
     if features > width:
         has = plural(width, "column")
         raise InputError(f"features = {features}, but the table has {has}; ask for fewer")

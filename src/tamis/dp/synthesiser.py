@@ -18,8 +18,8 @@ import polars as pl
 
 from tamis.dp.budget import Budget
 from tamis.dp.domain import Bounds, Ints
-from tamis.dp.private_table import NO_LIMIT, PrivateTable, check_bins
-from tamis.errors import CannotMeet, InputError, MissingExtra
+from tamis.dp.private_table import NO_LIMIT, PrivateTable
+from tamis.errors import CannotMeet, InputError, MissingExtra, check_whole
 from tamis.files import scratch_folder
 from tamis.table import Table
 from tamis.table_file import panics_unheard
@@ -100,7 +100,7 @@ class DPSynthesiser(PrivateTable):
         self.random_state = random_state
 
     def _measure(self, table: Table, budget: Budget) -> None:
-        check_bins(self.bins)
+        check_whole("bins", self.bins)
         if self.algorithm not in ("aim", "mst"):
             raise InputError(f"algorithm must be 'aim' or 'mst', got {self.algorithm!r}")
         python = interpreter(self.python)

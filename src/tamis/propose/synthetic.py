@@ -17,10 +17,10 @@ from tamis.dp.budget import Neighbours, check_epsilon, check_neighbours, opendp
 from tamis.dp.domain import axis, brought
 from tamis.dp.histogram import DPHistogram
 from tamis.dp.partition import DPPartition
-from tamis.dp.private_table import PrivateTable, check_bins, check_most
+from tamis.dp.private_table import PrivateTable, check_most
 from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
 from tamis.dp.synthesiser import DPSynthesiser
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, check_whole, listed
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
 from tamis.table import Table
@@ -90,7 +90,7 @@ class Synthetic:
             )
         check_neighbours(self.neighbours)
         if self.bins is not None:
-            check_bins(self.bins)
+            check_whole("bins", self.bins)
 
     def applies(self, problem: Problem) -> str | None:
         if problem.epsilon is None:

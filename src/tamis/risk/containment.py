@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
-from tamis.errors import InputError
+from tamis.errors import InputError, check_whole
 from tamis.risk.grouping import Coded, Ints, counted, joined, numbered, people_in, people_of
 
 WORD = 64
@@ -157,9 +157,7 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
 
 def check_absences(absences: Any, most: int | None = None) -> None:
     """Refuse a number of absences that is not a whole number of at least 0, and `most` at most."""
-    whole = isinstance(absences, int | np.integer) and not isinstance(absences, bool)
-    if not whole or absences < 0:
-        raise InputError(f"absences must be a whole number of at least 0, got {absences!r}")
+    check_whole("absences", absences, least=0)
     if most is not None and absences > most:
         raise InputError(
             f"absences must be {most} or fewer, got {absences}: more would take too long to count; "

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError
+from tamis.errors import InputError, check_whole
 from tamis.risk.grouping import (
     ROUNDING,
     Grouping,
@@ -181,8 +181,8 @@ def l_diversity(
     >>> found.distinct, round(found.entropy, 3), found.recursive_c
     (3, 2.828, 2.0)
     """
-    if recursive_l is not None and recursive_l < 1:
-        raise InputError(f"recursive_l must be a whole number of at least 1, got {recursive_l}")
+    if recursive_l is not None:
+        check_whole("recursive_l", recursive_l)
     scoped = scope(data, quasi, sensitive, people)
     column = scoped.sensitive_column
     return diversity(spread(scoped.grouped(), column), recursive_l)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.matrix import sparse_rows
-from tamis.errors import InputError
+from tamis.errors import check_whole
 from tamis.select.containment.improve import Filler
 from tamis.select.containment.itemset_kernels import (
     core_parts,
@@ -76,7 +76,7 @@ def maximal(
     >>> maximal(X, [1, 1, 0, 0], k=2).features
     (0, 1)
     """
-    check_largest(largest)
+    check_whole("largest", largest)
     filler = Filler(X, y, k, utility, labelled)
     best = best_itemset(filler, X, k, largest)
     if extend:
@@ -124,7 +124,7 @@ def largest_itemsets(
     """
     table = sparse_rows(X)
     check_k(k, table.shape[0])
-    check_largest(most)
+    check_whole("the number of largest itemsets", most)
     frequent = np.flatnonzero(np.bincount(table.indices, minlength=table.shape[1]) >= k)
     table = table[:, frequent]
     worth = np.zeros(len(frequent), dtype=np.int64) if values is None else values[frequent]
@@ -222,9 +222,3 @@ def best_itemsets(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...
     sets = [tuple(sorted(held[:size])) for held, size in zip(columns, sizes)]
     order = sorted(range(count), key=lambda i: (-sizes[i], -totals[i], sets[i]))
     return [sets[i] for i in order]
-
-
-def check_largest(largest: Any) -> None:
-    """Refuse what is no number of itemsets."""
-    if isinstance(largest, bool) or not isinstance(largest, (int, np.integer)) or largest < 1:
-        raise InputError(f"the number of largest itemsets must be at least 1, got {largest!r}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import sparse_columns
-from tamis.errors import CannotMeet, InputError, plural
+from tamis.errors import CannotMeet, InputError, check_whole, plural
 
 Privacy = Literal["containment", "equality"]
 
@@ -77,8 +77,7 @@ class Projection:
 
 def check_k(k: Any, rows: int) -> None:
     """Refuse a k that is not a whole number of at least 1, or too large for the table."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, got {k!r}")
+    check_whole("k", k)
     if k > rows:
         raise CannotMeet(
             f"k = {k} cannot be met by {plural(rows, 'row')}, since no row can hide among more "
