@@ -141,7 +141,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         people : array, optional
             The person that each row is about; by default as a `Table` says, else each row is one.
         population : Table or frame, optional
-            Everybody of whom the table is a sample, for `delta_presence`.
+            The people that the table is a sample of, for `delta_presence`.
         """
         table = _as_table(X)
         self.feature_names_in_ = np.array(table.frame.columns, dtype=object)

@@ -34,7 +34,7 @@ People = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 OTHERS = "other"
-"""How all values that are no groups of their own are called together."""
+"""What all values without a group of their own are called together."""
 NAMED = 3
 """The most values that the name of a group spells out."""
 MOST = CODES - 2

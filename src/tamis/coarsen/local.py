@@ -127,8 +127,9 @@ def _risking_little(
 ) -> LocalClasses:
     """Classes of so many people, k or more, that the average risk is small enough.
 
-    A mean is no matter of one class, so that cuts could be allowed in any order. Larger classes
-    everywhere keep it; of 1/most people or more, certainly. The fewest are sought by halving.
+    A mean is not a property of one class, so no single cut can be judged by it. Larger classes
+    everywhere keep it, and those of 1/most people or more certainly do. The smallest size that
+    does is searched for by halving.
     """
     who = None if people is None else people_of(people)
 

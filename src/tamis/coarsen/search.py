@@ -43,7 +43,8 @@ class Coarsened:
     Parameters
     ----------
     table : Table
-        The rows that are kept, in their order. Columns that came to tell nothing are gone.
+        The rows that are kept, in their order. Columns that no longer tell
+        anything are gone.
     kept : array of bool
         Which rows of the original are kept.
     ladders : mapping of column to Ladder
@@ -161,7 +162,7 @@ def coarsened(
         How local recoding cuts: the widest column in the middle, or where it tells most about the
         target.
     population : Table or frame, optional
-        Everybody of whom the table is a sample, with the quasi-identifiers as they are; it is made
+        The people that the table is a sample of, with the quasi-identifiers as they are; it is made
         as coarse as the table.
     delta_presence : (float, float), optional
         From what to what the chance may be that somebody of the population is in the table; see
@@ -292,7 +293,7 @@ def _presence(
     kept: NDArray[np.bool_],
     levels: Mapping[str, int],
 ) -> Presence | None:
-    """Who of the register is in the table, counted anew on the columns as they would leave."""
+    """Who of the register is in the table, counted again on the columns as they would leave."""
     if request.population is None:
         return None
     everybody, people = request.population, request.people

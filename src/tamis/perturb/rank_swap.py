@@ -139,6 +139,6 @@ def swapped_ranks(count: int, reach: int, rng: np.random.Generator) -> NDArray[n
 
 
 def check_within(within: Any) -> None:
-    """Refuse a share of ranks that is no number from 0 to 1."""
+    """Refuse a share of ranks that is not a number from 0 to 1."""
     if isinstance(within, bool) or not isinstance(within, int | float) or not 0 <= within <= 1:
         raise InputError(f"within must be a share of the ranks, from 0 to 1, got {within!r}")

@@ -50,8 +50,8 @@ class LocalSuppression(BaseEstimator):  # type: ignore[misc]
     missing : {"value", "anything"}
         What a missing cell equals. By default it is a value of its own, so that rows alike are
         blank in the same columns. As sdcMicro counts, it matches anything: then far fewer blanks
-        are enough, but a few rows with many blanks count as like everybody, and whoever is not one
-        of them may still be the only one with their values.
+        are enough, but a few rows with many blanks count as like everybody, and anyone who is not
+        one of them may still be the only one with their values.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Common given names of several languages, to tell names of people from other texts.
 
-Left out are those that are everyday words, places or months: a column of towns is no column of
-people. Accents are left out, as they are of the texts that are compared.
+Everyday words, places and months are left out: a column of towns is not a column of people. So are
+accents, as in the texts that are compared.
 """
 
 _NAMES = """

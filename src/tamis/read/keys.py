@@ -99,8 +99,8 @@ def warn_of_fractions(table: Table) -> None:
     if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
         _warn(
             f"{listed_as('column', fractions, 'has', 'have')} fractions that hardly repeat: "
-            "whoever knows one of them exactly can find the row; round them, or name those that an "
-            "attacker may know with --quasi"
+            "anyone who knows one of them exactly can find the row; round them, or name those that "
+            "an attacker may know with --quasi"
         )
 
 

@@ -239,7 +239,7 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
     Returns
     -------
     PopulationEstimates
-        No estimate exceeds the share of people who are unique in the sample: whoever is unique in
+        No estimate exceeds the share of people who are unique in the sample: anyone unique in
         the population is unique in every sample.
 
     Notes

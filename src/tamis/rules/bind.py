@@ -202,7 +202,7 @@ class _Groups:
 
 
 def _no_label(labels: list[str]) -> str:
-    """A text that is no label, for a condition that nobody is known to meet."""
+    """A text that is not a label, for a condition that nobody is known to meet."""
     text = "none"
     while text in labels:
         text = f"({text})"

@@ -101,7 +101,7 @@ def _warn_of_copies(frame: pl.DataFrame, sensitive: pl.Series) -> None:
     if copies:
         warnings.warn(
             f"{listed_as('feature', copies, 'is', 'are')} identical to the sensitive column: "
-            "whoever sees such a feature need not guess; leave it out",
+            "anyone who sees such a feature need not guess; leave it out",
             TamisWarning,
             stacklevel=4,
         )
