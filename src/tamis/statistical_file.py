@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo, is_zipfile
@@ -66,7 +67,7 @@ _COLUMNS = re.compile(rb"""number-columns-repeated\s*=\s*["'](\d+)""")
 def read_statistical(path: Path, kind: str) -> pl.DataFrame:
     """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file.
 
-    They are read in a process of its own: a damaged file can end it, however it is read.
+    They are read in a process of their own: a damaged file can end it, however it is read.
     """
     program = PROGRAMS[kind]
     if kind == "sav" and _LOCKED_SPSS in _beginning(path):
@@ -164,12 +165,7 @@ def whole(cells: pl.Series) -> pl.Series:
 
 def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
     """The rows of a sheet; it may be left unnamed where there is only one."""
-    try:
-        import fastexcel
-    except ImportError:
-        raise MissingExtra(
-            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
-        ) from None
+    fastexcel = _excel("fastexcel")
     if path.suffix.lower() != ".xls" and _beginning(path).startswith(_COMPOUND):
         raise InputError(f"{path} is protected by a password; save it without one")
     refuse_bomb(path)
@@ -178,10 +174,7 @@ def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
     try:
         sheets = fastexcel.read_excel(path).sheet_names
     except Exception as error:
-        raise InputError(
-            f"{path} is not a spreadsheet that can be read, or is damaged or protected "
-            f"({type(error).__name__}); save it again, or as csv"
-        ) from None
+        raise _damaged_sheet(path, error) from None
     name = _sheet(path, sheets, sheet)
     try:
         frame = pl.read_excel(path, sheet_name=name, engine="calamine", infer_schema_length=None)
@@ -191,6 +184,22 @@ def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
             f"({type(error).__name__})"
         ) from None
     return pl.DataFrame([whole(cells) for cells in frame])
+
+
+def _excel(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtra(
+            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
+        ) from None
+
+
+def _damaged_sheet(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path} is not a spreadsheet that can be read, or is damaged or protected "
+        f"({type(error).__name__}); save it again, or as csv"
+    )
 
 
 def _sheet(path: Path, sheets: list[str], asked: str) -> str:
@@ -274,22 +283,13 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
     """Write rows as the only sheet of a spreadsheet; no text in it is run as a formula."""
     from datetime import datetime
 
-    try:
-        import xlsxwriter
-    except ImportError:
-        raise MissingExtra(
-            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
-        ) from None
+    xlsxwriter = _excel("xlsxwriter")
     if frame.height >= 1 << 20 or frame.width > 1 << 14:
         raise InputError("a spreadsheet holds 1,048,575 rows and 16,384 columns; write csv")
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(path, options) as book:
         book.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(book, worksheet="release", autofilter=False)
-
-
-if __name__ == "__main__":
-    sys.exit(_parse(*sys.argv[1:]))
 
 
 def refuse_bomb(path: Path) -> None:
@@ -302,10 +302,7 @@ def refuse_bomb(path: Path) -> None:
     except InputError:
         raise
     except Exception as error:  # zipfile fails in many ways on damage
-        raise InputError(
-            f"{path} is not a spreadsheet that can be read, or is damaged or protected "
-            f"({type(error).__name__}); save it again, or as csv"
-        ) from None
+        raise _damaged_sheet(path, error) from None
 
 
 def _refuse_large(path: Path, packed: ZipFile) -> None:
@@ -451,3 +448,7 @@ def _number(letters: bytes) -> int:
     for letter in letters.upper():
         number = 26 * number + letter - 64
     return number
+
+
+if __name__ == "__main__":
+    sys.exit(_parse(*sys.argv[1:]))

@@ -100,8 +100,7 @@ def delimited_frame(
     untouched: Collection[str] = (),
 ) -> pl.DataFrame:
     """The table in a file, typed by the rule of `tamis.read.types`; an empty cell is missing."""
-    if len(separator.encode()) != 1:
-        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
+    _check_separator(separator)
     data = read_utf8(path, encoding)
     header = _header(path, data, separator)
     guided: dict[str, Any] = {"missing": missing, "declared": declared, "untouched": untouched}
@@ -111,6 +110,11 @@ def delimited_frame(
     if frame.is_empty():
         raise InputError(f"{path} has a header but no rows")
     return frame
+
+
+def _check_separator(separator: str) -> None:
+    if len(separator.encode()) != 1:
+        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
 
 
 def delimited_chunks(
@@ -125,8 +129,7 @@ def delimited_chunks(
     size : int
         About how many characters to take at once.
     """
-    if len(separator.encode()) != 1:
-        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
+    _check_separator(separator)
     header: list[str] = []
     line = b""
     read = 0

@@ -6,6 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,10 @@ def file_at(source: str | Path) -> Path:
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unpacked if it is gzip."""
-    try:
+    with _errors_in_words(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    if data.startswith(_GZIP):
-        return _unpack(path, data)
+        if data.startswith(_GZIP):
+            return _unpack(path, data)
     if path.suffix == ".gz" and data:
         raise InputError(f"{path} ends in .gz but is not gzip data; rename it or compress it again")
     return data
@@ -46,21 +45,33 @@ def read_bytes(path: Path) -> bytes:
 
 def _unpack(path: Path, data: bytes) -> bytes:
     parts, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        while part := packed.read(_PART):
+            parts.append(part)
+            size += len(part)
+            if size > MOST_UNPACKED:
+                raise InputError(
+                    f"{path} unpacks to more than {MOST_UNPACKED // 2**30} GB; unpack it "
+                    "yourself, or write it as parquet"
+                )
+    return b"".join(parts)
+
+
+@contextmanager
+def _errors_in_words(path: Path, encoding: str = "utf-8") -> Iterator[None]:
+    """What goes wrong while a file is read, as errors that say what to do."""
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            while part := packed.read(_PART):
-                parts.append(part)
-                size += len(part)
-                if size > MOST_UNPACKED:
-                    raise InputError(
-                        f"{path} unpacks to more than {MOST_UNPACKED // 2**30} GB; unpack it "
-                        "yourself, or write it as parquet"
-                    )
-        return b"".join(parts)
+        yield
+    except LookupError:
+        raise InputError(
+            f"unknown encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
+        ) from None
     except EOFError:
         raise InputError(f"{path} is gzip data that ends too early; copy it again") from None
     except (gzip.BadGzipFile, zlib.error):
         raise InputError(f"{path} is damaged gzip data; copy it again") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
@@ -124,7 +135,7 @@ def _end_of_records(text: str) -> int:
 def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
     read = 0
     try:
-        with path.open("rb") as file:
+        with _errors_in_words(path, encoding), path.open("rb") as file:
             packed = file.peek(2).startswith(_GZIP)
             raw: Any = gzip.GzipFile(fileobj=file) if packed else file
             lines = io.TextIOWrapper(raw, encoding=encoding, newline=None)
@@ -138,21 +149,11 @@ def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
                     )
                 read += text.count("\n")
                 yield text
-    except LookupError:
-        raise InputError(
-            f"unknown encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
-        ) from None
     except UnicodeDecodeError:
         raise InputError(
             f"{path} is not {encoding} text (after line {read}); pass another --encoding, such as "
             "windows-1252"
         ) from None
-    except EOFError:
-        raise InputError(f"{path} is gzip data that ends too early; copy it again") from None
-    except (gzip.BadGzipFile, zlib.error):
-        raise InputError(f"{path} is damaged gzip data; copy it again") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _recode(path: Path, data: bytes, encoding: str) -> bytes:
@@ -165,11 +166,8 @@ def _recode(path: Path, data: bytes, encoding: str) -> bytes:
             if not data.isascii():
                 data.decode("utf-8")
             return data.removeprefix(_BOM)
-        return data.decode(encoding).removeprefix("\ufeff").encode()
-    except LookupError:
-        raise InputError(
-            f"unknown encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, windows-1252"
-        ) from None
+        with _errors_in_words(path, encoding):
+            return data.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         hint = (
