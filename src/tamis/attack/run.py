@@ -16,7 +16,7 @@ from tamis.attack.reconstruction import Alter, reconstruction, undo
 from tamis.attack.scene import MOST, RowNumbers, Scene
 from tamis.attack.score import AttackScore
 from tamis.attack.singling_out import singling_out
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, Progress, listed, plural
 from tamis.notebook import in_short
 from tamis.table import Table, bare, only
 
@@ -24,8 +24,6 @@ HELD_OUT = 0.25
 """The share of people kept out of the second release, which is made to have a control group."""
 FEWEST = 8
 """A table of fewer people has no control group of its own."""
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def attack_release(
     alter: Alter | None = None,
     most: int = MOST,
     random_state: int = 0,
-    tell: Tell = lambda words, done, total: None,
+    tell: Progress = lambda words, done=0, total=0: None,
 ) -> Attacks:
     """Try to find people in a release and to learn what it should not tell of them.
 
@@ -149,7 +147,7 @@ def _check(errors: Sequence[float], most: int) -> None:
 
 
 def _all(
-    scene: Scene, errors: Sequence[float], alter: Alter | None, tell: Tell
+    scene: Scene, errors: Sequence[float], alter: Alter | None, tell: Progress
 ) -> Iterable[AttackScore]:
     steps: list[tuple[str, Callable[[], list[AttackScore | None]]]] = [
         ("singling people out", lambda: [*singling_out(scene)]),

@@ -82,13 +82,13 @@ def local_classes(
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
 
     def divided(k: int) -> LocalClasses:
-        asked = _asked(constraints, k, missing)
-        if not may_be_class(everybody, about, asked, np.zeros(lines.shape[1], np.int8)):
+        bounds = _bounds(constraints, k, missing)
+        if not may_be_class(everybody, about, bounds, np.zeros(lines.shape[1], np.int8)):
             raise CannotMeet(
                 f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
                 "one class, so no part of it can; ask for less (k, l, alpha, ...)"
             )
-        class_of, classes, shares, told = split_classes(lines, first, about, asked, register)
+        class_of, classes, shares, told = split_classes(lines, first, about, bounds, register)
         presence = None if places is None else places.presence(shares, told)
         return LocalClasses(class_of, int(classes), presence)
 
@@ -98,12 +98,12 @@ def local_classes(
     return _risking_little(divided, constraints.k, most, people)
 
 
-def _asked(constraints: Constraints, k: int, missing: bool) -> Any:
+def _bounds(constraints: Constraints, k: int, missing: bool) -> Any:
     """The constraints as kernels take them, with classes of k people or more."""
-    from tamis.coarsen.split_kernels import Asked
+    from tamis.coarsen.split_kernels import ClassBounds
 
     also = constraints.also or Anonymity()
-    return Asked(
+    return ClassBounds(
         k,
         constraints.l or 0,
         _or_any(constraints.t),

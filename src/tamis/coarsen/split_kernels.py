@@ -9,8 +9,8 @@ from numba import njit
 from numba.extending import register_jitable
 
 
-class Asked(NamedTuple):
-    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody asked.
+class ClassBounds(NamedTuple):
+    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody bounds.
 
     With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
     `beta` and `delta` are as in `tamis.risk.diversity.likeness`.
@@ -117,57 +117,57 @@ def _entropy(counts: Any) -> float:
 
 
 @register_jitable
-def _shared_enough(counts: Any, asked: Asked) -> bool:
+def _shared_enough(counts: Any, bounds: ClassBounds) -> bool:
     """Whether no sensitive value is too frequent for the entropy or recursive l asked for."""
-    if asked.l == 0:
+    if bounds.l == 0:
         return True
-    if asked.entropy:
+    if bounds.entropy:
         entropy = _entropy(counts) * np.log(2.0) / counts.sum()
-        return bool(np.exp(entropy) >= asked.l - 1e-12)
-    if asked.c == np.inf:
+        return bool(np.exp(entropy) >= bounds.l - 1e-12)
+    if bounds.c == np.inf:
         return True
     rising = np.sort(counts)
-    rare = rising[: rising.size - asked.l + 1].sum()
-    return bool(rising[-1] < asked.c * rare)
+    rare = rising[: rising.size - bounds.l + 1].sum()
+    return bool(rising[-1] < bounds.c * rare)
 
 
 @register_jitable
-def _like_all(counts: Any, crowd: int, usual: Any, asked: Asked) -> bool:
+def _like_all(counts: Any, crowd: int, usual: Any, bounds: ClassBounds) -> bool:
     """Whether the values keep alpha, beta and delta; `crowd` are the people they belong to."""
     total = counts.sum()
     for value in range(usual.size):
         own, whole = counts[value] / total, usual[value]
-        if counts[value] / crowd > asked.alpha + 1e-12:
+        if counts[value] / crowd > bounds.alpha + 1e-12:
             return False
         surplus = own / whole - 1.0
-        if surplus > asked.beta + 1e-12:
+        if surplus > bounds.beta + 1e-12:
             return False
-        if asked.enhanced and surplus > 1e-12 - np.log(whole):
+        if bounds.enhanced and surplus > 1e-12 - np.log(whole):
             return False
-        if asked.delta < np.inf and (own == 0 or abs(np.log(own / whole)) >= asked.delta):
+        if bounds.delta < np.inf and (own == 0 or abs(np.log(own / whole)) >= bounds.delta):
             return False
     return True
 
 
 @njit(cache=True)
-def may_be_class(part: Any, about: Labelled, asked: Asked, seen: Any) -> bool:
+def may_be_class(part: Any, about: Labelled, bounds: ClassBounds, seen: Any) -> bool:
     """Whether some rows may be a class."""
     crowd = _crowd(part, about.people, seen)
-    if crowd < max(asked.k, asked.l):
+    if crowd < max(bounds.k, bounds.l):
         return False
     if about.values.size == 0:
         return True
     counts = _value_counts(part, about, seen)
-    if np.count_nonzero(counts) < asked.l or not _shared_enough(counts, asked):
+    if np.count_nonzero(counts) < bounds.l or not _shared_enough(counts, bounds):
         return False
-    if not _like_all(counts, crowd, about.usual, asked):
+    if not _like_all(counts, crowd, about.usual, bounds):
         return False
-    if asked.t == np.inf:
+    if bounds.t == np.inf:
         return True
-    far = _distance(counts, about.usual, asked.ordered, 0)
-    if asked.ordered and asked.missing:
+    far = _distance(counts, about.usual, bounds.ordered, 0)
+    if bounds.ordered and bounds.missing:
         far = max(far, _distance(counts, about.usual, True, about.usual.size - 1))
-    return far <= asked.t
+    return far <= bounds.t
 
 
 @register_jitable
@@ -248,10 +248,10 @@ def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
 
 
 @register_jitable
-def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, asked: Asked) -> Any:
+def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, bounds: ClassBounds) -> Any:
     """How good each cut of each column is; -1 for those that leave too few rows on a side."""
     rated = np.full(first[-1], -1.0)
-    least = max(asked.k, asked.l)
+    least = max(bounds.k, bounds.l)
     classes = about.target.max() + 1 if about.target.size else 1
     for j in range(leaves.shape[0]):
         counts = np.zeros((first[j + 1] - first[j], classes), np.int64)
@@ -278,7 +278,7 @@ def _best_split(
     leaves: Any,
     first: Any,
     about: Labelled,
-    asked: Asked,
+    bounds: ClassBounds,
     register: Register,
     seen: Any,
 ) -> Any:
@@ -287,9 +287,9 @@ def _best_split(
     Then those of the register whom each side may be about, of `among`, whom both may be.
     """
     nobody = among[:0]
-    if part.size < 2 * max(asked.k, asked.l):
+    if part.size < 2 * max(bounds.k, bounds.l):
         return part, 0, nobody, nobody
-    rated = _ratings(part, leaves, first, about, asked)
+    rated = _ratings(part, leaves, first, about, bounds)
     plain = about.people.size == 0 and about.values.size == 0
     while True:
         cut = int(np.argmax(rated))
@@ -299,7 +299,7 @@ def _best_split(
         divided, many = _divided(part, leaves[column], cut - first[column])
         one, other = divided[:many], divided[many:]
         if plain or (
-            may_be_class(one, about, asked, seen) and may_be_class(other, about, asked, seen)
+            may_be_class(one, about, bounds, seen) and may_be_class(other, about, bounds, seen)
         ):
             if among.size == 0:
                 return divided, many, nobody, nobody
@@ -317,7 +317,7 @@ def _best_split(
 
 @njit(cache=True)
 def split_classes(
-    leaves: Any, first: Any, about: Labelled, asked: Asked, register: Register
+    leaves: Any, first: Any, about: Labelled, bounds: ClassBounds, register: Register
 ) -> Any:
     """The class of each row, the number of classes, the share of each in the register, and its
     rows that no class may be about.
@@ -339,7 +339,7 @@ def split_classes(
     while starts:
         start, end, among = starts.pop(), ends.pop(), standing.pop()
         part, many, ours, theirs = _best_split(
-            order[start:end], among, leaves, first, about, asked, register, seen
+            order[start:end], among, leaves, first, about, bounds, register, seen
         )
         if many == 0:
             class_of[part] = classes
