@@ -154,7 +154,12 @@ def test_a_flag_names_the_program(run, table, tmp_path):
 KILLED = """
 import os, signal, sys
 import tamis.publish.bundle as bundle
-bundle.verify = lambda *args, **options: os.kill(os.getpid(), signal.SIGKILL)
+verify = bundle.verify
+def killed(folder, *more):  # the draft; the release that it replaces is verified before
+    if ".tamis-draft-" in str(folder):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return verify(folder, *more)
+bundle.verify = killed
 from tamis.cli import main
 main(sys.argv[1:])
 """
