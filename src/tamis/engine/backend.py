@@ -42,6 +42,8 @@ class Engine(ABC):
     """
 
     name: ClassVar[Name]
+    has_nan: bool = True
+    """Whether a float may be NaN there, and can be asked whether it is."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -133,6 +135,12 @@ def write_in_parts(parts: Iterable[pl.DataFrame], folder: Path) -> list[str]:
 _ENGINES = ("duckdb", "_duckdb", "ibis", "pyspark", "py4j", "polars", "pyo3_runtime")
 
 
+_NO_ROOM = (
+    r"No space left|os error 28|File too large|os error 27|max_temp_directory_size|[Dd]isk quota"
+)
+"""What an engine says where a disk, a quota or the most bytes of a file are used up."""
+
+
 def _is_of_engine(error: BaseException) -> bool:
     module = type(error).__module__.partition(".")[0]
     return module in _ENGINES or isinstance(error, OSError | MemoryError)
@@ -140,7 +148,7 @@ def _is_of_engine(error: BaseException) -> bool:
 
 def _advice(name: str, error: BaseException) -> str:
     text, kind = str(error), type(error).__name__
-    if re.search(r"No space left|os error 28|max_temp_directory_size|[Dd]isk quota", text):
+    if re.search(_NO_ROOM, text):
         return (
             f"{name} ran out of disk space for intermediate results; give a larger disk with "
             "--scratch DIR; nothing was published"
@@ -241,6 +249,9 @@ class Ibis(DuckDB):
 
     def table(self, rows: Any) -> Frame:
         """The rows of an Ibis table; its columns become c0, c1, ... by position."""
+        from ibis.expr.operations import IsNan
+
+        self.has_nan = rows.get_backend().has_operation(IsNan)
         names = {f"c{i}": name for i, name in enumerate(rows.columns)}
         named: Frame = nw.from_native(rows.rename(names))
         return named
@@ -263,7 +274,7 @@ class Ibis(DuckDB):
 
 
 class Spark(Engine):
-    """A Spark session: local, or that of a cluster.
+    """A Spark session, local or of a cluster; one that runs already is used and left running.
 
     Parameters
     ----------
@@ -279,7 +290,7 @@ class Spark(Engine):
 
     def __init__(self, scratch: Path, master: str = "local[2]", memory: int = 4 * 10**9) -> None:
         super().__init__(scratch)
-        self._session = _spark_session(scratch, master, memory)
+        self._session, self._is_ours = _spark_session(scratch, master, memory)
 
     def open(self, path: str | Path) -> Frame:
         with self.trouble():
@@ -305,7 +316,8 @@ class Spark(Engine):
         return found
 
     def close(self) -> None:
-        self._session.stop()
+        if self._is_ours:
+            self._session.stop()
 
 
 def _by_position(rows: Any) -> Frame:
@@ -313,31 +325,61 @@ def _by_position(rows: Any) -> Frame:
     return named
 
 
-def _spark_session(scratch: Path, master: str, memory: int) -> Any:
+_ANSWERS = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+"""The settings that decide what Spark answers."""
+_ALONE = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+}
+"""Those of a session that needs no other machine: none can reach it."""
+LEAST_FOR_SPARK = 500_000_000
+"""The least memory, in bytes, with which Spark starts."""
+
+
+def _spark_session(scratch: Path, master: str, memory: int) -> tuple[Any, bool]:
+    """A session with our settings, and whether it is ours to stop."""
     try:
+        from pyspark.errors import PySparkRuntimeError
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
         raise MissingExtra(
             "--engine spark needs PySpark; pip install 'tamis[spark]', or use --engine duckdb"
         ) from None
+    try:
+        beside = SparkSession.active().newSession()
+    except PySparkRuntimeError:  # none runs
+        return _started_session(SparkSession.builder, scratch, master, memory), True
+    for name, value in _ANSWERS.items():
+        beside.conf.set(name, value)
+    return beside, False
+
+
+def _started_session(builder: Any, scratch: Path, master: str, memory: int) -> Any:
+    if memory < LEAST_FOR_SPARK:
+        raise InputError(
+            f"Spark needs {LEAST_FOR_SPARK // 10**6}MB of memory or more, got "
+            f"{memory / 1e6:.0f}MB; allow more with --memory, or use --engine duckdb, which needs "
+            "less"
+        )
     settings: dict[str, Any] = {
-        "spark.driver.memory": f"{memory // 10**6}m",
+        **_ANSWERS,
+        **(_ALONE if master.startswith("local") else {}),
+        "spark.driver.memory": f"{memory // 2**20}m",
         "spark.local.dir": str(scratch),
-        "spark.sql.caseSensitive": "true",
-        "spark.sql.legacy.parquet.nanosAsLong": "true",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
     }
-    if master.startswith("local"):
-        settings["spark.sql.shuffle.partitions"] = "4"
-    builder = SparkSession.builder.appName("tamis").master(master)
     try:
         with panics_unheard(), warnings.catch_warnings():  # Java keeps the silence it starts with
             warnings.simplefilter("ignore")
-            return builder.config(map=settings).getOrCreate()
+            return builder.appName("tamis").master(master).config(map=settings).getOrCreate()
     except Exception as error:
         raise InputError(
             f"Spark did not start at {master} ({type(error).__name__}); it needs Java 17 or later "
