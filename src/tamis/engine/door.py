@@ -82,7 +82,7 @@ def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Table) -
         The columns and their roles, without rows.
     """
     refuse_nested(schema)
-    plain = frame.with_columns(*one_value(frame))
+    plain = frame.with_columns(*one_value(frame, engine.has_nan))
     rows = count_rows(engine, plain)
     if not rows:
         raise InputError("the table has no rows")
@@ -142,7 +142,7 @@ def refuse_nested(schema: pl.Schema) -> None:
         )
 
 
-def one_value(frame: Frame) -> list[nw.Expr]:
+def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:
     """Each column in one form: decimals as floats, zero without a sign, NaN as missing."""
     found = []
     for name, kind in frame.collect_schema().items():
@@ -152,7 +152,7 @@ def one_value(frame: Frame) -> list[nw.Expr]:
         elif kind in (nw.Categorical, nw.Enum):
             column = column.cast(nw.String)
         if kind.is_float() or kind.is_decimal():
-            present = nw.when(~column.is_nan()).then(column)
+            present = nw.when(~column.is_nan()).then(column) if has_nan else column
             column = nw.when(present == 0).then(nw.lit(0.0)).otherwise(present)
         found.append(column.alias(name))
     return found
