@@ -127,6 +127,20 @@ def patterns(records: Pairs, chosen: Sequence[Any], most: int = MOST_ROWS) -> pl
     return records.engine.small(found, most).sort(PATTERN, LABEL)
 
 
+def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
+    """What one more feature would add to some, counted for all other features at once.
+
+    Columns `feature`, `pattern` (over `chosen`), `label` and `n`: the entities with that pattern
+    and label that have the feature. From these and `patterns`, the patterns with it follow.
+    """
+    others = records.pairs
+    if chosen:
+        others = others.filter(~nw.col(FEATURE).is_in(list(chosen)))
+    joined = others.join(_with_pattern(records, chosen), on=ENTITY)
+    found = count_cells(joined, [FEATURE, PATTERN, LABEL])
+    return records.engine.small(found).sort(FEATURE, PATTERN, LABEL)
+
+
 def sample_pairs(
     records: Pairs, share: float, seed: int, most: int = MOST_ROWS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
