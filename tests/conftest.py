@@ -67,3 +67,11 @@ def dataset() -> Callable[[str], Path]:
 def golden() -> Callable[[str], Path]:
     """The path of a file of figures measured elsewhere; skips where the folder is absent."""
     return _shared("golden")
+
+
+@pytest.fixture
+def spark(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A Spark session that every `Spark` engine of the test uses; skips where there is none."""
+    from tests.spark import running_session
+
+    running_session(tmp_path_factory.mktemp("spark"))

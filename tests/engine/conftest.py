@@ -1,8 +1,7 @@
-"""Engines to ask the same question of; for Spark see also `test_spark.py`, its short form."""
+"""Engines to ask the same question of."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,16 +11,14 @@ import pytest
 from tamis.engine.backend import DuckDB, Engine, Polars, Spark
 from tamis.engine.door import LargeTable, large_table
 from tamis.table import Roles, Table
+from tests.spark import engines
 
 
-@pytest.fixture(params=["polars", "duckdb", "spark"])
+@pytest.fixture(params=["polars", "duckdb", pytest.param("spark", marks=engines)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     if request.param == "spark":
-        if not os.environ.get("TAMIS_SPARK"):
-            pytest.skip("Spark takes minutes to answer; set TAMIS_SPARK=1 to ask it")
-        made: Engine = Spark(tmp_path)
-    else:
-        made = {"polars": Polars, "duckdb": DuckDB}[request.param](tmp_path)
+        request.getfixturevalue("spark")
+    made = {"polars": Polars, "duckdb": DuckDB, "spark": Spark}[request.param](tmp_path)
     yield made
     made.close()
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
 import subprocess
 import sys
+import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB
+from tamis.engine.backend import DuckDB, Engine, Polars, Spark, _advice, _started_session
 from tamis.engine.cells import count_cells, count_rows
 from tamis.engine.choice import (
     EngineOptions,
@@ -26,6 +32,7 @@ from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
 from tamis.table import Roles, Table
+from tests.spark import engines, needs_spark
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +54,31 @@ def test_no_room_to_spill(rows, tmp_path):
     engine.close()
 
 
+@contextmanager
+def short_files(engine: Engine) -> Iterator[None]:
+    """Let the process of an engine write no file of more than a megabyte, as a full disk would."""
+    process = os.getpid()
+    if isinstance(engine, Spark):
+        process = engine._session._jvm.java.lang.ProcessHandle.current().pid()
+    soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (1_000_000, hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_no_room_for_what_is_held(engine, rows):
+    opened = engine.open(rows)
+    assert count_rows(engine, opened) == 2_000_000
+    with (
+        pytest.raises(CannotMeet, match=f"{engine.name} ran out of disk space") as caught,
+        short_files(engine),
+    ):
+        engine.hold(count_cells(opened, ["c0", "c1", "c2"]))
+    assert "--scratch DIR; nothing was published" in str(caught.value)
+
+
 def test_sixty_megabytes_are_enough_for_two_million_cells(rows, tmp_path):
     engine = DuckDB(tmp_path, 60_000_000)
     held = engine.hold(count_cells(engine.open(rows), ["c0", "c1", "c2"]))
@@ -54,12 +86,38 @@ def test_sixty_megabytes_are_enough_for_two_million_cells(rows, tmp_path):
     engine.close()
 
 
+def test_spark_says_how_much_memory_it_needs(tmp_path):
+    with pytest.raises(InputError, match=r"Spark needs 500MB of memory or more, got 60MB.*duckdb"):
+        _started_session(None, tmp_path, "local[2]", 60_000_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space, cell 'secret-cell'", "out of memory"),
+        ("java.io.IOException: No space left on device, 'secret-cell'", "out of disk space"),
+        ("Job aborted due to stage failure: 'secret-cell'", "stopped before the end"),
+    ],
+)
+def test_what_java_says_is_told_without_cells(text, words):
+    told = _advice("spark", RuntimeError(text))
+    assert words in told
+    assert "secret-cell" not in told
+
+
+def lose(engine: Engine) -> None:
+    """End what an engine needs to answer."""
+    if isinstance(engine, Spark):
+        engine._session.stop()
+    engine.close()
+    if isinstance(engine, Polars):
+        (engine.scratch / "rows.parquet").unlink()
+
+
 def test_a_lost_session(engine, behind):
     frame = pl.DataFrame({"a": ["secret-cell"] * 3})
     table = behind(engine, frame, Roles())
-    engine.close()
-    if engine.name == "polars":
-        (engine.scratch / "rows.parquet").unlink()
+    lose(engine)
     with pytest.raises(CannotMeet, match="stopped before the end") as caught, engine.trouble():
         large_exposure(table)
     assert "secret-cell" not in str(caught.value)
@@ -76,22 +134,48 @@ def test_scratch_is_private_and_goes_away(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
-    killed = (
-        "import os, signal, sys\n"
-        "from tamis.files import scratch_folder\n"
-        "with scratch_folder(sys.argv[1]) as folder:\n"
-        "    (folder / 'rows.parquet').write_bytes(b'PAR1')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    subprocess.run([sys.executable, "-c", killed, str(tmp_path)], check=False)
-    assert len(list(tmp_path.iterdir())) == 1
+KILLED = """
+import os, signal, sys
+from tamis.engine.cells import count_cells
+from tamis.engine.choice import EngineOptions, running
+source, scratch, name = sys.argv[1:]
+with running(EngineOptions(scratch=scratch, memory="1GB"), name) as engine:
+    engine.hold(count_cells(engine.open(source), ["c0"]))
+    java = engine._session._jvm.java.lang.ProcessHandle.current().pid() if name == "spark" else 0
+    print(java, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb", pytest.param("spark", marks=engines)])
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, name):
+    if name == "spark":
+        needs_spark()
+    pl.DataFrame({"a": [1, 1, 2]}).write_parquet(tmp_path / "rows.parquet")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    run = [sys.executable, "-c", KILLED, str(tmp_path / "rows.parquet"), str(scratch), name]
+    done = subprocess.run(run, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    (left,) = scratch.iterdir()
+    assert list((left / "new").iterdir())
+    ended(int(done.stdout))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with scratch_folder(tmp_path) as folder, scratch_folder(tmp_path) as other:
+        with scratch_folder(scratch) as folder, scratch_folder(scratch) as other:
             assert folder.is_dir()  # a run that is alive keeps its own
             assert other.is_dir()
-    assert list(tmp_path.iterdir()) == []
+    assert list(scratch.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", "scratch"}
+
+
+def ended(process: int) -> None:
+    """Wait for a process that ends by itself."""
+    for _ in range(600):
+        if not process or not Path(f"/proc/{process}").exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("Java outlived the run that started it by a minute")
 
 
 def test_sizes_in_words():

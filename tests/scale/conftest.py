@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars
+from tamis.engine.backend import DuckDB, Engine, Polars, Spark
 from tamis.engine.door import LargeTable
 from tamis.engine.sources import open_large
 from tests.quick_look import no_trees
+from tests.spark import engines
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -21,8 +22,12 @@ def quick_look() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=[DuckDB, Polars], ids=["duckdb", "polars"])
+@pytest.fixture(
+    params=[DuckDB, Polars, pytest.param(Spark, marks=engines)], ids=["duckdb", "polars", "spark"]
+)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    if request.param is Spark:
+        request.getfixturevalue("spark")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     made = request.param(scratch)
