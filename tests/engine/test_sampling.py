@@ -8,7 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.engine.backend import Polars
+from tamis.engine.cells import count_distinct
 from tamis.engine.sampling import sampled
+from tamis.engine.sources import open_large
+from tamis.errors import InputError
 from tamis.table import Roles
 
 ROWS = 2000
@@ -16,7 +20,11 @@ ROWS = 2000
 
 def mixed(seed: int = 0) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
-    moments = [datetime.datetime(2020, 1, 1, 3, 4, 5, 678), datetime.datetime(1969, 12, 31), None]
+    moments = [
+        datetime.datetime(2020, 1, 1, 3, 4, 5, 678),
+        datetime.datetime(1950, 12, 31, 3, 4, 5, 678),
+        None,
+    ]
     return pl.DataFrame(
         {
             "who": rng.integers(0, 900, ROWS),
@@ -76,3 +84,42 @@ def test_a_table_smaller_than_the_sample_is_taken_whole(engine, behind):
     assert (drawn.by, drawn.k_for(5)) == ("everything", 5)
     assert drawn.table.frame.sort(frame.columns).equals(frame.sort(frame.columns))
     assert drawn.table.frame.schema == frame.schema
+
+
+def test_every_engine_draws_the_rows_of_every_other(engine, behind, tmp_path):
+    """By texts of floats, moments, days and times that are the same wherever they are made."""
+    odd = mixed().with_columns(
+        pl.col("who") % 7,
+        day=pl.col("when").dt.date(),
+        there=pl.col("when").dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin"),
+        hour=pl.col("when").dt.time(),
+        stay=pl.col("when") - datetime.datetime(2000, 1, 1),
+        kind=pl.col("ill").cast(pl.Enum(["no", "yes"])),
+        number=pl.col("who").cast(pl.UInt64),
+        short=pl.col("x").clip(-1, 9).cast(pl.Float32),
+    )
+    odd.write_parquet(tmp_path / "rows.parquet")
+    (tmp_path / "other").mkdir()
+    found, wanted = (
+        sampled(open_large(each, str(tmp_path / "rows.parquet")), 400, seed=3).table.frame
+        for each in (engine, Polars(tmp_path / "other"))
+    )
+    assert found.equals(wanted)
+    assert found.schema == {**odd.schema, "kind": pl.String()}
+    assert set(found.rows()) <= set(odd.rows())
+
+
+def test_numbers_that_an_engine_would_round_are_refused(engine, tmp_path):
+    """Two that differ in the last place only are two."""
+    frame = pl.DataFrame({"a": pl.Series([2**63 + 1, 2**63], dtype=pl.UInt64), "b": [1, 1]})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    if engine.name == "spark":
+        with pytest.raises(InputError, match="above 2\\^63, which spark does not read"):
+            open_large(engine, str(tmp_path / "rows.parquet"))
+    else:
+        large = open_large(engine, str(tmp_path / "rows.parquet"))
+        assert count_distinct(engine, large.frame, ["c0"]) == 2
+    wide = frame.select(pl.col("b").cast(pl.Int128))
+    wide.write_parquet(tmp_path / "wide.parquet")
+    with pytest.raises(InputError, match="128 bits"):
+        open_large(engine, str(tmp_path / "wide.parquet"))

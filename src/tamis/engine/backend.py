@@ -57,6 +57,12 @@ class Engine(ABC):
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
         """The frame with a column `hash`: the MD5 of the salt and a text column, as hex digits."""
 
+    def plain(self, kind: pl.DataType) -> pl.DataType:
+        """The type in which an engine is given a column: times, which they read in different ways,
+        as whole numbers.
+        """
+        return pl.Int64() if kind == pl.Time else kind
+
     def close(self) -> None:  # noqa: B027 - polars has nothing to stop
         """Stop whatever runs for this engine."""
 
@@ -67,18 +73,19 @@ class Engine(ABC):
 
     def hold(self, frame: Frame) -> Frame:
         """The same frame, computed once and read from a scratch file from then on."""
-        names = frame.collect_schema().names()
         path = self.new_path()
         self.write(frame, path)
-        held = self.open(path)
-        return held.rename(dict(zip(held.collect_schema().names(), names)))
+        return self._named(path, frame.collect_schema().names())
 
     def keep(self, parts: Iterable[pl.DataFrame]) -> Frame:
         """Rows that are made here, some at a time, read from scratch files from then on."""
         path = self.new_path()
-        names = write_in_parts(parts, path)
-        kept = self.open(path)
-        return kept.rename(dict(zip(kept.collect_schema().names(), names)))
+        return self._named(path, write_in_parts(parts, path))
+
+    def _named(self, path: Path, names: Iterable[str]) -> Frame:
+        """The rows of a parquet file, the columns named in their order."""
+        opened = self.open(path)
+        return opened.rename(dict(zip(opened.collect_schema().names(), names)))
 
     def near(self, frame: Frame) -> Frame:
         """The same rows where they can be joined with rows that are kept."""
@@ -214,6 +221,7 @@ class DuckDB(Engine):
                 "autoinstall_known_extensions": False,
             }
         )
+        self._database.execute("SET TimeZone = 'UTC'")
 
     def open(self, path: str | Path) -> Frame:
         from duckdb import ColumnExpression
@@ -296,6 +304,11 @@ class Spark(Engine):
         with self.trouble():
             rows = self._session.read.parquet(str(path))
         return _by_position(rows)
+
+    def plain(self, kind: pl.DataType) -> pl.DataType:
+        """Spark has no nanoseconds, and no whole numbers of 64 bits without a sign."""
+        precise = isinstance(kind, pl.Datetime) and kind.time_unit == "ns"
+        return pl.Int64() if precise or kind == pl.UInt64 else super().plain(kind)
 
     def table(self, name: str) -> tuple[list[str], Frame]:
         """The column names and the rows of a table of the catalogue, or of parquet at a path."""

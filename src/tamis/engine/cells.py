@@ -112,10 +112,11 @@ def size_counts(
         return found.with_columns(rows=rows, people=rows).sort(SIZE)
     sized = engine.hold(_with_size(members, quasi))
     by_size = sized.group_by(SIZE).agg(nw.len().alias("classes"), nw.col(ROWS).sum().alias("rows"))
+    by_size = by_size.select(*(_whole(nw.col(c), c) for c in (SIZE, "classes", "rows")))
     least = sized.group_by(*who).agg(nw.col(SIZE).min())
     people = least.group_by(SIZE).agg(nw.len().alias("people"))
     whole = pl.all().cast(pl.Int64)
-    found = engine.small(by_size).select(whole)
+    found = engine.small(by_size)
     # Each class of a size has as many members as the size says.
     found = found.with_columns(pl.col("classes") // pl.col(SIZE))
     joined = found.join(engine.small(people).select(whole), on=SIZE, how="left")

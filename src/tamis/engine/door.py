@@ -133,7 +133,13 @@ def check_large(table: LargeTable) -> None:
 
 
 def refuse_nested(schema: pl.Schema) -> None:
-    """Refuse columns whose cells are not one number or text."""
+    """Refuse columns whose cells are not one number or text, of a size that every engine has."""
+    wide = (pl.Int128, pl.UInt128)
+    if odd := [c for c, t in schema.items() if t in wide]:
+        raise InputError(
+            f"column {listed(odd)} holds whole numbers of 128 bits, which engines do not count; "
+            "write them in 64 bits or as text, or pass --engine memory"
+        )
     odd = [c for c, t in schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
     if odd:
         raise InputError(

@@ -156,8 +156,14 @@ def _texts(cell: nw.Expr, kind: nw.dtypes.DType) -> list[nw.Expr]:
         return [part.cast(nw.Int64).cast(nw.String) for part in (whole, rest)]
     if kind == nw.Boolean:
         return [nw.when(cell).then(nw.lit("1")).otherwise(nw.when(~cell).then(nw.lit("0")))]
+    if isinstance(kind, nw.Duration):
+        return [cell.cast(nw.Int64).cast(nw.String)]
     if isinstance(kind, nw.Datetime):
-        parts = [getattr(cell.dt, part)() for part in ("hour", "minute", "second", "microsecond")]
-        days = [getattr(cell.dt, part)() for part in ("year", "month", "day")]
-        return [part.cast(nw.Int64).cast(nw.String) for part in (*days, *parts)]
+        if kind.time_zone is not None:
+            cell = cell.cast(nw.Datetime("us"))  # in UTC, the zone of every engine
+        parts = ("year", "month", "day", "hour", "minute", "second")
+        # Spark counts microseconds before 1970 from below.
+        micro = (cell.dt.microsecond().cast(nw.Int64) + nw.lit(10**6)) % nw.lit(10**6)
+        every = (*(getattr(cell.dt, part)() for part in parts), micro)
+        return [part.cast(nw.Int64).cast(nw.String) for part in every]
     return [cell.cast(nw.String)]

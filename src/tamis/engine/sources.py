@@ -75,7 +75,7 @@ def open_large(
     columns = _schema_of(path)
     _check_names(columns, said, rules)
     shape = Table(pl.DataFrame(schema=_read_as(columns)), said)
-    return large_table(engine, engine.open(path), columns, shape)
+    return large_table(engine, engine.open(_readable(engine, path)), columns, shape)
 
 
 def open_pairs(
@@ -169,9 +169,14 @@ def _schema_of(path: Path) -> pl.Schema:
 
 
 def _read_as(columns: Mapping[str, Any]) -> pl.Schema:
-    """The types that a table in memory has."""
-    decimal = {name: t.is_decimal() for name, t in columns.items()}
-    return pl.Schema({name: pl.Float64() if decimal[name] else t for name, t in columns.items()})
+    """The types that a table in memory has; listed texts are plain ones, whatever the list says."""
+
+    def kind(stored: Any) -> Any:
+        if stored.is_decimal():
+            return pl.Float64()
+        return pl.String() if isinstance(stored, pl.Enum) else stored
+
+    return pl.Schema({name: kind(stored) for name, stored in columns.items()})
 
 
 def _check_names(columns: Mapping[str, Any], roles: Roles, rules: Schema) -> None:
@@ -291,6 +296,23 @@ def _without_nan(path: Path) -> Path:
     again = _beside(path, "without_nan")
     plain = rows.with_columns(pl.col(c).fill_nan(None) for c in floats)
     plain.rename({c: name for name, c in names.items()}).sink_parquet(again, statistics=False)
+    return again
+
+
+def _readable(engine: Engine, path: Path) -> Path:
+    """The same rows, or a copy in which types that the engine misreads are others."""
+    kinds = {name: engine.plain(kind) for name, kind in _schema_of(path).items()}
+    changed = {name: kind for name, kind in kinds.items() if kind != _schema_of(path)[name]}
+    if not changed:
+        return path
+    again = _beside(path, "readable")
+    try:
+        write_in_parts((part.cast(changed) for part in _read_parts(path)), again)  # type: ignore[arg-type]
+    except pl.exceptions.InvalidOperationError:
+        raise InputError(
+            f"column {listed(changed)} has whole numbers above 2^63, which {engine.name} does not "
+            "read; write them as text, or choose another --engine"
+        ) from None
     return again
 
 
