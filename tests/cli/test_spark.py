@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ TABLE = ["--target", "class", "--sensitive", "sex", "--quasi", "age,education", 
 
 
 @pytest.fixture(scope="module")
-def adult(dataset) -> Path:
+def adult(dataset: Callable[[str], Path]) -> Path:
     return dataset("adult_train.csv.gz")
 
 

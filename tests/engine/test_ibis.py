@@ -32,7 +32,7 @@ pytestmark = [
 
 
 def in_sqlite(frame: pl.DataFrame, folder: Path) -> Any:
-    kinds = {pl.Int64: "INTEGER", pl.Float64: "REAL", pl.String: "TEXT"}
+    kinds = {pl.Int64(): "INTEGER", pl.Float64(): "REAL", pl.String(): "TEXT"}
     names = ", ".join(f"{name} {kinds[kind]}" for name, kind in frame.schema.items())
     marks = ", ".join("?" * frame.width)
     with sqlite3.connect(folder / "rows.sqlite") as database:
