@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from hashlib import md5
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,13 @@ from tamis.engine.backend import Engine
 from tamis.engine.pairs import (
     Pairs,
     class_totals,
+    feature_gains,
     feature_totals,
     hold_pairs,
     patterns,
     sample_pairs,
 )
 from tamis.errors import InputError
-from tamis.read import read_binary
 
 HAS = {0: {"a", "b"}, 1: {"b"}, 2: set(), 3: {"a", "b", "c"}, 4: {"c"}, 5: {"a", "b"}}
 LABELS = {0: "x", 1: "y", 2: "y", 3: "x", 4: "y", 5: "y"}
@@ -43,7 +44,7 @@ def test_totals(engine, tmp_path):
     ]  # fmt: skip
 
 
-def test_patterns_against_loops(engine, tmp_path):
+def test_patterns_and_gains_against_loops(engine, tmp_path):
     rng = np.random.default_rng(0)
     names = list("abcdef")
     has = {e: {f for f in names if rng.random() < 0.4} for e in range(60)}
@@ -55,6 +56,9 @@ def test_patterns_against_loops(engine, tmp_path):
 
     wanted = Counter((pattern(e), labels[e]) for e in has)
     assert {row[:2]: row[2] for row in patterns(found, chosen).iter_rows()} == wanted
+    others = [f for f in names if f not in chosen]
+    more = Counter((f, pattern(e), labels[e]) for f, e in product(others, has) if f in has[e])
+    assert {row[:3]: row[3] for row in feature_gains(found, chosen).iter_rows()} == more
     assert patterns(found, [])["n"].sum() == 60
 
 
@@ -91,29 +95,3 @@ def test_what_cannot_be_joined_is_refused(engine, tmp_path, pairs, labels, words
     opened = [engine.open(tmp_path / f"{name}.parquet") for name in ("pairs", "labels")]
     with pytest.raises(InputError, match=words):
         hold_pairs(engine, *opened)
-
-
-@pytest.mark.parametrize(
-    ("name", "format"), [("libsvm_a9a.txt.gz", "svm"), ("libsvm_w8a.txt.gz", "svm")]
-)
-def test_real_records_are_counted_as_in_memory(engine, tmp_path, dataset, name, format):
-    whole = read_binary(dataset(name), format=format)
-    matrix, labels = whole.matrix.tocoo(), np.asarray(whole.labels).astype(str)
-    pairs = pl.DataFrame({"e": matrix.coords[0], "f": matrix.coords[1]}).cast(pl.Int64)
-    pairs.write_parquet(tmp_path / "pairs.parquet")
-    known = pl.DataFrame({"e": np.arange(len(labels)), "y": labels})
-    known.write_parquet(tmp_path / "labels.parquet")
-    opened = (engine.open(tmp_path / f"{part}.parquet") for part in ("pairs", "labels"))
-    found = hold_pairs(engine, *opened)
-    counts = {
-        (f, label): n
-        for label in np.unique(labels)
-        for f, n in enumerate(np.asarray(whole.matrix[labels == label].sum(axis=0)).ravel())
-        if n
-    }
-    assert {row[:2]: row[2] for row in feature_totals(found).iter_rows()} == counts
-    assert dict(class_totals(found).iter_rows()) == Counter(labels.tolist())
-    chosen = [0, 3, 7]
-    bits = (np.asarray(whole.matrix[:, chosen].todense()) > 0) @ (1 << np.arange(3))
-    wanted = Counter(zip(bits.ravel().tolist(), labels.tolist()))
-    assert {row[:2]: row[2] for row in patterns(found, chosen).iter_rows()} == wanted

@@ -149,6 +149,8 @@ def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
 
 
 def out_of_memory(engine):
+    if engine.name == "polars":
+        raise MemoryError("could not allocate, cell 'secret-cell'")
     raise duckdb.OutOfMemoryException("could not allocate, cell 'secret-cell'")
 
 
@@ -157,17 +159,23 @@ def out_of_disk(engine):
 
 
 def session_lost(engine):
+    """The database is closed, or the files of one that is none are gone."""
+    file = next(engine.scratch.glob("*.parquet"))
     engine.close()
-    engine.small(engine.open(next(engine.scratch.glob("*.parquet"))))
+    if engine.name == "polars":
+        file.unlink()
+    engine.small(engine.open(file))
 
 
-@pytest.fixture(scope="module")
-def considered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, LargeOutcome]]:
+@pytest.fixture(scope="module", params=[DuckDB, Polars], ids=["duckdb", "polars"])
+def considered(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, LargeOutcome]]:
     """What was chosen of a table, before anything is written."""
     folder = tmp_path_factory.mktemp("faults")
     visits(800).write_parquet(folder / "rows.parquet")
     (folder / "scratch").mkdir()
-    engine = DuckDB(folder / "scratch")
+    engine = request.param(folder / "scratch")
     large = open_large(engine, str(folder / "rows.parquet"), **ROLES)
     yield folder, consider_large(large, SETTINGS, 600)
     engine.close()
@@ -176,9 +184,9 @@ def considered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path,
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (out_of_memory, "duckdb ran out of memory"),
+        (out_of_memory, "ran out of memory"),
         (out_of_disk, "the disk is full"),
-        (session_lost, "duckdb stopped before the end"),  # the last, since it takes the engine
+        (session_lost, "stopped before the end"),  # the last, since it takes the engine
     ],
 )
 def test_a_fault_while_rows_are_written_leaves_nothing(considered, monkeypatch, fault, words):

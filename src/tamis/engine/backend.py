@@ -146,6 +146,7 @@ _NO_ROOM = (
     r"No space left|os error 28|File too large|os error 27|max_temp_directory_size|[Dd]isk quota"
 )
 """What an engine says where a disk, a quota or the most bytes of a file are used up."""
+_NO_MEMORY = r"OutOfMemory|MemoryError|[Oo]ut of [Mm]emory|failed to allocate|heap space"
 
 
 def _is_of_engine(error: BaseException) -> bool:
@@ -160,7 +161,7 @@ def _advice(name: str, error: BaseException) -> str:
             f"{name} ran out of disk space for intermediate results; give a larger disk with "
             "--scratch DIR; nothing was published"
         )
-    if re.search(r"OutOfMemory|[Oo]ut of [Mm]emory|failed to allocate|heap space", kind + text):
+    if re.search(_NO_MEMORY, kind + text):
         return (
             f"{name} ran out of memory; allow more with --memory, or name fewer columns with "
             "--quasi; nothing was published"
