@@ -89,7 +89,7 @@ def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
     """The same for grouped rows: classes are merged, without going back to the rows."""
     k, unique = grouping.k_anonymity, grouping.unique_people
     effects = []
-    for column, classes in zip(grouping.columns, _without_each(_class_codes(grouping))):
+    for column, classes in zip(grouping.columns, _without_each(grouping.class_codes)):
         least, rows, people = _merged(grouping, classes)
         effects.append(ColumnEffect(column, least, rows, least - k, unique - people, people))
     return tuple(sorted(effects, key=lambda e: (-e.fewer_unique, -e.k_gain)))
@@ -107,13 +107,6 @@ def _merged(grouping: Grouping, classes: Coded) -> tuple[int, int, int]:
     found = sizes[larger.codes] == 1
     people = np.bincount(members.people[found], minlength=everybody)
     return int(sizes.min()), int(members.rows[found].sum()), int(np.count_nonzero(people))
-
-
-def _class_codes(grouping: Grouping) -> list[Coded]:
-    """The columns again with one row for each class."""
-    some_row = np.empty(len(grouping.sizes), dtype=np.intp)
-    some_row[grouping.class_of] = np.arange(grouping.rows)
-    return [Coded(c.codes[some_row], c.radix) for c in grouping.coded]
 
 
 def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator[Coded]:

@@ -286,6 +286,18 @@ class Grouping:
         return dense(self.keys).codes
 
     @cached_property
+    def row_of(self) -> NDArray[np.intp]:
+        """For each class, one of its rows."""
+        row_of = np.empty(len(self.sizes), dtype=np.intp)
+        row_of[self.class_of] = np.arange(self.rows)
+        return row_of
+
+    @property
+    def class_codes(self) -> list[Coded]:
+        """The columns with one entry for each class."""
+        return [Coded(c.codes[self.row_of], c.radix) for c in self.coded]
+
+    @cached_property
     def members(self) -> Members:
         """Who is in which class; if each row is a person, each row is a member."""
         if self.people is None:

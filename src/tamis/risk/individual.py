@@ -6,7 +6,7 @@ everywhere; as an option it matches anything, as R's sdcMicro counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, Literal, NamedTuple
 
@@ -157,10 +157,7 @@ class _Patterns:
     """Classes by which of their cells are missing: two classes match where both are present."""
 
     def __init__(self, grouping: Grouping, credit: float) -> None:
-        some_row = np.empty(len(grouping.sizes), dtype=np.intp)
-        some_row[grouping.class_of] = np.arange(grouping.rows)
-        self.grouping, self.credit = grouping, credit
-        self.codes = [Coded(c.codes[some_row], c.radix) for c in grouping.coded]
+        self.grouping, self.credit, self.codes = grouping, credit, grouping.class_codes
         self.absent = np.stack([c.codes == c.radix - 1 for c in self.codes])
         patterns, self.pattern = np.unique(self.absent, axis=1, return_inverse=True)
         self.patterns = patterns.T
@@ -174,17 +171,13 @@ class _Patterns:
             if own.all():
                 found[mine] = sums.sum()
                 continue
-            for theirs, there in self._others(a):
-                columns = np.flatnonzero(~own & ~there)
+            for b, there in enumerate(self.patterns):
+                if b == a:
+                    continue  # classes of one pattern match only where they are equal
+                theirs, columns = np.flatnonzero(self.pattern == b), np.flatnonzero(~own & ~there)
                 worth = self.credit if there.any() else 1.0
                 found[mine] += worth * self._agreeing(mine, theirs, columns, sums)
         return found[self.grouping.class_of]
-
-    def _others(self, a: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
-        """The classes of each pattern, and the pattern; of the own one, there are no others."""
-        for b, there in enumerate(self.patterns):
-            if b != a:
-                yield np.flatnonzero(self.pattern == b), there
 
     def _agreeing(self, mine: Ints, theirs: Ints, columns: Ints, sums: Floats) -> Floats:
         """For each class of one pattern, the sums of those of another that agree in columns."""

@@ -288,10 +288,9 @@ class _DistinctKinds:
 
     @classmethod
     def of(cls, grouping: Grouping, missing: Missing) -> _DistinctKinds:
-        some_row = np.empty(len(grouping.sizes), dtype=np.intp)
-        some_row[grouping.class_of] = np.arange(grouping.rows)
-        packed = [_packed(c, some_row, missing) for c in grouping.coded]
-        person = some_row if grouping.people is None else grouping.people.codes[some_row]
+        packed = [_packed(column, missing) for column in grouping.class_codes]
+        rows = grouping.row_of
+        person = rows if grouping.people is None else grouping.people.codes[rows]
         owner = np.where(grouping.sizes == 1, person, -1).astype(np.int64)
         return cls(np.stack([p for p, _ in packed]), np.array([m for _, m in packed]), owner)
 
@@ -365,9 +364,9 @@ class _WalkRoom(NamedTuple):
         )
 
 
-def _packed(column: Coded, rows: Ints, missing: Missing) -> tuple[Ints, int]:
-    """The codes of some rows without gaps, and the code that equals nothing, or -1."""
-    absent = column.codes[rows] == column.radix - 1
-    packed = dense(Coded(column.codes[rows], column.radix)).codes.astype(np.int32)
+def _packed(column: Coded, missing: Missing) -> tuple[Ints, int]:
+    """The codes of a column without gaps, and the code that equals nothing, or -1."""
+    absent = column.codes == column.radix - 1
+    packed = dense(column).codes.astype(np.int32)
     nothing = missing == "nothing" and bool(absent.any())
     return packed, int(packed[absent][0]) if nothing else -1
