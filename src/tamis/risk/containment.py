@@ -53,16 +53,9 @@ def containment_anonymity(X: Any, *, people: Any = None) -> int:
     if table.shape[1] <= WORD:
         masks, weight = _counted_narrow(table, who)
         return int(kernels.least_maximal_mask(masks, weight, kernels.longest_first(masks)))
-    rows = sparse_rows(table)
-    first, weight, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
+    distinct, weight, of_row = _distinct_wide(table)
     weight = weight if who is None else _people_by(of_row, who)
-    columns = sparse_columns(rows[first])
-    found = rows[first]
-    return int(
-        kernels.least_maximal_row(
-            found.indptr, found.indices, columns.indptr, columns.indices, weight
-        )
-    )
+    return int(kernels.least_maximal_row(*distinct, weight))
 
 
 def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
@@ -98,14 +91,8 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
         cube[masks] = weight
         kernels.sum_over_supersets(cube)
         return cube[masks][of_row]
-    rows = sparse_rows(table)
-    first, weight, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
-    found = rows[first]
-    columns = sparse_columns(found)
-    held = kernels.weight_of_supersets(
-        found.indptr, found.indices, columns.indptr, columns.indices, weight
-    )
-    return np.asarray(held[of_row])
+    distinct, weight, of_row = _distinct_wide(table)
+    return np.asarray(kernels.weight_of_supersets(*distinct, weight)[of_row])
 
 
 def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int = 0) -> int:
@@ -143,9 +130,7 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
     >>> [absence_anonymity(basket, m) for m in (0, 1, 2)]
     [2, 2, 1]
     """
-    rows = sparse_rows(X)
-    if rows.shape[0] == 0:
-        raise InputError("anonymity needs at least one row, got an empty table")
+    rows = sparse_rows(_with_rows(X))
     check_absences(absences)
     who = None if people is None else numbered(people, rows.shape[0])
     cells, owner, weight = _held_rows(rows.toarray().astype(np.uint8), who)
@@ -183,26 +168,26 @@ def _held_rows(
 
 
 def _people_holding(table: Binary, people: Ints) -> NDArray[np.int64]:
-    from tamis.risk import kernels
+    from tamis.risk.kernels import people_of_supersets
+
+    distinct, weight, of_row = _distinct_wide(table)
+    everybody = people_of(people)
+    pairs, _ = counted(joined(Coded(of_row, len(weight)), everybody))
+    row, person = np.divmod(pairs, everybody.radix)
+    starts = np.searchsorted(row, np.arange(len(weight) + 1))
+    held = people_of_supersets(*distinct, starts, person, everybody.radix)
+    return np.asarray(held[of_row])
+
+
+def _distinct_wide(table: Binary) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints, Ints]:
+    """The distinct rows by row and by column, their weights, and the distinct row of each row."""
+    from tamis.risk.kernels import distinct_rows
 
     rows = sparse_rows(table)
-    first, _, of_row = kernels.distinct_rows(rows.indptr, rows.indices)
+    first, weight, of_row = distinct_rows(rows.indptr, rows.indices)
     found = rows[first]
     columns = sparse_columns(found)
-    everybody = people_of(people)
-    pairs, _ = counted(joined(Coded(of_row, len(first)), everybody))
-    row, person = np.divmod(pairs, everybody.radix)
-    starts = np.searchsorted(row, np.arange(len(first) + 1))
-    held = kernels.people_of_supersets(
-        found.indptr,
-        found.indices,
-        columns.indptr,
-        columns.indices,
-        starts,
-        person,
-        everybody.radix,
-    )
-    return np.asarray(held[of_row])
+    return (found.indptr, found.indices, columns.indptr, columns.indices), weight, of_row
 
 
 def _people_by(of_row: Ints, people: Ints) -> NDArray[np.int64]:
