@@ -17,7 +17,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from math import log
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from tamis.cuts import populous, rounded_cuts
 from tamis.errors import InputError
 from tamis.learn.coded_table import CODES, RARE, Codes
 from tamis.learn.columns import Coding
+from tamis.learn.score_test import bits_of, residuals
 from tamis.table import bare
 
 People = NDArray[np.integer[Any]]
@@ -357,9 +357,7 @@ class Residuals:
         cls, probabilities: Floats, label: NDArray[np.integer[Any]], *, worth: float
     ) -> Residuals:
         """Of what a model said about rows that it did not learn from, and of what is true."""
-        residual = -np.asarray(probabilities, dtype=np.float64)
-        residual[np.arange(len(label)), label] += 1
-        return cls(residual, np.asarray(probabilities * (1 - probabilities)), worth)
+        return cls(*residuals(probabilities, label), worth)
 
     def sums(self, codes: Codes, leaves: int) -> tuple[Floats, Floats]:
         """The residuals and curvatures of each leaf, leaves by classes; code 0 is left out."""
@@ -369,8 +367,7 @@ class Residuals:
     def scale(self) -> float:
         """What a unit of slope squared by bend is worth."""
         rows, classes = self.residual.shape
-        # The residuals of a row sum to 0 over the classes, so one of them is not free.
-        return float(self.worth * (classes - 1) / classes / (2 * max(rows, 1) * log(2)))
+        return float(bits_of(self.worth, max(rows, 1), classes))
 
 
 def merged_groups(

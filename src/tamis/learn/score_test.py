@@ -57,14 +57,11 @@ def promised_bits(
     [0.71, -0.01]
     """
     classes = probabilities.shape[1]
-    residual = -probabilities
-    residual[np.arange(len(label)), label] += 1
-    curvature = probabilities * (1 - probabilities)
+    residual, curvature = residuals(probabilities, label)
     found, room = np.empty(len(table)), np.empty((2, CODES, classes))
     places = np.asarray(table.places(rows), dtype=np.int64)
     _tests(table.codes, places, residual, curvature, room, found)
-    # The residuals of a row sum to 0 over the classes, so one of them is not free.
-    return np.asarray(found * (classes - 1) / classes / (2 * len(label) * log(2)))
+    return np.asarray(bits_of(found, len(label), classes))
 
 
 def promised_by_ones(
@@ -92,9 +89,7 @@ def promised_by_ones(
     [0.71, -0.01]
     """
     classes = probabilities.shape[1]
-    residual = -probabilities
-    residual[np.arange(len(label)), label] += 1
-    curvature = probabilities * (1 - probabilities)
+    residual, curvature = residuals(probabilities, label)
     ones = matrix.T.astype(np.float64) @ np.hstack([residual, curvature])
     both = np.stack([ones, np.hstack([residual, curvature]).sum(axis=0) - ones])
     slope, bend = both[:, :, :classes], both[:, :, classes:]
@@ -102,7 +97,24 @@ def promised_by_ones(
     used = bend > ROUNDING * len(label)
     tests = np.where(used, slope**2 / np.maximum(bend, 0.25) - 1.0, 0.0)
     found = tests.sum(axis=(0, 2)) + classes * used.any(axis=(0, 2))
-    return np.asarray(found * (classes - 1) / classes / (2 * len(label) * log(2)))
+    return np.asarray(bits_of(found, len(label), classes))
+
+
+def residuals(probabilities: Floats, label: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
+    """What a model got wrong about rows, 1 or 0 less the probability, and its curvature.
+
+    >>> [each.tolist() for each in residuals(np.array([[0.5, 0.5]]), np.array([1]))]
+    [[[-0.5, 0.5]], [[0.25, 0.25]]]
+    """
+    residual = -np.asarray(probabilities, dtype=np.float64)
+    residual[np.arange(len(label)), label] += 1
+    return residual, np.asarray(probabilities * (1 - probabilities))
+
+
+def bits_of(tests: Any, rows: int, classes: int) -> Any:
+    """Squared slopes by their bends, in all classes and rows, as bits a row."""
+    # The residuals of a row sum to 0 over the classes, so one of them is not free.
+    return tests * (classes - 1) / classes / (2 * rows * log(2))
 
 
 @njit(cache=True)
