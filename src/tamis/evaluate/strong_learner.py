@@ -19,7 +19,7 @@ from scipy import sparse
 from tamis.evaluate.bits import Floats, surprise
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
-from tamis.learn.one_thread import one_thread
+from tamis.learn.models import one_thread
 
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import People
-from tamis.learn.one_thread import one_thread
+from tamis.learn.models import one_thread
 from tamis.learn.readable import answers, readable
 from tamis.notebook import by_fields
 from tamis.table import Table, bare

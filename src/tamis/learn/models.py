@@ -1,8 +1,11 @@
-"""Classifiers by name: what recipients and attackers would learn, seeded."""
+"""Classifiers by name, what recipients and attackers would learn: seeded, and on one thread."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 from tamis.errors import InputError
@@ -105,3 +108,25 @@ def seeded(name: str, random_state: int) -> Any:
 def attackers(names: Iterable[str] = ATTACKERS, random_state: int = 0) -> dict[str, Any]:
     """Attackers by the names that a reader sees."""
     return {SHOWN.get(name, name): seeded(name, random_state) for name in names}
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which libraries of linear algebra use one thread: sums keep their order.
+
+    To find these libraries takes longer than many a fit, so they are looked for again only where
+    something was imported since.
+
+    >>> import numpy as np
+    >>> with one_thread():
+    ...     float(np.ones(3) @ np.ones(3))
+    3.0
+    """
+    found: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _libraries(imported: int) -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()

@@ -26,7 +26,7 @@ from tamis.learn.bayes.contributions import ContributionCache, Counts, check_wal
 from tamis.learn.bayes.model import Units
 from tamis.learn.columns import Encoding
 from tamis.learn.cv import Folds
-from tamis.learn.one_thread import one_thread
+from tamis.learn.models import one_thread
 from tamis.learn.readable import Source, readable
 from tamis.learn.task import Task
 from tamis.table import Table

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
-from tamis.learn import one_thread as module
-from tamis.learn.one_thread import one_thread
+from tamis.learn import models as module
+from tamis.learn.models import one_thread
 
 
 def threads() -> list[int]:
