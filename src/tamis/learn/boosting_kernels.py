@@ -94,6 +94,8 @@ def _packed(gradient: Any, curvature: Any, bits: int, out: Any) -> None:
     The upper half holds the gradient, the lower one the curvature, which is never negative, so
     that sums of words are words of sums: exact, in any order.
     """
+    # A row's gradient is below 1 and its curvature at most a quarter, so those of all rows stay
+    # below two to the 30th and to the 31st: neither half overflows into the other or the sign.
     up, low = float(1 << (30 - bits)), float(1 << (33 - bits))
     for i in range(len(gradient)):
         whole = np.int64(round(gradient[i] * up))
