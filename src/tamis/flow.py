@@ -204,11 +204,13 @@ def consider(
     )
     records = None
     if isinstance(table, BinaryTable):
-        table, records = _compared(table, settings)
+        table, records = _compared(table, settings, tell)
     _check(table, settings)
     if handed is not None:
         handed.check_changes(settings.k)
     evaluator = _evaluator(table, records, settings, handed)
+    if tell is not None and records is not None:
+        tell("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
     found = propose(problem, methods(settings.proposing), tell)
     card = scorecard(evaluator, *_ends(problem, records), found.releases, tell=tell)
@@ -369,7 +371,9 @@ def _beside_words(failure: Failure) -> Failure:
     return replace(failure, words=failure.words + rest, short=failure.short + rest)
 
 
-def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTable | None]:
+def _compared(
+    records: BinaryTable, settings: Settings, tell: Progress | None
+) -> tuple[Table, BinaryTable | None]:
     """The columns of sparse records to compare, as a table; the records where these are some."""
     if records.labels is None:
         raise InputError(
@@ -381,6 +385,8 @@ def _compared(records: BinaryTable, settings: Settings) -> tuple[Table, BinaryTa
             "that they were made from"
         )
     split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
+    if tell is not None:
+        tell(f"choosing which of {len(records.features):,} columns to compare", 0, 1)
     columns = screened(records, split, settings.k, settings.seed)
     table = records.table(columns)
     return table, None if len(columns) == len(records.features) else records

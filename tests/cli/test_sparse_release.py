@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tamis.propose import screen
+from tamis.publish import sparse_file
 from tests.long import daily
 
 ROWS, WIDE = 500, 60
@@ -98,6 +99,59 @@ def test_a_libsvm_release_keeps_its_names_and_its_promise(run, baskets, tmp_path
     assert f"but the manifest says {promise['measured']}" in err
 
 
+def _fewer_ones(lines):
+    """One row has a feature less."""
+    at = next(i for i in range(2, len(lines)) if _row(lines[i]) == _row(lines[i - 1]))
+    return [*lines[:at], *lines[at + 1 :]]
+
+
+def _one_more(lines):
+    """One row has a feature more, where the order of columns has it."""
+    row, _, label = lines[-1].split(",")
+    names = sorted({line.split(",")[1] for line in lines[1:]} - {""})
+    has = {line.split(",")[1] for line in lines if _row(line) == row}
+    fresh = next(name for name in names if name not in has)
+    mine = [f"{row},{name},{label}" for name in sorted({*has, fresh} - {""})]
+    return [*(line for line in lines if _row(line) != row), *mine]
+
+
+def _no_last_row(lines):
+    return [line for line in lines if _row(line) != _row(lines[-1])]
+
+
+def _one_more_row(lines):
+    _, rest = lines[-1].split(",", 1)
+    return [*lines, f"{int(_row(lines[-1])) + 1},{rest}"]
+
+
+def _labels_swapped(lines):
+    """Two rows of different labels have each other's."""
+    label = {_row(line): line.split(",")[2] for line in lines[1:]}
+    one, two = "1", next(row for row in label if label[row] != label["1"])
+    label[one], label[two] = label[two], label[one]
+    return [lines[0], *(",".join([*line.split(",")[:2], label[_row(line)]]) for line in lines[1:])]
+
+
+def _row(line):
+    return line.split(",")[0]
+
+
+def test_damage_of_a_long_release_is_noticed(run, baskets, tmp_path):
+    out = tmp_path / "out"
+    assert run("release", baskets, *FAST, "--write", "long", "--out", out).code == 0
+    file = out / "release.long.csv"
+    written = file.read_text()
+    for damage in (_fewer_ones, _one_more, _no_last_row, _one_more_row, _labels_swapped):
+        damaged = "\n".join(damage(written.splitlines())) + "\n"
+        assert damaged != written
+        file.write_text(damaged)
+        code, _, err = run("verify", out)
+        assert code == 1, damage.__name__
+        assert "SHA-256" in err
+    file.write_text(written)
+    assert run("verify", out).code == 0
+
+
 def test_several_classes(run, tmp_path):
     rng = np.random.default_rng(1)
     label = rng.integers(0, 3, 400)
@@ -116,6 +170,32 @@ def test_several_classes(run, tmp_path):
     assert code == 0, err
     assert len({"1", "2", "3"} & set(json.loads(said)["features"])) >= 2
     assert manifest_of(out)["held_back"] >= 20
+
+
+def test_many_columns_of_several_classes_are_released_long(run, tmp_path, monkeypatch):
+    """Containment chooses more columns than are compared otherwise; they are written long."""
+    monkeypatch.setattr(sparse_file, "MANY", 25)
+    rng = np.random.default_rng(2)
+    label = np.repeat(np.arange(4), 120)
+    word = label * 10 + rng.integers(0, 10, len(label))
+    pairs = [(f"p{i}", f"w{w}", f"c{y}") for i, (w, y) in enumerate(zip(word, label))]
+    pairs += [(f"p{i}", "nearly all", f"c{y}") for i, y in enumerate(label)]
+    pairs += [("silent", None, "c0"), ("rare", "w0", "once"), ("rare", "only here", "once")]
+    path, out = tmp_path / "words.parquet", tmp_path / "out"
+    pl.DataFrame(pairs, schema=["who", "word", "kind"], orient="row").write_parquet(path)
+    code, said, err = run(
+        "release", path, "--long", "who,word", "--target", "kind", "--methods", "containment",
+        "--attackers", "nb", "--json", "--out", out,
+    )  # fmt: skip
+    assert code == 0, err
+    assert len(json.loads(said)["features"]) > 25
+    assert "only here" not in json.loads(said)["features"]
+    content = manifest_of(out)
+    assert content["file"]["format"] == "long"
+    lines = (out / "release.long.csv").read_text().splitlines()
+    assert len({_row(line) for line in lines[1:]}) == len(label) + 2
+    assert sum(line.endswith(",,c0") for line in lines) >= 1
+    assert run("verify", out).code == 0
 
 
 def test_roles_that_sparse_records_lack_are_refused(run, baskets, tmp_path):

@@ -17,10 +17,20 @@ def table(tmp_path):
 
 def test_a_release_says_why_containment_proposed_nothing(run, table, tmp_path):
     methods = ("--methods", "containment,front", "--attackers", "nb", "--row-is-person")
+    frame = pl.read_csv(table)
+    frame.with_columns(x0=pl.col("x0") + pl.col("x1")).write_csv(table)
     code, out, err = run("release", table, "--target", "kind", *methods, "--out", tmp_path / "out")
     assert code == 0, err
     assert "Nothing from containment: It separates two classes, and the target has 3." in out
     assert "Nothing from front" not in out
+
+
+def test_containment_proposes_columns_of_zeros_and_ones_for_three_classes(run, table, tmp_path):
+    methods = ("--methods", "containment", "--attackers", "nb", "--row-is-person")
+    code, out, err = run("release", table, "--target", "kind", *methods, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "Nothing from containment" not in out
+    assert "Whatever a person has among the released columns, at least " in out
 
 
 def test_selecting_says_what_to_do(run, table):

@@ -21,6 +21,7 @@ from tamis.evaluate.surest import (
     largest_group,
     surest,
 )
+from tamis.evaluate.whole_records import WIDE
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
@@ -79,7 +80,8 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
 
     Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
     they learn from up to 12,000 rows. For kept and told they learn from all columns too; what all
-    columns of wider records give was measured before, by logistic regression.
+    columns of wider records give was measured before, by logistic regression, and so are many of
+    their columns.
 
     Parameters
     ----------
@@ -97,13 +99,13 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     found = []
     for number, (before, now) in enumerate(asked):
         known = _known(every, before)
-        said = _said(bits, columns, now)
+        said = _said(bits, columns, now, of_records=every.whole is not None)
         most = _from_everything(every, number, before)
         found.append(_guessed(every, before, known, said, most, groups, k))
     return CloseLook(found[0], found[1] if len(found) > 1 else None)
 
 
-def _said(bits: SubsetBits, columns: Columns, asked: Question) -> Floats:
+def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool = False) -> Floats:
     return strong_probabilities(
         bits.table,
         asked.label,
@@ -112,6 +114,7 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question) -> Floats:
         bits.parts.report,
         columns=[*columns, *asked.beside],
         classes=asked.classes,
+        with_trees=not (of_records and len(columns) > WIDE),
     )
 
 

@@ -45,6 +45,7 @@ def strong_probabilities(
     *,
     columns: Sequence[int],
     classes: int | None = None,
+    with_trees: bool = True,
 ) -> Floats:
     """The probability of each class for rows that neither learnt nor chose.
 
@@ -62,6 +63,8 @@ def strong_probabilities(
         The columns to learn from; none: the shares of the classes are the answer.
     classes : int, optional
         How many there are. `None`: as many as the labels show.
+    with_trees : bool
+        Whether boosted trees are tried: of very many columns they take minutes.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def strong_probabilities(
     trees = partial(BOOSTING.probabilities, table, label, columns=columns, classes=classes)
     part = _OneHot.of(table, label, columns, (learn, choose, ask))
     n, m = len(learn), len(both)
-    said = {TREES: with_unseen(trees(learn, choose), label[learn])}
+    said = {TREES: with_unseen(trees(learn, choose), label[learn])} if with_trees else {}
     with one_thread():  # sums then never change their order
         lines = _lines(PENALTIES[0])
         for penalty in PENALTIES:  # each begins where the last one ended
@@ -103,6 +106,8 @@ def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
     """Trees, the best of the lines, or both, whichever is least surprised."""
     surprised = {name: float(surprise(p, truth).mean()) for name, p in said.items()}
     line = min(PENALTIES, key=surprised.__getitem__)
+    if TREES not in said:
+        return [line]
     mixed = surprise((said[TREES] + said[line]) / 2, truth).mean()
     best = min([TREES, line], key=surprised.__getitem__)
     return [TREES, line] if mixed < surprised[best] else [best]

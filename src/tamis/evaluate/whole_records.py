@@ -1,14 +1,16 @@
-"""What all columns of sparse records teach and tell, however many there are.
+"""What all columns of sparse records teach and tell, or very many of them.
 
 A table of some of the columns is searched and compared, but kept and told are shares of what the
 whole records give: logistic regression on the sparse rows, on the same parts of the rows and in
-the same bits as any set of columns.
+the same bits as any set of columns. Sets of very many columns are measured by it, too: trees see
+few of them, and their time grows with every column, not with the ones.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,15 +20,18 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, gains, surprise
 from tamis.evaluate.parts import Parts
-from tamis.evaluate.strong_learner import PENALTIES, of_all_classes, with_unseen
+from tamis.evaluate.strong_learner import PENALTIES, indicators, of_all_classes, with_unseen
 from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
-from tamis.learn.boosting import shares
+from tamis.learn.boosting import Boosting, shares
+from tamis.learn.coded_table import CodedTable
 
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]
 
 CHECKED = 4
 """Every fourth row to learn from is set aside to choose the penalty by."""
+WIDE = 100
+"""Sets of more columns of sparse records are measured by logistic regression."""
 STEPS = 50
 """The most steps of a regression: later ones hardly change what it says of unseen rows."""
 
@@ -64,6 +69,47 @@ def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits
         return [(target, None) for target in targets]
     known = sparse.csr_array(np.eye(first.target.classes)[first.target.label])
     return list(zip(targets, _gains(matrix, secrets, known)))
+
+
+@dataclass(frozen=True)
+class BoostingOrLines(Boosting):
+    """Boosting for few columns; for more than `WIDE`, logistic regression on their indicators.
+
+    It needs no `start`: whatever is known of a row is among the columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> label = np.array([0, 1] * 150)
+    >>> noise = np.random.default_rng(0).integers(0, 2, (300, WIDE))
+    >>> table = CodedTable.of(pl.DataFrame(noise).with_columns(x=pl.Series(label)))
+    >>> learn, ask = np.split(np.arange(300), [200])
+    >>> p = BoostingOrLines().probabilities(table, label, learn, ask)
+    >>> bool((p.argmax(axis=1) == label[ask]).mean() > 0.9)
+    True
+    """
+
+    def probabilities(
+        self,
+        table: CodedTable,
+        label: Labels,
+        learn: RowNumbers,
+        ask: RowNumbers,
+        *,
+        columns: Sequence[int] | None = None,
+        start: Floats | None = None,
+        classes: int | None = None,
+    ) -> Floats:
+        chosen = range(len(table)) if columns is None else columns
+        if len(chosen) <= WIDE:
+            return super().probabilities(
+                table, label, learn, ask, columns=chosen, start=start, classes=classes
+            )
+        classes = int(label.max()) + 1 if classes is None else classes
+        cells = indicators(table.slice(chosen, np.concatenate([learn, ask])))
+        learnt, unseen = cells[: len(learn)], cells[len(learn) :]
+        penalty = least_surprised(learnt, label[learn], classes)
+        return linear_probabilities(learnt, label[learn], unseen, classes, penalty)
 
 
 def _gains(

@@ -22,7 +22,7 @@ from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import Columns, Gains, Labels, Question, SubsetBits
-from tamis.evaluate.whole_records import whole_gains
+from tamis.evaluate.whole_records import BoostingOrLines, whole_gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
@@ -99,8 +99,14 @@ class Yardstick:
         # neither the secret nor the order of what is held back.
         parts = Parts.of(split, target, original.people, random_state)
         frame = original.only(sorted(original.features))
-        choosing = SubsetBits.of(frame, target, secret, parts=parts, people=original.people)
-        reporting = choosing.over(parts.reporting, REPORTED)
+        searched, reported = Boosting(), REPORTED
+        if records is not None:
+            searched, reported = BoostingOrLines(), BoostingOrLines(rounds=REPORTED.rounds)
+        people = original.people
+        choosing = SubsetBits.of(
+            frame, target, secret, parts=parts, people=people, boosting=searched
+        )
+        reporting = choosing.over(parts.reporting, reported)
         if records is not None:
             choosing.whole, reporting.whole = whole_gains(records, choosing, reporting)
         return cls(original, choosing, reporting)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
@@ -16,8 +17,11 @@ from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import UTILITIES, GreedySearch, greedy_with_absences
 from tamis.select.containment.selection import Selection
+from tamis.select.containment.several_classes import SEVERAL, SeveralClassesSearch
 from tamis.table import Table
 
+Search = Callable[[int, str], Selection]
+"""Chooses columns for a k and a utility."""
 TIMES = (4, 2, 1)
 """Which multiples of the requested k are tried, the strongest promise first."""
 
@@ -31,7 +35,9 @@ class Containment:
     ks : sequence of int
         The values of k to try; none: the one requested, twice and four times that.
     utilities : sequence of str
-        What makes columns good; see `tamis.select.containment.greedy.greedy`.
+        What makes columns good; see `tamis.select.containment.greedy.greedy`. For a target of
+        several classes, those of them that are defined for several, or all that are; see
+        `tamis.select.containment.several_classes`.
     """
 
     name: ClassVar[str] = "containment"
@@ -50,9 +56,31 @@ class Containment:
 
     def applies(self, problem: Problem) -> str | None:
         classes = problem.table.frame[problem.table.target].n_unique()
-        if classes != 2:
+        if classes != 2 and (problem.absences or not problem.is_binary):
             return f"It separates two classes, and the target has {classes}."
         return problem.too_few
+
+    def search(
+        self,
+        records: BinaryTable,
+        labelled: NDArray[np.bool_],
+        random_state: int,
+        groups: NDArray[np.int64] | None = None,
+    ) -> tuple[Search, Sequence[str]]:
+        """What chooses columns for a k and a utility, and the utilities to choose by."""
+        assert records.labels is not None
+        if len(np.unique(records.labels)) == 2:
+            two = GreedySearch(
+                records.matrix,
+                records.labels,
+                extend=True,
+                random_state=random_state,
+                labelled=labelled,
+                groups=groups,
+            )
+            return two.of, self.utilities
+        several = SeveralClassesSearch(records.matrix, records.labels, labelled=labelled)
+        return several.of, [u for u in self.utilities if u in SEVERAL] or SEVERAL
 
     def propose(self, problem: Problem) -> list[Release]:
         wide = problem.binary is None and is_binary(problem.table)
@@ -66,24 +94,19 @@ class Containment:
         ks = ks or [
             times * problem.k for times in tried if times * problem.k <= problem.table.everybody
         ]
-        search = GreedySearch(
-            records.matrix,
-            records.labels,
-            extend=True,
-            random_state=problem.random_state,
-            labelled=problem.split.is_seen,
-            groups=problem.table.people,
+        search, utilities = self.search(
+            records, problem.split.is_seen, problem.random_state, problem.table.people
         )
         return [
             _release(problem, records, k, utility, found)
             for k in ks
-            for utility in self.utilities
+            for utility in utilities
             if (found := _selected(problem, records, search, k, utility)).features
         ]
 
 
 def _selected(
-    problem: Problem, records: BinaryTable, search: GreedySearch, k: int, utility: str
+    problem: Problem, records: BinaryTable, search: Search, k: int, utility: str
 ) -> Selection:
     people = problem.table.people
     if problem.absences:
@@ -97,8 +120,8 @@ def _selected(
             labelled=problem.split.is_seen,
         )
     if people is None:
-        return search.of(k, utility)
-    return selected(records.matrix, people, k, partial(search.of, utility=utility))
+        return search(k, utility)
+    return selected(records.matrix, people, k, lambda rows: search(rows, utility))
 
 
 def _release(

@@ -20,10 +20,11 @@ from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
 from tamis.propose.containment import TIMES, Containment
-from tamis.select.containment.greedy import GreedySearch
 
 MOST_COLUMNS = 300
-"""The most columns that are compared."""
+"""The most columns that are compared, beside whole sets that containment chooses."""
+MOST_CONTAINED = 5_000
+"""The most columns that are compared with these."""
 MOST_CELLS = 50_000_000
 """The most cells of the table in which they are compared."""
 WAVES = 3
@@ -58,7 +59,8 @@ def screened(
         Columns that fewer rows have are left out: no release could have them.
     random_state : int
     most : int, optional
-        How many columns to compare at most; by default as many as `most_columns` allows.
+        How many columns to compare at most; by default as many as `most_columns` allows, and
+        beyond these the whole sets that containment chooses, within `MOST_CONTAINED`.
 
     Returns
     -------
@@ -75,37 +77,31 @@ def screened(
     >>> len(chosen) <= 300, 500 in chosen
     (True, True)
     """
+    widest = min(MOST_CONTAINED, MOST_CELLS // max(records.rows, 1)) if most is None else most
     most = most_columns(records.rows) if most is None else most
     width = len(records.features)
     if width <= most:
         return tuple(range(width))
     support = np.asarray(records.matrix.sum(axis=0, dtype=np.int64)).ravel()
     possible = support >= k
-    ranked = [
-        *_contained(records, split, k, random_state),
-        *_promising(records, split, possible, most),
-    ]
-    return tuple(sorted(_in_turn(ranked, most)))
+    contained = list(_contained(records, split, k, random_state))
+    ranked = [*contained, *_promising(records, split, possible, most)]
+    found = set(_in_turn(ranked, most))
+    for columns in contained:  # one of them may teach far more than as many single columns
+        if len(found.union(columns)) <= widest:
+            found.update(columns)
+    return tuple(sorted(found))
 
 
 def _contained(
     records: BinaryTable, split: HoldOut, k: int, random_state: int
 ) -> Iterator[list[int]]:
-    """The sets that containment chooses from all columns, where there are two classes."""
-    assert records.labels is not None
-    if len(np.unique(records.labels)) != 2:
-        return
-    search = GreedySearch(
-        records.matrix,
-        records.labels,
-        extend=True,
-        random_state=random_state,
-        labelled=split.is_seen,
-    )
+    """The sets that containment chooses from all columns."""
+    search, utilities = Containment().search(records, split.is_seen, random_state)
     for times in TIMES:
-        for utility in Containment().utilities:
+        for utility in utilities:
             if times * k <= records.rows:
-                yield [int(column) for column in search.of(times * k, utility).features]
+                yield [int(column) for column in search(times * k, utility).features]
 
 
 def _promising(

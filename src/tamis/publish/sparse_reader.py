@@ -67,7 +67,8 @@ def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
         raise CannotMeet(f"{path.name} does not have the columns {ROW}, {FEATURE} and the target")
     row, feature, label = frame.get_columns()
     place = row.cast(pl.Int64, strict=False)
-    if place.null_count() or label.null_count() or not _counts_up(place.to_numpy()):
+    plain = (place.cast(pl.String) == row).all()  # 01 is 1 too, and could tell more than that
+    if not plain or place.null_count() or label.null_count() or not _counts_up(place.to_numpy()):
         raise CannotMeet(f"{path.name} does not number its rows from 1, each with a label")
     numbers = place.to_numpy() - 1
     column = feature.replace_strict(
@@ -116,7 +117,8 @@ def _read_svm(path: Path, names: list[str], classes: list[str]) -> pl.DataFrame:
 
 
 def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
+    """A whole number written in the one way that there is: 01 could tell more than 1."""
+    if not (text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")):
         raise ValueError
     return int(text)
 
@@ -134,8 +136,11 @@ def _dense(
         raise CannotMeet(f"{path.name} stands for more than {MOST_CELLS:,} cells")
     if len(columns) and not (columns.min() >= 0 and columns.max() < width):
         raise CannotMeet(f"{path.name} has a feature that the manifest does not name")
-    if len(np.unique(rows * max(width, 1) + columns)) < len(rows):
+    steps = np.diff(rows * width + columns)  # rows come in their order
+    if (steps == 0).any():
         raise CannotMeet(f"{path.name} says twice of some row that it has a feature")
+    if (steps < 0).any():  # any other order could tell more than who has what
+        raise CannotMeet(f"{path.name} has features of a row in another order than the manifest")
     cells = np.zeros((width, height), np.uint8)
     cells[columns, rows] = 1
     series = [pl.Series(name, cells[i]) for i, name in enumerate(names[:-1])]

@@ -30,7 +30,7 @@ _HIDING = {
 
 SEARCHES = ("greedy", "improve", "maximal", "exact")
 UTILITIES = (
-    "distcnt", "hamdist", "cm", "difference", "information", "likelihood", "auc", "best",
+    "distcnt", "hamdist", "cm", "difference", "information", "ratio", "likelihood", "auc", "best",
 )  # fmt: skip
 OPTIONS = [
     click.option(

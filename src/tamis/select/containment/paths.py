@@ -120,7 +120,12 @@ def choose_columns(
 def _in_turn(task: SearchTask, utility: str) -> Selection:
     """Modular utilities: one order for all, so each column is considered at most once."""
     source = task.source
-    score = MODULAR[utility](source.labelled, source.ones, task.rows, task.positives)
+    return in_turn(task, MODULAR[utility](source.labelled, source.ones, task.rows, task.positives))
+
+
+def in_turn(task: SearchTask, score: NDArray[np.float64]) -> Selection:
+    """Columns offered by descending score, each taken where the anonymity allows it."""
+    source = task.source
     order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
     g, path = source.start(by_class=False), empty_path(task.rule.most, len(order))
     g, _ = _offer(source, order, task.rule, path, 0, g)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import xlog1py, xlogy
 
 from tamis.binary.matrix import class_counts, differing_pairs
 from tamis.errors import InputError
@@ -284,8 +285,26 @@ def mutual_information(support: Counts, ones: Counts, rows: int, positives: int)
     return np.maximum(np.round(total, 12), 0.0)
 
 
+def gain_ratio(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+    """Mutual information of feature and label for each nat of the feature itself.
+
+    >>> gain_ratio(np.array([2, 1]), np.array([2, 1]), 4, 2).round(3).tolist()
+    [1.0, 0.384]
+    """
+    return ratio_to_entropy(mutual_information(support, ones, rows, positives), support, rows)
+
+
+def ratio_to_entropy(information: Floats, support: Counts, rows: int) -> Floats:
+    """Information by the entropy of the feature; 0 of a feature that all rows have, or none."""
+    share = support / rows
+    varies = (support > 0) & (support < rows)
+    entropy = np.where(varies, -(xlogy(share, share) + xlog1py(1 - share, -share)), 1.0)
+    return np.asarray(np.round(information / entropy, 12))
+
+
 MODULAR: dict[str, Callable[[Counts, Counts, int, int], Floats]] = {
     "hamdist": hamming,
     "difference": difference,
     "information": mutual_information,
+    "ratio": gain_ratio,
 }
