@@ -59,15 +59,15 @@ def greedy(
     utility : str or callable
         Of the set: the share of pairs of opposite classes distinguished (`distcnt`), the share of
         rows in the majority class of their group (`cm`; ties by `distcnt`), or the sum over the
-        features of the Hamming distance (`hamdist`), of the difference between the classes'
-        shares of ones (`difference`), of the mutual information with the label (`information`),
-        or of that by the entropy of the feature (`ratio`). `likelihood` and `auc` fit a model on two thirds of the rows and judge
-        it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm`, `auc` and, where
-        no limit forbids it, the largest itemsets of `tamis.select.containment.itemsets.maximal`
-        choose by the labels of two thirds of the rows, three times, and takes the one whose linear
-        model ranks the other rows best; its utility is the AUC of the first time. A callable
-        takes ``(X, y, features)`` and returns a number, where larger is better; `X` is then CSC
-        and `y` boolean.
+        features of the Hamming distance (`hamdist`), of the difference between the classes' shares
+        of ones (`difference`), of the mutual information with the label (`information`), or of that
+        by the entropy of the feature (`ratio`). `likelihood` and `auc` fit a model on two thirds of
+        the rows and judge it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm`,
+        `auc` and, where no limit forbids it, the largest itemsets of
+        `tamis.select.containment.itemsets.maximal` choose by the labels of two thirds of the rows,
+        three times, and takes the one whose linear model ranks the other rows best; its utility is
+        the AUC of the first time. A callable takes ``(X, y, features)`` and returns a number, where
+        larger is better; `X` is then CSC and `y` boolean.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
