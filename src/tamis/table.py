@@ -161,7 +161,7 @@ class Table:
         """The sensitive column; the target if none was named."""
         return self.roles.sensitive or self.roles.target
 
-    @property
+    @cached_property
     def features(self) -> tuple[str, ...]:
         """The columns that may be released as features, in the order of the table."""
         held = {self.roles.target, self.roles.sensitive, *self.roles.identifiers}

@@ -178,7 +178,9 @@ def test_many_columns_of_several_classes_are_released_long(run, tmp_path, monkey
     rng = np.random.default_rng(2)
     label = np.repeat(np.arange(4), 120)
     word = label * 10 + rng.integers(0, 10, len(label))
-    pairs = [(f"p{i}", f"w{w}", f"c{y}") for i, (w, y) in enumerate(zip(word, label))]
+    pairs: list[tuple[str, str | None, str]] = [
+        (f"p{i}", f"w{w}", f"c{y}") for i, (w, y) in enumerate(zip(word, label))
+    ]
     pairs += [(f"p{i}", "nearly all", f"c{y}") for i, y in enumerate(label)]
     pairs += [("silent", None, "c0"), ("rare", "w0", "once"), ("rare", "only here", "once")]
     path, out = tmp_path / "words.parquet", tmp_path / "out"

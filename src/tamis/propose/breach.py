@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
+from tamis.learn.boosting import shares
+from tamis.learn.score_test import promised_bits
 from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.problem import Problem
 from tamis.release import Recipe, Release, released
@@ -22,6 +24,8 @@ from tamis.select.breach.candidate import Trials
 LARGE = 5000
 """From this many rows on, one round of folds is stable enough."""
 REPEATS = 5
+MOST = 300
+"""The most columns that are searched: of more, those that promise most about the target."""
 
 Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
@@ -67,6 +71,7 @@ class Breach:
         return None
 
     def propose(self, problem: Problem) -> list[Release]:
+        problem = _narrowed(problem)
         found, trials = self._searched(problem)
         ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
         worth = self._worth(problem, trials)
@@ -133,6 +138,19 @@ class Breach:
                 _people(problem),
             )
         return selector, trials
+
+
+def _narrowed(problem: Problem) -> Problem:
+    """The same problem with the most promising columns alone, by rows that a search may see."""
+    if len(problem.table.features) <= MOST or problem.yardstick is None:
+        return problem
+    bits = problem.yardstick.choosing
+    rows, target = bits.parts.learn, bits.target
+    said = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
+    promised = promised_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
+    best = np.argsort(-promised, kind="stable")[:MOST]
+    names = _sorted(problem, (problem.yardstick.features[c] for c in best))
+    return replace(problem, table=problem.table.select(names))
 
 
 def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
