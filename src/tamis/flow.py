@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.attack.earlier_releases import HandedOn
 from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
-from tamis.binary.records import BinaryTable, Cut
+from tamis.binary.records import BinaryTable, Cut, from_wide, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (
     Decision,
@@ -46,6 +46,7 @@ from tamis.read.keys import refuse_unstated_identifiers
 from tamis.release import Recipe, Release, released
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
+from tamis.select.containment.projection import Projection
 from tamis.settings import Settings as Settings
 from tamis.table import Table
 
@@ -107,6 +108,24 @@ class Outcome:
         decision = self.decision
         compared, release = decision.scorecard.compared, decision.chosen.release
         return waves(self.evaluator.yardstick, compared, release)
+
+    @cached_property
+    def projection(self) -> Projection | None:
+        """The 0/1 columns of the table projected on those of the chosen release.
+
+        It tells of very many columns quickly which fit beside them; `None` where more is asked of
+        rows than that k of them have all that anybody has, or where columns have other values.
+        """
+        table, settings = self.table, self.settings
+        chosen = self.decision.chosen.release
+        plain = not settings.absences and self.evaluator.suppression is None
+        plain = plain and table.people is None and table.roles.quasi is None
+        if not plain or not is_binary(table):
+            return None
+        number = {name: i for i, name in enumerate(table.features)}
+        found = Projection(from_wide(table).matrix, settings.k)
+        fitted = [found.offer(number[name]) for name in chosen.features if name in number]
+        return found if all(fitted) else None
 
     @cached_property
     def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:

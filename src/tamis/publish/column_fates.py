@@ -247,11 +247,15 @@ def promises_containment(release: Release) -> bool:
 def breaks_k(outcome: Outcome, name: str) -> bool:
     """Whether the release with this column as it is would not keep what it promises of k."""
     release, table = outcome.decision.chosen.release, outcome.table
-    kept = [c for c in release.features if c in table.features and c != name]
-    known = [c for c in (*kept, name) if c in table.quasi]
-    if name not in table.quasi:
+    features, quasi = set(table.features), set(table.quasi)
+    kept = [c for c in release.features if c in features and c != name]
+    known = [c for c in (*kept, name) if c in quasi]
+    if name not in quasi:
         return False
     if promises_containment(release) and is_zero_one(table.frame[name]):
+        projection = outcome.projection
+        if projection is not None and name not in release.features:
+            return not projection.fits(table.features.index(name))
         return not _contained(outcome, known)
     whole, few = release.of_everyone.frame, outcome.evaluator.suppression
     coarse = [whole[c] if c in release.forms else table.frame[c] for c in known]

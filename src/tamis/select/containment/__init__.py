@@ -5,6 +5,7 @@
     selector         `ContainmentSelector`
     greedy           the best column that still fits, again and again
     paths            how greedy goes, for each kind of utility
+    several_classes  the same by a target of any number of classes
     itemsets         the largest sets of columns that k rows have in common
     improve          filling up a set; local search between greedy and exact
     exact            the best of all sets, or a bound by a linear program
