@@ -11,13 +11,20 @@ from scipy import sparse
 
 from tamis.binary.records import from_matrix
 from tamis.evaluate import whole_records
+from tamis.evaluate.bits import gains
 from tamis.evaluate.close_look import close_look
 from tamis.evaluate.strong_learner import PENALTIES
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.evaluate.whole_records import linear_probabilities, whole_gains
+from tamis.evaluate.whole_records import (
+    WIDE,
+    least_surprised,
+    linear_probabilities,
+    whole_gains,
+)
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.release import Recipe, released
+from tamis.table import Roles, Table
 
 ROWS = 1200
 
@@ -136,3 +143,27 @@ def test_a_close_look_compares_with_the_whole_records(yardstick):
     assert found.target.share.value < 0.8
     assert secret.mean() > 0.9
     assert abs(found.secret.share.value) < 0.1
+
+
+def test_sets_of_very_many_columns_of_records_are_measured_by_lines():
+    """As a yardstick asks them; few columns are boosted, and no set of a table is."""
+    rng = np.random.default_rng(0)
+    rows, width = 400, WIDE + 20
+    ones = (rng.random((rows, width + 30)) < 0.05).astype(np.uint8)
+    label = (ones[:, :8].sum(axis=1) + rng.random(rows) > 0.9).astype(int)
+    names = [f"x{i:03}" for i in range(width)]
+    frame = pl.DataFrame(ones[:, :width], schema=names).with_columns(y=pl.Series(label))
+    table = Table(frame, Roles(target="y"))
+    split = HoldOut.drawn(label)
+    of_records = Yardstick.of(table, split, label, records=sparse.csr_array(ones)).choosing
+    of_table = Yardstick.of(table, split, label).choosing
+    few, many = tuple(range(8)), tuple(range(width))
+    assert np.array_equal(of_records.gains(few)[0], of_table.gains(few)[0])
+    assert not np.array_equal(of_records.gains(many)[0], of_table.gains(many)[0])
+    guess, found = of_records.target, []
+    for (learn, ask), known in zip(of_records.parts.rounds, guess.known):
+        cells = 2**0.5 * sparse.csr_array(ones[:, :width].astype(float))
+        penalty = least_surprised(cells[learn], label[learn], 2)
+        said = linear_probabilities(cells[learn], label[learn], cells[ask], 2, penalty)
+        found.append(gains(said, known[ask], label[ask]))
+    assert of_records.gains(many)[0] == pytest.approx(np.concatenate(found), abs=0.02)

@@ -22,7 +22,7 @@ from tamis.evaluate.bits import Floats, gains, surprise
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.strong_learner import PENALTIES, indicators, of_all_classes, with_unseen
 from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
-from tamis.learn.boosting import Boosting, shares
+from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable
 
 Labels = NDArray[np.integer[Any]]
@@ -75,7 +75,7 @@ def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits
 class BoostingOrLines(Boosting):
     """Boosting for few columns; for more than `WIDE`, logistic regression on their indicators.
 
-    It needs no `start`: whatever is known of a row is among the columns.
+    That needs no start: whatever is known of a row is among the columns.
 
     Examples
     --------
@@ -89,27 +89,18 @@ class BoostingOrLines(Boosting):
     True
     """
 
-    def probabilities(
-        self,
-        table: CodedTable,
-        label: Labels,
-        learn: RowNumbers,
-        ask: RowNumbers,
-        *,
-        columns: Sequence[int] | None = None,
-        start: Floats | None = None,
-        classes: int | None = None,
-    ) -> Floats:
-        chosen = range(len(table)) if columns is None else columns
-        if len(chosen) <= WIDE:
-            return super().probabilities(
-                table, label, learn, ask, columns=chosen, start=start, classes=classes
-            )
-        classes = int(label.max()) + 1 if classes is None else classes
-        cells = indicators(table.slice(chosen, np.concatenate([learn, ask])))
-        learnt, unseen = cells[: len(learn)], cells[len(learn) :]
-        penalty = least_surprised(learnt, label[learn], classes)
-        return linear_probabilities(learnt, label[learn], unseen, classes, penalty)
+    def answer(self, task: BoostingTask, columns: Sequence[int] | None = None) -> Floats:
+        chosen = range(len(task.table)) if columns is None else columns
+        if len(chosen) <= WIDE or task.classes < 2:
+            return super().answer(task, chosen)
+        numbers = np.asarray(chosen, dtype=np.intp)
+        codes = np.array([task.codes(column) for column in chosen])
+        cells = indicators(
+            CodedTable(codes, task.table.widths[numbers], task.table.ordered[numbers])
+        )
+        learnt, unseen = cells[: len(task.label)], cells[len(task.label) :]
+        penalty = least_surprised(learnt, task.label, task.classes)
+        return linear_probabilities(learnt, task.label, unseen, task.classes, penalty)
 
 
 def _gains(
