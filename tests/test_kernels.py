@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import tamis
 from tamis.learn import boosting_kernels, coded_table, score_test
+from tests.source import SOURCE, trees
 
-SOURCE = Path(tamis.__file__).parent
 KERNELS = sorted(path for path in SOURCE.rglob("*.py") if "njit" in path.read_text("utf-8"))
 DOCUMENTED = {"cache", "error_model"}
 
@@ -39,7 +38,7 @@ def test_kernels_are_found():
 
 @pytest.mark.parametrize("path", KERNELS, ids=named)
 def test_kernels_use_only_what_numba_documents(path):
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = trees()[path]
     froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     plain = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     assert {name for name in froms | plain if "numba" in name} <= {"numba", "numba.extending"}
@@ -57,7 +56,7 @@ INTRINSICS = "tamis.select.containment.bits"
 @pytest.mark.parametrize("path", KERNELS, ids=named)
 def test_kernels_use_nothing_of_other_modules(path):
     """Numba caches a kernel by its own file: a change in another file would not be seen."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = trees()[path]
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     foreign = {
         alias.asname or alias.name
@@ -72,7 +71,7 @@ def test_kernels_use_nothing_of_other_modules(path):
 @pytest.mark.parametrize("path", KERNELS, ids=named)
 def test_parts_of_kernels_are_called_by_kernels_alone(path):
     """Elsewhere they would run as plain Python, a hundred times slower, and nobody would notice."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = trees()[path]
     parts = {part.name for part in kernels(tree, "register_jitable")}
     others = [node for node in tree.body if node not in kernels(tree)]
     assert not names_used(others) & parts
@@ -86,13 +85,19 @@ def test_parts_of_kernels_are_called_by_kernels_alone(path):
 def names_fetched() -> list[tuple[str | Path | None, str]]:
     """What is imported by name, with its module, or taken as `kernels.name`, with the folder."""
     found: list[tuple[str | Path | None, str]] = []
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
                 found += [(node.module, alias.name) for alias in node.names]
-            elif isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("kernels"):
+            elif isinstance(node, ast.Attribute) and _last_name(node.value).endswith("kernels"):
                 found.append((path.parent, node.attr))
     return found
+
+
+def _last_name(value: ast.expr) -> str:
+    if isinstance(value, ast.Name):
+        return value.id
+    return value.attr if isinstance(value, ast.Attribute) else ""
 
 
 def test_codes_are_as_many_in_every_kernel():

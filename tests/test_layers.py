@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import tamis
+from tests.source import SOURCE, trees
 
-SOURCE = Path(tamis.__file__).parent
 ORDER = [
     "errors",
     "notebook",
@@ -56,7 +55,7 @@ def dotted(path: Path) -> str:
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    return {dotted(path): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+    return {dotted(path): tree for path, tree in trees().items()}
 
 
 def imported(tree: ast.AST) -> set[str]:

@@ -4,11 +4,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-import tamis
+from tests.source import SOURCE, trees
 
-SOURCE = Path(tamis.__file__).parent
 SHARED = {
     "main": "the command line, and the script that runs in another environment",
     "verify": "the command and the function that it calls",
@@ -18,8 +16,8 @@ SHARED = {
 
 def definitions() -> Iterator[tuple[str, str]]:
     """Name and file of every class, and of every function whose name is public."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for path, tree in trees().items():
+        for node in tree.body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef):
                 continue
             if isinstance(node, ast.ClassDef) or not node.name.startswith("_"):

@@ -10,6 +10,7 @@ import pytest
 
 import tamis
 from tamis.cli import _run
+from tests.source import trees
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,10 +46,10 @@ def test_every_dependency_is_used(project):
     assert packages(project["project"]["dependencies"]) <= imported()
 
 
-def at_once(module: Path) -> set[str]:
+def at_once(tree: ast.Module) -> set[str]:
     """The packages that a module imports when it is imported itself."""
     found = set()
-    for node in ast.parse(module.read_text("utf-8")).body:
+    for node in tree.body:
         if isinstance(node, ast.Import):
             found |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -59,9 +60,9 @@ def at_once(module: Path) -> set[str]:
 def test_no_module_but_the_server_needs_an_extra_to_be_imported(project):
     allowed = {"tamis", *sys.stdlib_module_names, *packages(project["project"]["dependencies"])}
     server = packages(project["project"]["optional-dependencies"]["serve"])
-    for module in (ROOT / "src" / "tamis").rglob("*.py"):
+    for module, tree in trees().items():
         more = server if module.parent.name == "serve" else set()
-        assert at_once(module) <= allowed | more, module
+        assert at_once(tree) <= allowed | more, module
 
 
 ABSENT = {
