@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -94,7 +95,11 @@ def manifest(
 def versions() -> dict[str, str]:
     """What made the release."""
     found = {"tamis": __version__, "python": platform.python_version()}
-    return found | {name: version(name) for name in _PACKAGES}
+    return found | {name: _installed(name) for name in _PACKAGES}
+
+
+# Each answer is looked up on disk and parsed, and a release asks several times.
+_installed = cache(version)
 
 
 def _file(file: Path, frame: pl.DataFrame, format: str) -> dict[str, Any]:
