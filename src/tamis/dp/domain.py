@@ -394,7 +394,9 @@ def _without_nan(column: pl.Series) -> pl.Series:
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    return [_text_of(pl.Series([value]))[0] for value in values]
+    if all(isinstance(value, str) for value in values):
+        return _text_of(pl.Series(values=values, dtype=pl.String)).to_list()
+    return [_text_of(pl.Series([value]))[0] for value in values]  # each of its own type
 
 
 def _text_of(column: pl.Series) -> pl.Series:
