@@ -145,8 +145,9 @@ SAY_INSTEAD = """([old, now]) => {
 
 def reach(page: Page, wanted: Locator) -> None:
     """Tab until the element is focused; it must not take a walk through the browser itself."""
+    sought = wanted.element_handle()  # looked for once: to find it by its role takes a while
     for _ in range(300):
-        if wanted.evaluate("e => e === document.activeElement"):
+        if sought.evaluate("e => e === document.activeElement"):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{wanted} cannot be reached by keyboard")
