@@ -1,6 +1,7 @@
 """Whatever a command writes: safe cells, in a place that is there, and no trace of a stop."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -161,8 +162,11 @@ def killed(folder, *more):  # the draft; the release that it replaces is verifie
     return verify(folder, *more)
 bundle.verify = killed
 from tamis.cli import main
-main(sys.argv[1:])
+from tests.quick_look import no_trees
+with no_trees():
+    main(sys.argv[1:])
 """
+BESIDE = Path(__file__).resolve().parents[2]
 
 
 RELEASE = (
@@ -190,7 +194,8 @@ def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
     assert run(*RELEASE).code == 0
     before = (here / "out" / "manifest.json").read_bytes()
     command = [sys.executable, "-c", KILLED, *RELEASE, "--force"]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=600)
+    found = {**os.environ, "PYTHONPATH": str(BESIDE)}
+    done = subprocess.run(command, capture_output=True, check=False, timeout=600, env=found)
     assert done.returncode == -signal.SIGKILL
     draft, *others = names(here)
     assert draft.startswith(".tamis-draft-")
