@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tamis.evaluate.bits import Floats, gains, surprise
 from tamis.evaluate.parts import Parts
@@ -24,6 +23,7 @@ from tamis.evaluate.strong_learner import PENALTIES, indicators, of_all_classes,
 from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
 from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable
+from tamis.learn.models import one_thread
 
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]
@@ -160,7 +160,7 @@ def _fitted(learnt: sparse.csr_array, label: Labels, penalty: float) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=penalty, max_iter=STEPS, tol=1e-3)
-    with threadpool_limits(limits=1), warnings.catch_warnings():  # sums never change their order
+    with one_thread(), warnings.catch_warnings():
         # A regression cut short is judged by what it says.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(learnt, label)

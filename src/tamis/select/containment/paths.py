@@ -353,13 +353,14 @@ class Contest:
     def _auc(self, found: Selection, train: Truths, held: Truths) -> float:
         from sklearn.linear_model import LogisticRegression
         from sklearn.metrics import roc_auc_score
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        from tamis.learn.models import one_thread
 
         if not found.features:
             return 0.5
         rows = self.columns[:, list(found.features)].tocsr().astype(float)
         model = LogisticRegression(C=1 / RIDGE, max_iter=ITERATIONS)
-        with threadpool_limits(1):  # threads cost more than they save on vectors this short
+        with one_thread():  # threads cost more than they save on vectors this short
             model.fit(rows[np.flatnonzero(train)], self.positive[train])
         score = model.decision_function(rows[np.flatnonzero(held)])
         return float(roc_auc_score(self.positive[held], score))
