@@ -68,3 +68,11 @@ def test_a_late_fraction_finds_long_numbers_seen_before():
     rule.see(pl.Series(["1.5"]))
     with pytest.raises(InputError, match="too long to store exactly in 1 row"):
         rule.dtype()
+
+
+def test_columns_are_read_at_once_as_one_after_another(monkeypatch):
+    texts = {"zip": ["01000", "?"], "age": ["31", "?"], "on": ["2021-05-03", "?"], "it": ["a", "b"]}
+    slow = typed(pl.DataFrame(texts), missing=["?"])
+    monkeypatch.setattr("tamis.read.types.SHORT", 0)
+    assert typed(pl.DataFrame(texts), missing=["?"]).equals(slow)
+    assert slow.dtypes == [pl.String, pl.Int64, pl.Date, pl.String]

@@ -213,3 +213,12 @@ def test_whether_all_codes_stand_for_enough_rows_is_what_counting_says(radix, ap
         assert all_stand_for(column, weights, least) == (min(held) >= least)
         said.add(min(held) >= least)
     assert said == {True, False}
+
+
+def test_columns_are_coded_at_once_as_one_after_another(monkeypatch):
+    frame = pl.DataFrame({"a": [3, 1, 3, None], "b": ["x", None, "x", "y"], "c": [0.5, 2, 0.5, 1]})
+    slow = grouped(frame, frame.columns)
+    monkeypatch.setattr("tamis.risk.grouping.SHORT", 0)
+    quick = grouped(frame, frame.columns)
+    assert quick.keys.codes.tolist() == slow.keys.codes.tolist()
+    assert sorted(quick.sizes) == sorted(slow.sizes) == [1, 1, 2]

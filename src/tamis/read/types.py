@@ -21,6 +21,8 @@ _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _ZERO_OR_PLUS = r"^\s*(?:[+]|-?0[0-9])"
 EXACT = 2**53
+SHORT = 5_000
+"""Columns of fewer rows are looked at one after another: to start threads takes longer."""
 _SAMPLE = 1000
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATES = {
@@ -76,6 +78,8 @@ def typed(
         found = _typed(cells, name, declared.get(name), infer)
         return (cells if found is None else found).alias(name)
 
+    if frame.height < SHORT:
+        return frame.with_columns(map(read, texts))
     with ThreadPoolExecutor() as pool:
         return frame.with_columns(pool.map(read, texts))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read import polars_frame
+from tamis.read.types import SHORT
 from tamis.table import Table, bare, only
 
 Ints = NDArray[Any]
@@ -363,13 +364,19 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
     >>> grouped(frame, ["age", "job"]).sizes.tolist()
     [2, 1, 1]
     """
-    with ThreadPoolExecutor() as pool:
-        columns_coded = tuple(pool.map(coded, only(frame, columns).get_columns()))
+    columns_coded = _all_coded(only(frame, columns))
     keys = reduce(joined, columns_coded)
     if people is None:
         return Grouping(tuple(columns), columns_coded, keys, counted(keys)[1])
     who = people_of(people)
     return Grouping(tuple(columns), columns_coded, keys, people_in(keys, who), who)
+
+
+def _all_coded(frame: pl.DataFrame) -> tuple[Coded, ...]:
+    if frame.height < SHORT:
+        return tuple(map(coded, frame.get_columns()))
+    with ThreadPoolExecutor() as pool:
+        return tuple(pool.map(coded, frame.get_columns()))
 
 
 @dataclass(frozen=True, eq=False)
