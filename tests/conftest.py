@@ -38,6 +38,7 @@ def pytest_collection_finish() -> None:
     """What was imported stays: the garbage collector need not look at it again and again."""
     gc.enable()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # what a test leaves behind is small beside what stays
 
 
 def pytest_sessionfinish() -> None:
