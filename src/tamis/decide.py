@@ -49,6 +49,7 @@ HOLDERS = {
     "rows": "rows that have whatever a row has",
 }
 """Among whom a row hides by containment."""
+UNCOVERED = "its columns are not those of the register, so people cannot be counted there"
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,7 @@ def beyond(
 def found_there(release: Release, population: InPopulation, most: float) -> tuple[Failure, ...]:
     """That too many people of a release would be found in the population."""
     if not population.covers(release):
-        words = "its columns are not those of the register, so people cannot be counted there"
-        return (Failure(words, words, 1.0),)
+        return (Failure(UNCOVERED, UNCOVERED, 1.0),)
     measured = population.risk_of(release)
     if measured is None or measured.risk <= most:
         return ()
@@ -157,8 +157,7 @@ def too_present(
 ) -> tuple[Failure, ...]:
     """That a release says too much about who of the population is in the table."""
     if not population.covers(release):
-        words = "its columns are not those of the register, so people cannot be counted there"
-        return (Failure(words, words, 1.0),)
+        return (Failure(UNCOVERED, UNCOVERED, 1.0),)
     found = population.presence_of(release)
     if found is None or found.within(*bounds):
         return ()
@@ -319,7 +318,7 @@ def decide(
     if by == "ranks":
         best = next(rows[i] for i in ranks.order if rows[i] in meeting)
     else:
-        best = _most_valuable(scorecard, meeting, caution)
+        best = most_valuable(scorecard, meeting, caution)
     if not allow_useless and (best.value("useful") or 0.0) <= 0:
         raise CannotMeet(_useless_after_all(best))
     unmet = {name: found for name, found in failing.items() if found}
@@ -339,7 +338,8 @@ def _ranked(
     return evaluation(scores, directions, read_weights(weights or WEIGHTS, directions)), measures
 
 
-def _most_valuable(scorecard: Scorecard, meeting: list[Row], caution: float) -> Row:
+def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:
+    """Of the releases that meet every limit, the one that is worth most under a caution."""
     every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
     allowed = np.array([row in meeting for row in every])
     sizes = [len(row.release.features) for row in every]

@@ -76,11 +76,15 @@ class Outcome:
     engine: Mapping[str, Any] | None = None
     """What an engine sampled and counted before, as a manifest has it."""
 
+    @property
+    def release(self) -> Release:
+        """The one that was chosen."""
+        return self.decision.chosen.release
+
     @cached_property
     def population_risk(self) -> PopulationRisk | None:
         """Of the chosen release; `None` where nothing is known of the population."""
-        chosen = self.decision.chosen.release
-        return None if self.population is None else self.population.risk_of(chosen)
+        return None if self.population is None else self.population.risk_of(self.release)
 
     def __repr__(self) -> str:
         return in_short(self, f"{self.decision!r} of {self.table!r}")
@@ -91,23 +95,18 @@ class Outcome:
     @cached_property
     def close_look(self) -> CloseLook:
         """What slower learners make of the chosen release, and whom it tells of most."""
-        chosen = self.decision.chosen.release
-        yardstick = self.evaluator.yardstick
-        return close_look(yardstick, chosen, self.settings.k)
+        return close_look(self.evaluator.yardstick, self.release, self.settings.k)
 
     @cached_property
     def column_bits(self) -> dict[str, ColumnBits]:
         """What each column teaches and tells, alone and beyond the chosen release."""
-        decision = self.decision
-        compared, release = decision.scorecard.compared, decision.chosen.release
-        return column_bits(self.evaluator.yardstick, compared, release, self.waves)
+        compared = self.decision.scorecard.compared
+        return column_bits(self.evaluator.yardstick, compared, self.release, self.waves)
 
     @cached_property
     def waves(self) -> tuple[Wave, ...]:
         """The columns of a large release in the order of what they add; empty for a small one."""
-        decision = self.decision
-        compared, release = decision.scorecard.compared, decision.chosen.release
-        return waves(self.evaluator.yardstick, compared, release)
+        return waves(self.evaluator.yardstick, self.decision.scorecard.compared, self.release)
 
     @cached_property
     def projection(self) -> Projection | None:
@@ -130,9 +129,8 @@ class Outcome:
     @cached_property
     def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
         """What a rung up or down would cost and gain, for each column in a coarser form."""
-        decision = self.decision
-        compared, release = decision.scorecard.compared, decision.chosen.release
-        return neighbour_rungs(self.evaluator, compared, release, self.settings.k)
+        compared = self.decision.scorecard.compared
+        return neighbour_rungs(self.evaluator, compared, self.release, self.settings.k)
 
     @cached_property
     def attacked(self) -> tuple[QuickAttack, QuickAttack] | None:
@@ -140,11 +138,9 @@ class Outcome:
 
         `None` where that is not tried: for synthetic rows and for tables of many cells.
         """
-        decision, seed = self.decision, self.settings.seed
-        everything = quick_attack(
-            self.table, decision.scorecard.baseline.release, random_state=seed
-        )
-        chosen = quick_attack(self.table, decision.chosen.release, random_state=seed)
+        baseline, seed = self.decision.scorecard.baseline.release, self.settings.seed
+        everything = quick_attack(self.table, baseline, random_state=seed)
+        chosen = quick_attack(self.table, self.release, random_state=seed)
         return None if chosen is None or everything is None else (chosen, everything)
 
     @cached_property

@@ -171,7 +171,7 @@ def _coarsened_as(outcome: Outcome) -> Coarsened:
     from tamis.risk.grouping import grouped
 
     table = outcome.table
-    row, forms = outcome.decision.chosen, outcome.decision.chosen.release.forms
+    row, forms = outcome.decision.chosen, outcome.release.forms
     ladders = {c: Ladder.from_dict(c, form.ladder) for c, form in forms.items()}
     ladders |= {c: Ladder.from_dict(c, {"common": []}) for c in table.features if c not in forms}
     levels = {

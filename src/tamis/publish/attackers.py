@@ -61,7 +61,7 @@ def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
     """
     table, k = outcome.table, outcome.settings.k
     quasi = [c for c in table.quasi if c != table.sensitive]
-    if outcome.decision.chosen.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
+    if outcome.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
         return None
     found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
     if found.exposed < k:

@@ -96,7 +96,7 @@ def recipe(
     diverse: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """What was asked for, for which table, and what came out."""
-    release, roles = outcome.decision.chosen.release, outcome.table.roles
+    release, roles = outcome.release, outcome.table.roles
     suppressed = left_out_numbers(release)
     public = sorted(path for path in draft.iterdir() if path.is_file())
     return {
@@ -204,7 +204,7 @@ class _WrittenRows(NamedTuple):
 
 
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
-    release, settings = outcome.decision.chosen.release, outcome.settings
+    release, settings = outcome.release, outcome.settings
     rows, look = _write_rows(outcome, draft), close_look_facts(outcome)
     content = _manifest(outcome, rows, look, date)
     people = arranged_people(release, settings.seed)
@@ -231,7 +231,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
 
 
 def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
-    release, settings = outcome.decision.chosen.release, outcome.settings
+    release, settings = outcome.release, outcome.settings
     format = format_for(settings.format, release.table)
     file = draft / RELEASE[format]
     frame, bounds = with_bounds(
@@ -289,7 +289,7 @@ def _diverse(
     outcome: Outcome, written: pl.DataFrame, people: People | None
 ) -> tuple[Secrets | None, list[dict[str, Any]]]:
     """What l and t the written file reaches; with the secrets, where these are not in it."""
-    release, settings, table = outcome.decision.chosen.release, outcome.settings, outcome.table
+    release, settings, table = outcome.release, outcome.settings, outcome.table
     if release.is_drawn or not settings.anonymity.of_secrets:
         return None, []
     column = table.frame.get_column(outcome.evaluator.sensitive)
@@ -303,7 +303,7 @@ def _diverse(
 
 def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> list[dict[str, Any]]:
     """What the written file reaches of limits on the risk; anybody may know it."""
-    release, unit = outcome.decision.chosen.release, outcome.table.unit
+    release, unit = outcome.release, outcome.table.unit
     entries = asked_risks(outcome.settings, release.table.quasi, unit)
     none = np.zeros(written.height, dtype=np.int64)
     return with_measures(entries, written, none, people, "file" if people is None else "private")
@@ -319,7 +319,7 @@ def _presence(
     outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People | None
 ) -> dict[str, Any]:
     """State who of a register may be in the table; what was measured is for the recipe."""
-    release, register = outcome.decision.chosen.release, _register(outcome)
+    release, register = outcome.release, _register(outcome)
     bounds = outcome.settings.delta_presence
     if register is None or bounds is None or outcome.population is None:
         return {}
@@ -367,7 +367,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
 def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
     """What the written file reaches for each promise; an error where one does not hold."""
     values = []
-    for promise in outcome.decision.chosen.release.promises:
+    for promise in outcome.release.promises:
         value = measure(promise, read)
         if value < promise.at_least:
             raise CannotMeet(

@@ -56,7 +56,7 @@ def source_of(name: str, columns: tuple[str, ...]) -> str | None:
 def sources(outcome: Outcome) -> dict[str, list[str]]:
     """Columns of the original that are in the release in some form, and what they became."""
     found: dict[str, list[str]] = {}
-    for name in outcome.decision.chosen.release.features:
+    for name in outcome.release.features:
         origin = source_of(name, outcome.table.features)
         if origin is not None:
             found.setdefault(origin, []).append(name)
@@ -115,7 +115,7 @@ class _Reasons:
     @cached_property
     def as_they_are(self) -> bool:
         """Whether the release is of columns as they are, so that what more would add is known."""
-        release = self.outcome.decision.chosen.release
+        release = self.outcome.release
         return self.outcome.evaluator.yardstick.columns(release) is not None
 
     def story(self, name: str) -> ColumnFate:
@@ -134,7 +134,7 @@ class _Reasons:
     def _fate(self, name: str) -> tuple[Fate, str]:
         if name not in self.kept:
             return "held back", self._held_back(name)
-        became, release = self.kept[name], self.outcome.decision.chosen.release
+        became, release = self.kept[name], self.outcome.release
         if became == [name] and release.unaltered is not None and _is_altered(name, release.recipe):
             why = ALTERED.get(release.recipe.method, "Some values were changed on purpose.")
             if release.is_drawn:
@@ -205,7 +205,7 @@ class _Reasons:
         return "In a coarser form: one rung finer was not clearly worth more."
 
     def _held_back(self, name: str) -> str:
-        release, target = self.outcome.decision.chosen.release, self.outcome.table.target
+        release, target = self.outcome.release, self.outcome.table.target
         if release.is_drawn:
             chosen = release.recipe.public.get("kind") == "selected"
             return (
@@ -246,7 +246,7 @@ def promises_containment(release: Release) -> bool:
 
 def breaks_k(outcome: Outcome, name: str) -> bool:
     """Whether the release with this column as it is would not keep what it promises of k."""
-    release, table = outcome.decision.chosen.release, outcome.table
+    release, table = outcome.release, outcome.table
     features, quasi = set(table.features), set(table.quasi)
     kept = [c for c in release.features if c in features and c != name]
     known = [c for c in (*kept, name) if c in quasi]
@@ -276,7 +276,7 @@ def _contained(outcome: Outcome, names: Sequence[str]) -> bool:
 
 def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> LadderFacts:
     """The ladder of one column; `said` is what the manifest states of it."""
-    release = outcome.decision.chosen.release
+    release = outcome.release
     form = release.forms[name]
     ladder = Ladder.from_dict(name, form.ladder)
     labels = list(_labels(ladder, form.level, release.table.frame[name], said))

@@ -29,7 +29,7 @@ Sizes = NDArray[np.int64]
 
 def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
     """How exposed the chosen release is; `None` for synthetic rows, which describe nobody."""
-    release, table = outcome.decision.chosen.release, outcome.table
+    release, table = outcome.release, outcome.table
     if release.is_drawn:
         return None
     k, people = outcome.settings.k, release.people
@@ -44,7 +44,7 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
 
     Nobody can count these in the released file, so figures from 1 to k - 1 are left out.
     """
-    release, table = outcome.decision.chosen.release, outcome.table
+    release, table = outcome.release, outcome.table
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
@@ -56,7 +56,7 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
 
     Before and after by what attackers are assumed to know, by containment where that is promised.
     """
-    release, table = outcome.decision.chosen.release, outcome.table
+    release, table = outcome.release, outcome.table
     known, whole = _known(release), _whole(release)
     before = _each(_before(outcome, known.contained), table.people)
     people = release.people

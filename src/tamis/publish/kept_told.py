@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
-from tamis.evaluate.bits import chosen
+from tamis.decide import most_valuable
 from tamis.evaluate.close_look import Guessed
 from tamis.evaluate.figure import Figure, accuracy, auc
 from tamis.evaluate.scorecard import Row
@@ -113,16 +113,9 @@ def winners(outcome: Outcome, cautions: list[float]) -> list[Winner]:
     """
     decision = outcome.decision
     card = decision.scorecard
-    every: tuple[Row, ...] = (card.baseline, card.floor, *card.candidates)
-    allowed = np.array(
-        [row is not card.floor and row.release.name not in decision.failures for row in every]
-    )
-    sizes = [len(row.release.features) for row in every]
+    meeting = [row for row in card.rows if row.release.name not in decision.failures]
     number = {row: i for i, row in enumerate(card.rows)}
-    best = [
-        (caution, number[every[chosen(card.compared.choosing, sizes, allowed, caution=caution)]])
-        for caution in cautions
-    ]
+    best = [(caution, number[most_valuable(card, meeting, caution)]) for caution in cautions]
     runs = [next(run) for _, run in groupby(best, key=lambda pair: pair[1])]
     return [{"caution": caution, "candidate": candidate} for caution, candidate in runs]
 

@@ -60,7 +60,7 @@ MOST_RULES = 50
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
     """How many look alike, in the original and in the release; nothing for synthetic rows."""
-    release, k = outcome.decision.chosen.release, outcome.settings.k
+    release, k = outcome.release, outcome.settings.k
     if release.is_drawn:
         return None
     contained = any(p.name == "containment_anonymity" for p in release.promises)
@@ -267,7 +267,7 @@ def summarise(
 
 
 def _left_out(outcome: Outcome) -> LeftOut | None:
-    release = outcome.decision.chosen.release
+    release = outcome.release
     numbers, stated = left_out_numbers(release), stated_left_out(release)
     if numbers is None or stated is None:
         return None
@@ -276,7 +276,7 @@ def _left_out(outcome: Outcome) -> LeftOut | None:
 
 
 def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
-    table, release = outcome.table, outcome.decision.chosen.release
+    table, release = outcome.table, outcome.release
     people, alone = table.people, manifest.get("exposure")
     everything = outcome.decision.scorecard.baseline.release
     return {
@@ -300,7 +300,7 @@ def _methods(outcome: Outcome) -> list[MethodFacts]:
 
 
 def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
-    kept = outcome.decision.chosen.release.promises
+    kept = outcome.release.promises
     return [
         {
             "key": entry["key"],
@@ -393,7 +393,7 @@ def _unlabelled(outcome: Outcome) -> Iterator[Note]:
 
 
 def _measured_on(outcome: Outcome) -> Iterator[Note]:
-    split, drawn = outcome.evaluator.split, outcome.decision.chosen.release.is_drawn
+    split, drawn = outcome.evaluator.split, outcome.release.is_drawn
     seen, choosing = len(split.seen), len(split.choosing)
     if beyond := outcome.decision.scorecard.baseline.release.beyond:
         yield _note(
@@ -412,7 +412,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
             f"{measured}; models were trained on synthetic rows drawn in the same way from "
             f"{seen:,} others. These figures are for you only: no epsilon covers them."
         )
-    elif outcome.decision.chosen.release.kept is not None:
+    elif outcome.release.kept is not None:
         yield _note(
             f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
             "what it found. No model learnt from rows that are left out, but models were tested on "
@@ -465,7 +465,7 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."
         )
-    left_out = outcome.decision.chosen.release.kept is not None
+    left_out = outcome.release.kept is not None
     if left_out and outcome.settings.anonymity.of_secrets:
         yield _note(
             f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "

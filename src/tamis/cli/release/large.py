@@ -110,7 +110,7 @@ def _print(found: LargeOutcome, out: Path, as_json: bool) -> None:
     from tamis.publish.bundle import read_recipe, recipe_forms
     from tamis.publish.layout import NAME, read_json
 
-    release = found.outcome.decision.chosen.release
+    release = found.outcome.release
     manifest = read_json(out / NAME)
     of_groups = [*manifest.get("diversity", []), *read_recipe(out)["diversity"]]
     if as_json:

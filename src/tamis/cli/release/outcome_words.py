@@ -27,9 +27,9 @@ def print_outcome(
             {
                 "out": str(out),
                 "report": str(out / "private" / "report.html"),
-                "release": outcome.decision.chosen.release.name,
-                "features": list(outcome.decision.chosen.release.features),
-                "forms": recipe_forms(outcome.decision.chosen.release),
+                "release": outcome.release.name,
+                "features": list(outcome.release.features),
+                "forms": recipe_forms(outcome.release),
                 "manifest": read_json(out / NAME),
                 "candidates": summary["candidates"],
                 "methods": summary["methods"],
@@ -160,7 +160,7 @@ def _drawn_words(outcome: Outcome) -> str:
 def _left_out(outcome: Outcome) -> list[str]:
     from tamis.publish.people import left_out_numbers, left_out_words
 
-    release = outcome.decision.chosen.release
+    release = outcome.release
     numbers = left_out_numbers(release)
     if numbers is None:
         return []
