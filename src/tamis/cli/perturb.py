@@ -196,16 +196,9 @@ def _noise(
     from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
 
     check_probability(options["probability"])
-    table = source.read_wide()
-    noise = (GaussianNoise if gaussian else UniformNoise)(
-        options["probability"],
-        columns=options["columns"] or None,
-        bounds=_ranges(public) or None,
-        random_state=options["seed"],
-    )
-    frame = noise.fit_transform(table).frame
     words = "Noise gives no guarantee: the other cells are as they were."
-    return _at_random(table, frame, noise.columns_, {"probability": options["probability"]}, words)
+    kind, bounds = GaussianNoise if gaussian else UniformNoise, _ranges(public) or None
+    return _at_random(source, options, kind, "probability", words, bounds=bounds)
 
 
 def _microaggregated(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
@@ -265,35 +258,30 @@ def _alike(
 def _swapped(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.perturb.rank_swap import RankSwap
 
-    table = source.read_wide()
-    columns = options["columns"] or None
-    swap = RankSwap(options["within"], columns=columns, random_state=options["seed"])
-    frame = swap.fit_transform(table).frame
     words = "Swapping gives no guarantee: values are near the true ones, and others as they were."
-    return _at_random(table, frame, swap.columns_, {"within": options["within"]}, words)
+    return _at_random(source, options, RankSwap, "within", words)
 
 
 def _redrawn(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.perturb.pram import Pram
 
-    table = source.read_wide()
-    columns = options["columns"] or None
-    pram = Pram(options["probability"], columns=columns, random_state=options["seed"])
-    frame = pram.fit_transform(table).frame
     words = "PRAM gives no guarantee: the other cells are as they were."
-    return _at_random(table, frame, pram.columns_, {"probability": options["probability"]}, words)
+    return _at_random(source, options, Pram, "probability", words)
 
 
 def _at_random(
-    table: Table, frame: pl.DataFrame, columns: tuple[str, ...], how: dict[str, Any], words: str
+    source: TableSource, options: dict[str, Any], kind: Any, level: str, words: str, **more: Any
 ) -> Altered:
-    """A table of which some cells changed at random, and how many."""
+    """A table of which some cells changed at random, and how many; `level` is how much may."""
     from tamis.table import bare
 
+    table, seed = source.read_wide(), options["seed"]
+    model = kind(options[level], columns=options["columns"] or None, random_state=seed, **more)
+    frame, columns = model.fit_transform(table).frame, model.columns_
     same = [int(bare(frame[c]).eq_missing(bare(table.frame[c])).sum()) for c in columns]
     share = 1 - sum(same) / (table.rows * len(columns))
     changed = f"{percent(share)} of the cells in {plural(len(columns), 'column')} were changed. "
-    result = {**how, "columns": list(columns), "altered_share": share}
+    result = {level: options[level], "columns": list(columns), "altered_share": share}
     return Altered(only_written(table, frame), result, changed + words)
 
 

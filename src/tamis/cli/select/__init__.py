@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -44,6 +45,17 @@ class _Kinds(LazyGroup):
 )
 def select() -> None:
     """Choose the columns of a table that may be released."""
+
+
+def search_option(searches: Sequence[str], help: str) -> Decorator:
+    """Which search to use, the first by default."""
+    return click.option(
+        "--search",
+        default=searches[0],
+        show_default=True,
+        type=click.Choice(searches),
+        help=help,
+    )
 
 
 def writing_options(drawn: str) -> Decorator:

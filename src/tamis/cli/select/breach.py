@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import Names, check_table_file, table_options, with_options
-from tamis.cli.select import writing_options
+from tamis.cli.select import search_option, writing_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     console,
@@ -88,13 +88,7 @@ OPTIONS = [
 
 @click.command(short_help="Columns that predict the target, not the sensitive one.")
 @table_options
-@click.option(
-    "--search",
-    default=SEARCHES[0],
-    show_default=True,
-    type=click.Choice(SEARCHES),
-    help="Where candidates come from.",
-)
+@search_option(SEARCHES, "Where candidates come from.")
 @with_options(OPTIONS)
 @writing_options("the candidates in their regions")
 def breach(source: TableSource, **options: Any) -> None:

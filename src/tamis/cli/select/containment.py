@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import check_table_file, table_options, with_options
-from tamis.cli.select import writing_options
+from tamis.cli.select import search_option, writing_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError, plural
@@ -88,13 +88,7 @@ OPTIONS = [
 
 @click.command(short_help="0/1 columns: whatever a person has, k people have.")
 @table_options
-@click.option(
-    "--search",
-    default=SEARCHES[0],
-    show_default=True,
-    type=click.Choice(SEARCHES),
-    help="How hard to look.",
-)
+@search_option(SEARCHES, "How hard to look.")
 @with_options(OPTIONS)
 @writing_options("the path, or what each k costs")
 def containment(source: TableSource, **options: Any) -> None:
