@@ -77,11 +77,7 @@ class Baseline:
     ) -> Comparison:
         """Count the rules in a release too, whose columns may be in a coarser form."""
         frame, coarser = polars_frame_of(released), coarser or {}
-        if self.target not in frame.columns:
-            raise InputError(
-                f"the release has no column {self.target!r}, the target; its columns are "
-                f"{listed(frame.columns, most=30)}"
-            )
+        refuse_without_target("release", frame, self.target)
         same = [column for column in self.rules.columns if column not in coarser]
         refuse_other_types((self.target, *same), self.frame, frame)
         new = [c for c in table_labels(frame, self.target) if c not in self.counts.labels]
@@ -123,11 +119,7 @@ def baseline(
     """
     target = target_of(rules, original, target)
     frame = polars_frame_of(original)
-    if target not in frame.columns:
-        raise InputError(
-            f"the original has no column {target!r}, the target; its columns are "
-            f"{listed(frame.columns, most=30)}"
-        )
+    refuse_without_target("original", frame, target)
     if not frame.height:
         raise InputError("the original has no rows, so no rule can be counted in it")
     refuse_unfit(rules, frame, "the original")
@@ -151,6 +143,15 @@ def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:
     if of_rules not in (None, found):
         raise InputError(f"the rules predict column {of_rules!r}, but the target is {found!r}")
     return found
+
+
+def refuse_without_target(name: str, frame: pl.DataFrame, target: str) -> None:
+    """An error where a table, such as the release, lacks the target."""
+    if target not in frame.columns:
+        raise InputError(
+            f"the {name} has no column {target!r}, the target; its columns are "
+            f"{listed(frame.columns, most=30)}"
+        )
 
 
 def polars_frame_of(data: Any) -> pl.DataFrame:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed
-from tamis.evaluate.comparison import polars_frame_of
+from tamis.errors import InputError, TamisWarning
+from tamis.evaluate.comparison import polars_frame_of, refuse_without_target, target_of
 from tamis.evaluate.curve import Measure
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.tree import OneHot
@@ -92,7 +92,7 @@ def prediction(
     >>> found.original.accuracy, found.released.accuracy
     (1.0, 0.0)
     """
-    target = _target(original, target)
+    target = target_of(None, original, target)
     frames = {"original": polars_frame_of(original), "release": polars_frame_of(released)}
     held_out = polars_frame_of(test)
     coarse = None if test_as_released is None else polars_frame_of(test_as_released)
@@ -138,19 +138,8 @@ def _measure(name: str, test: Any, options: dict[str, Any]) -> Measure:
     return Measure(name, "max", score)
 
 
-def _target(original: Any, target: str | None) -> str:
-    found = target or (original.roles.target if isinstance(original, Table) else None)
-    if found is None:
-        raise InputError("name the target column with target=... or --target COL")
-    return found
-
-
 def _check(name: str, frame: pl.DataFrame, target: str) -> None:
-    if target not in frame.columns:
-        raise InputError(
-            f"the {name} has no column {target!r}, the target; its columns are "
-            f"{listed(frame.columns, most=30)}"
-        )
+    refuse_without_target(name, frame, target)
     if not frame.height or frame[target].null_count():
         raise InputError(f"the {name} needs rows, each with a label in column {target!r}")
 

@@ -196,16 +196,16 @@ def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, 
     place = Scale(max(low, 0.0), min(high, 1.0), 0, 100)
     marks = [
         Track(
-            guessing=_percent(place(a["guessing"])),
-            everything=None if a["everything"] is None else _percent(place(a["everything"])),
-            released=_percent(place(a["released"])),
-            low=_percent(place(_ends(a)[0])),
-            high=_percent(place(_ends(a)[1])),
+            guessing=_length(place(a["guessing"])),
+            everything=None if a["everything"] is None else _length(place(a["everything"])),
+            released=_length(place(a["released"])),
+            low=_length(place(_ends(a)[0])),
+            high=_length(place(_ends(a)[1])),
             words=_attacker_words(a),
         )
         for a in attackers
     ]
-    return marks, [(_percent(place(t)), f"{100 * t:g}%") for t in place.ticks(4)]
+    return marks, [(_length(place(t)), f"{100 * t:g}%") for t in place.ticks(4)]
 
 
 def _attacker_words(attacker: Attacker) -> str:
@@ -221,7 +221,8 @@ def _ends(attacker: Attacker) -> tuple[float, float]:
     return (ends["low"], ends["high"]) if ends else (attacker["released"], attacker["released"])
 
 
-def _percent(value: float) -> str:
+def _length(value: float) -> str:
+    """A place along a line, or the length of a bar, as style sheets have it."""
     return f"{value:.2f}%"
 
 
@@ -231,7 +232,7 @@ def bar_length(part: float, whole: float) -> str:
     >>> bar_length(3, 12)
     '25.00%'
     """
-    return _percent(100 * part / whole if whole else 0.0)
+    return _length(100 * part / whole if whole else 0.0)
 
 
 @dataclass(frozen=True)

@@ -183,10 +183,8 @@ def attacker_bars(attacker: Mapping[str, Any] | None) -> list[Bar]:
     if not attacker or "accuracy" not in attacker:
         return []
     return [
-        Bar("by guessing the most frequent", attacker["majority"], _percent(attacker["majority"])),
-        Bar("from all columns", attacker["accuracy"], _percent(attacker["accuracy"]), care=True),
+        Bar(
+            "by guessing the most frequent", attacker["majority"], percent(attacker["majority"], 0)
+        ),
+        Bar("from all columns", attacker["accuracy"], percent(attacker["accuracy"], 0), care=True),
     ]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
