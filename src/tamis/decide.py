@@ -113,7 +113,7 @@ def _broken_promises(row: Row) -> list[Failure]:
             short = f"fewer than {promise.at_least} {unit} alike"
             found.append(Failure(words, short, gap))
     if words := row.assessment.lacks:
-        found.append(Failure(words, "people alike do not keep what is asked beside k", 1.0))
+        found.append(Failure(words, "people alike do not meet what is required besides k", 1.0))
     return found
 
 
@@ -155,7 +155,7 @@ def found_there(release: Release, population: InPopulation, most: float) -> tupl
 def too_present(
     release: Release, population: InPopulation, bounds: tuple[float, float]
 ) -> tuple[Failure, ...]:
-    """That a release says too much about who of the population is in the table."""
+    """That a release reveals too much about which people of the population are in the table."""
     if not population.covers(release):
         return (Failure(UNCOVERED, UNCOVERED, 1.0),)
     found = population.presence_of(release)
@@ -167,7 +167,7 @@ def too_present(
         f"from {found.least:.4g} to {found.most:.4g}"
     )
     gap = max(low - found.least, found.most - high)
-    return (Failure(words, "it tells who of the population is in the table", gap),)
+    return (Failure(words, "it reveals which people of the population are in the table", gap),)
 
 
 FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}

@@ -94,7 +94,7 @@ class Outcome:
 
     @cached_property
     def close_look(self) -> CloseLook:
-        """What slower learners make of the chosen release, and whom it tells of most."""
+        """What slower learners make of the chosen release, and about whom it tells most."""
         return close_look(self.evaluator.yardstick, self.release, self.settings.k)
 
     @cached_property

@@ -192,7 +192,7 @@ class Release:
 
     @property
     def size(self) -> int:
-        """The number of columns beside the target."""
+        """The number of columns besides the target."""
         return len(self.features) + self.beyond
 
     @property

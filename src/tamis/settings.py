@@ -1,4 +1,4 @@
-"""`Settings`: what is asked of a release, checked before any work is done."""
+"""`Settings`: what is required of a release, checked before any work is done."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Settings:
         In columns of 0 and 1, k people must fit whatever a person has, and up to so many things
         that a person lacks; 0 to 4.
     l, l_kind, c, t, t_distance : optional
-        What is asked of the sensitive values of people alike in what attackers may know:
+        What is required of the sensitive values of people alike in what attackers may know:
         l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
         distance).
     alpha, beta, beta_kind, delta_disclosure : optional
@@ -153,7 +153,7 @@ class Settings:
             object.__setattr__(self, "k", max(self.k, fewest_people(self.max_risk)))
         if self.delta_presence is not None:  # a recipe gives it as a list
             object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
-        _ = self.anonymity  # checks what is asked of groups
+        _ = self.anonymity  # checks what is required of groups
         self._check_each()
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
@@ -211,7 +211,7 @@ class Settings:
 
     @property
     def anonymity(self) -> Anonymity:
-        """What is asked of every group of people alike."""
+        """What is required of every group of people alike."""
         return Anonymity(
             self.k,
             self.l,

@@ -353,4 +353,4 @@ likeness_options = with_options(
         click.option("--max-average-risk", type=_SOME, help="The largest average of that chance."),
     ]
 )
-"""What is asked of groups of people alike beside k, l and t."""
+"""What is required of groups of people alike, besides k, l and t."""

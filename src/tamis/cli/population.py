@@ -1,4 +1,4 @@
-"""The population that a table was drawn from: its options, its register, and what is said of it."""
+"""The population that a table was drawn from: its options, its register, what is printed."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
 def in_population(
     source: TableSource, table: Table, asked: PopulationOptions, weights: Any
 ) -> tuple[PopulationRisk | None, Presence | None]:
-    """The risk in the population, where something is known of it, and who of a register is here."""
+    """The risk in the population, where that is known, and which people of a register are here."""
     from tamis.risk.population import population_risk
     from tamis.risk.presence import delta_presence
 

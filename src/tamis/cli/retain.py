@@ -157,7 +157,7 @@ def _load(path: str, target: str) -> RuleSet:
 
 
 FEW = 0.5
-"""The share of rows below which rules that somebody wrote are said to match few."""
+"""The share of rows below which a note says that given rules match few."""
 
 
 def _say_few(kept: Retention) -> None:

@@ -156,7 +156,7 @@ def print_understood(table: Table | BinaryTable) -> None:
     out = console(stderr=True)
     if not isinstance(table, Table):
         wide = plural(len(table.features), "column")
-        out.print(f"read {plural(table.rows, 'row')}, {wide} of 0 and 1 beside {table.target}")
+        out.print(f"read {plural(table.rows, 'row')}, {wide} of 0 and 1 besides {table.target}")
         return
     out.print(f"read {plural(table.rows, 'row')}, {plural(table.frame.width, 'column')}")
     out.print(who_is_a_person(table), markup=False)

@@ -155,7 +155,7 @@ class KeptTold:
     target_gains : array of float, sets by rows
         See `gains`; the same unseen rows for every set.
     secret_gains : array of float, sets by rows, optional
-        `None` where there is no secret beside the target: nothing is told then.
+        `None` where there is no secret besides the target: nothing is told then.
     within : array of bool, sets by sets
         `[i, j]`: who has i can make j of it, see `parts_of`.
     everything : int

@@ -66,7 +66,7 @@ class Guessed:
 class CloseLook:
     """What is guessed of target and secret, on rows that neither learnt nor chose.
 
-    `secret` is `None` where there is none beside the target, or where rows are synthetic.
+    `secret` is `None` where there is none besides the target, or where rows are synthetic.
     """
 
     target: Guessed

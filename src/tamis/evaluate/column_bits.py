@@ -127,7 +127,7 @@ def _scales(compared: Compared) -> tuple[float, float]:
 def _promised(
     bits: SubsetBits, inside: Columns, ordered: tuple[Wave, ...]
 ) -> list[tuple[float, float, float, float]]:
-    """By a score test; beside itself a column adds nothing, so released ones are treated apart."""
+    """By a score test; to itself a column adds nothing, so released ones are treated apart."""
     alone, more = (np.column_stack(bits.promises(columns)) for columns in ((), inside))
     for wave in ordered:
         for column, adds in wave.adds.items():

@@ -63,7 +63,7 @@ def plane_picture(
 
 
 def _description(card: Scorecard, chosen: Row | None) -> str:
-    words = f"{plural(len(card.candidates), 'release')} beside everything and nothing."
+    words = f"{plural(len(card.candidates), 'release')} besides everything and nothing."
     if chosen is None:
         return words
     kept, told = (share_words(chosen.value(m)) or "an unknown share" for m in ("kept", "told"))

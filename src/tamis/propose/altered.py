@@ -287,7 +287,7 @@ def _altered(
 
 
 def _wide(problem: Problem, records: BinaryTable) -> Table:
-    """0/1 columns beside the unaltered target."""
+    """0/1 columns, and the target unaltered."""
     target = problem.table.target
     frame = only(records.frame(), records.features).with_columns(problem.table.frame[target])
     return Table(frame).with_roles(target=target)

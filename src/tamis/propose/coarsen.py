@@ -34,7 +34,7 @@ class Coarsen:
     Parameters
     ----------
     most : int
-        How many sets of the front are proposed at most, beside the best for some weights.
+        How many sets of the front are proposed at most, besides the best for some weights.
     keep : sequence of str
         Columns that are never released in a coarser form.
     """
@@ -92,7 +92,7 @@ class Coarsen:
         ]
 
     def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
-        """What classes must keep beside k; also k itself, where people have several rows to go."""
+        """What classes must keep besides k; also k itself, where people have several rows to go."""
         crowds = problem.suppression is not None and problem.table.people is not None
         return problem.kept if problem.anonymity or problem.beside or crowds else None
 

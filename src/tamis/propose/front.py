@@ -34,7 +34,7 @@ class KeptToldFront:
     budget : int
         The most sets to fit; all sets of tables of at most ten columns.
     most : int
-        How many sets of the front are proposed at most, beside the best for some weights and all
+        How many sets of the front are proposed at most, besides the best for some weights and all
         columns that attackers cannot know, alone and with what fits within k.
     """
 

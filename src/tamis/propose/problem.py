@@ -43,7 +43,7 @@ class Problem:
     caution : float
         What told weighs against kept.
     anonymity : Anonymity, optional
-        What is asked of groups of people alike beside their number; `None`: nothing.
+        What is required of groups of people alike, besides their number; `None`: nothing.
     beside : Coded, optional
         Classes of people alike in what earlier releases told; k holds over both.
     suppression : Suppression, optional
@@ -87,7 +87,7 @@ class Problem:
         return AlikeRows(known, self.k, self.most_suppressed)
 
     def kept(self, classes: Coded) -> bool:
-        """Whether classes of rows, equal in what attackers may know, keep what is asked.
+        """Whether classes of rows, equal in what attackers may know, keep what is required.
 
         A few may be left out for that, where `suppression` says so.
         """
@@ -110,7 +110,7 @@ class Problem:
         return 0 if self.suppression is None else self.suppression.most
 
     def trimmed(self, release: Release) -> Release:
-        """A release without the few rows that keep it from what is asked."""
+        """A release without the few rows that keep it from what is required."""
         return release if self.suppression is None else self.suppression.trimmed(release)
 
     @cached_property

@@ -10,7 +10,7 @@
     people          the order of the rows, whose they are, how many were left out
     exposure        who is unique
     secret_groups   groups of people alike: their risk, their secrets
-    presence        who of a register is there
+    presence        which people of a register are in it
 
     summary         the plain dict that reports are made of
     summary_parts   its parts on what is kept and told, and on attackers

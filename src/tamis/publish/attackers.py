@@ -57,7 +57,7 @@ def attacker_facts(outcome: Outcome) -> list[Attacker]:
 def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
     """What singles people of the original out; `None` where hardly anybody is, or rows are drawn.
 
-    Of more columns than sets can be made of, nothing is said.
+    `None` also where there are more columns than sets can be made of.
     """
     table, k = outcome.table, outcome.settings.k
     quasi = [c for c in table.quasi if c != table.sensitive]

@@ -310,7 +310,7 @@ def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> li
 
 
 def _register(outcome: Outcome) -> Table | None:
-    """Everybody, where something is claimed about who of them is in the table."""
+    """Everybody, where something is claimed about which of them are in the table."""
     asked = outcome.settings.delta_presence is not None and outcome.population is not None
     return outcome.population.register if asked and outcome.population else None
 
@@ -318,7 +318,7 @@ def _register(outcome: Outcome) -> Table | None:
 def _presence(
     outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People | None
 ) -> dict[str, Any]:
-    """State who of a register may be in the table; what was measured is for the recipe."""
+    """State which people of a register may be in the table; what was measured is for the recipe."""
     release, register = outcome.release, _register(outcome)
     bounds = outcome.settings.delta_presence
     if register is None or bounds is None or outcome.population is None:

@@ -160,7 +160,7 @@ def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> P
 
 
 def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What does not hold of the people that a manifest counts; nothing where all does.
+    """What is wrong with the people that a manifest counts; empty where nothing is.
 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
@@ -278,7 +278,7 @@ def public_words(stated: dict[str, Any]) -> str:
 
 
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
-    """What does not hold of what a manifest says is left out; nothing where all does."""
+    """What is wrong with what a manifest says is left out; empty where nothing is."""
     stated = content.get("suppressed")
     if stated is not None and not _is_stated(stated):
         return "what is left out is not stated as a number of rows and a share in whole percent"

@@ -1,4 +1,4 @@
-"""Who of a register is in a release: what its manifest says of it, and counting it again.
+"""Which people of a register are in a release: what its manifest claims, and counting it again.
 
 Recipients have no register, so only who has one can count. The manifest says from what to what the
 chance is; what was measured is in the holder's recipe. Which label a person of the register would
@@ -37,7 +37,7 @@ class PresentShares(NamedTuple):
 
 
 class Recounted(NamedTuple):
-    """What does not hold of a claim, or why nobody could count; both empty where it holds."""
+    """What is wrong with a claim, or why nobody could count it; both empty where it holds."""
 
     wrong: str = ""
     uncounted: str = ""

@@ -209,7 +209,7 @@ def reached_by_groups(
 def asked_entries(
     asked: Any, column: str, numeric: bool, columns: Sequence[str], unit: str
 ) -> list[dict[str, Any]]:
-    """What is asked of the sensitive values of people alike, as a manifest or recipe has it.
+    """What is required of the sensitive values of people alike, as a manifest or recipe has it.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def asked_risks(asked: Any, columns: Sequence[str], unit: str) -> list[dict[str,
 
 
 def entry_claim(entry: dict[str, Any]) -> str:
-    """What is asked for, as a sentence.
+    """What is required, as a sentence.
 
     >>> entry_claim({"key": "l_diversity", "unit": "people", "column": "ill", "kind": "distinct",
     ...              "at_least": 3})
@@ -398,7 +398,7 @@ def _wrong_entry(
 
 
 def wrong_entry_by(count: Callable[[dict[str, Any]], float], entry: dict[str, Any]) -> str:
-    """What does not hold of an entry, by whatever counts what is reached of it."""
+    """What is wrong with an entry, by whatever counts what is reached of it."""
     if entry["key"] not in ("l_diversity", "t_closeness", *LIKENESS, *RISKS):
         return f"{entry['key']!r} is not one that can be checked"
     value, said = count(entry), entry["measured"]

@@ -325,7 +325,7 @@ def _diverse(entry: dict[str, Any]) -> PromiseFacts:
 
 
 def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
-    """Who of a population is in the table; what was measured is for the holder alone."""
+    """Which people of a population are in the table; what was measured is for the holder alone."""
     if entry is None:
         return []
     most = float(entry["at_most"])
@@ -437,7 +437,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
 
 
 def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
-    """Of what kept and told are shares where columns were left out before anything was measured."""
+    """What kept and told are shares of, where columns were left out before measuring."""
     yield _note(
         f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
         "teach or tell most in a sample of its rows were compared; the others are held back."

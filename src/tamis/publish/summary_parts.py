@@ -28,7 +28,7 @@ class Winner(TypedDict):
 
 
 class OneMore(TypedDict):
-    """The column held back that would be worth most beside those released."""
+    """The column held back that would be worth most with those released."""
 
     name: str
     kept: float

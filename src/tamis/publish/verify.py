@@ -348,14 +348,14 @@ ALIKE = ("microaggregate", "suppress")
 
 
 def _wrong_method(content: dict[str, Any]) -> str:
-    """What does not fit of which columns are said to have been altered."""
+    """What is wrong with the columns that a manifest says were altered."""
     name, settings = content["method"]["name"], content["method"].get("parameters") or {}
     altered = settings.get("columns")
     if altered is None:
         return f"the manifest does not say which columns {name} altered" if name in ALIKE else ""
     features = {column["name"] for column in content["columns"] if column["role"] == "feature"}
     if strange := [column for column in altered if column not in features]:
-        return f"column {listed(strange)} is said to be altered, but is no feature of the file"
+        return f"column {listed(strange)} is listed as altered, but is no feature of the file"
     promised = [p for p in content["promises"] if p["key"] == "k_anonymity"]
     if name in ALIKE and not any(
         set(altered) <= set(p["columns"]) and p["at_least"] >= settings["k"] for p in promised
@@ -365,10 +365,10 @@ def _wrong_method(content: dict[str, Any]) -> str:
 
 
 def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What is no rung of the stated ladders, or no bound of one, among some rows."""
+    """What is not on the stated ladders, or no bound of one, among some rows."""
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
-            return f"column {column['name']!r} has a value that is no rung of its stated ladder"
+            return f"column {column['name']!r} has a value that is not on its stated ladder"
     ladders = {c["name"]: c["coarser"] for c in content["columns"] if "coarser" in c}
     for column in content["columns"]:
         if column["role"] not in BOUNDS:

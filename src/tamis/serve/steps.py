@@ -193,7 +193,7 @@ class ColumnsForm(NamedTuple):
 
     @property
     def ticked(self) -> dict[str, Any]:
-        """What is said of the rows."""
+        """What was ticked about the rows."""
         return {"row_is_person": self.row_is_person, "drop_unlabelled": self.drop_unlabelled}
 
     @classmethod

@@ -181,7 +181,7 @@ def _alone(outcome: Outcome) -> list[str]:
 
 
 def _diverse(outcome: Outcome) -> list[str]:
-    """What was reached of all asked beside k; for the holder, as it may be of a secret."""
+    """What was reached besides k, of all that is required; it may be about a secret."""
     from tamis.publish.secret_groups import (
         asked_entries,
         asked_risks,

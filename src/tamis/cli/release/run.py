@@ -118,7 +118,7 @@ def _origin(
     beside: tuple[str, ...],
     population: str | None,
 ) -> dict[str, Any]:
-    """What is needed to make the release again, beside the settings."""
+    """What is needed to make the release again, besides the settings."""
     return (
         origin_of(source)
         | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
