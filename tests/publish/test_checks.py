@@ -14,6 +14,7 @@ from tamis.publish.checks import (
     equals_by_grouping,
     measure,
     without_repeats,
+    write_counted,
 )
 from tamis.release import Promise
 from tamis.risk.containment import containment_anonymity
@@ -87,3 +88,12 @@ def test_columns_like_identifiers():
     )
     assert without_repeats(frame, {"n", "x"}) == ["id", "n"]
     assert without_repeats(frame.head(10), {"n", "x"}) == []
+
+
+def test_a_table_gets_its_name_only_where_enough_are_alike_in_it(tmp_path):
+    frame, path = pl.DataFrame({"job": ["cook", "cook", "judge"]}), tmp_path / "jobs.csv"
+    with pytest.raises(CannotMeet, match="k-anonymity 1, below k = 2"):
+        write_counted(frame, path, equals_by_grouping, 2)
+    assert not list(tmp_path.iterdir())
+    write_counted(frame[:2], path, equals_by_grouping, 2)
+    assert pl.read_csv(path).equals(frame[:2])
