@@ -350,15 +350,13 @@ def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> 
 def _selected(method: str, source: TableSource, options: dict[str, Any], public: Public) -> Altered:
     from tamis.dp.private_table import check_most
     from tamis.dp.selector import private_records, zero_one_records
+    from tamis.propose.synthetic import check_public_labels
 
     from_data = options["bounds_from_data"]
     table = read_public(source, public, from_data=from_data)
     check_most(options["max_rows_per_person"] or 1, table.roles, "substitute")
-    if table.target not in public.bounds and not from_data:
-        raise InputError(
-            f"the target {table.target!r} has no public labels; list the two in [bounds] of the "
-            "file given with --bounds"
-        )
+    if not from_data:
+        check_public_labels(table.target, public.bounds)
     records, unit = zero_one_records(table, public.items)
     drawn = private_records(
         records,

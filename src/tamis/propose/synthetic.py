@@ -149,11 +149,7 @@ class Synthetic:
     def _candidates(self, table: Table) -> list[str]:
         """The columns to choose among; an error where the labels are not public."""
         check_most(self.max_rows_per_person, table.roles, "substitute")
-        if table.target not in self.bounds:
-            raise InputError(
-                f"the target {table.target!r} has no public labels; list the two in [bounds] of "
-                "the file given with --bounds"
-            )
+        check_public_labels(table.target, self.bounds)
         if strange := [c for c in self.items if c not in table.features]:
             raise InputError(
                 f"the items {listed(strange)} are not columns to release; the columns are "
@@ -210,3 +206,12 @@ class Synthetic:
         if kind == "histogram":
             return DPHistogram(epsilon, bins=bins, random_state=state, **public)
         return DPPartition(epsilon, bins=self.bins, rows=self.rows, random_state=state, **public)
+
+
+def check_public_labels(target: str, bounds: Mapping[str, Any]) -> None:
+    """An error where the labels of the target are not public."""
+    if target not in bounds:
+        raise InputError(
+            f"the target {target!r} has no public labels; list the two in [bounds] of the file "
+            "given with --bounds"
+        )
