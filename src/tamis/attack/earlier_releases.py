@@ -1,4 +1,4 @@
-"""Releases of the same people add up: what an attacker has who holds several of them.
+"""What an attacker learns who holds several releases of the same people: they add up.
 
 By the worst case, rows of all releases can be matched, so that their columns stand side by side for
 each person, and altered values count as if they were true. Synthetic rows describe nobody: what
@@ -117,7 +117,7 @@ class HandedOn:
         return grouped(self.frame, self.known).keys if self.known else None
 
     def anonymity_beside(self, release: Release) -> int | None:
-        """The fewest people anybody hides among who has a new release and all earlier ones.
+        """The fewest people alike to an attacker who has a new release and all earlier ones.
 
         An attacker knows what either assumed to be known. Where both promise containment, people
         hide among those who have all that they have; else among equals. `None` for synthetic rows.

@@ -76,7 +76,7 @@ class BitsFacts(TypedDict):
 
 
 class SurestFacts(TypedDict):
-    """How right a model is about the rows that it is surest of to have the rarest value."""
+    """How often a model is right about the rows it is most certain to have the rarest value."""
 
     part: float
     """The part of all rows that is looked at."""
@@ -86,7 +86,7 @@ class SurestFacts(TypedDict):
 
 
 class GroupFacts(TypedDict):
-    """The group of k people or more, alike in what attackers may know, that is told most of."""
+    """Of groups of k or more alike in what attackers may know, the one about whom most is told."""
 
     people: int
     gain: FigureFacts
