@@ -11,7 +11,7 @@ import numpy as np
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import chosen
 from tamis.evaluate.in_population import InPopulation
-from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
+from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import Evaluation, evaluation
 from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
@@ -234,9 +234,7 @@ class Decision:
         """
         if what == "weights":
             return self.ranks.plot([row.release.name for row in self.ranked])
-        from tamis.evaluate.plane import plane_picture
-
-        return plane_picture(self.scorecard, self.front, self.chosen, set(self.failures))
+        return kept_told_picture(self.scorecard, self.front, self.chosen, set(self.failures))
 
     @property
     def front(self) -> list[Row]:

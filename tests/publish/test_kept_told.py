@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tamis.decide import decide
 from tamis.evaluate.close_look import Guessed
+from tamis.evaluate.extremes import Group, Surest
 from tamis.evaluate.figure import Figure, wilson_share
-from tamis.evaluate.surest import Group, Surest
 from tamis.flow import Outcome
 from tamis.publish.column_fates import breaks_k
 from tamis.publish.kept_told import (

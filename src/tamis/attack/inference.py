@@ -21,8 +21,8 @@ from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import RowNumbers, Scene
 from tamis.attack.score import AttackScore, scored
 from tamis.evaluate.bits import Floats, gains, mean
+from tamis.evaluate.extremes import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import Figure, auc
-from tamis.evaluate.surest import Group, largest_gains, largest_group, surest
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
 from tamis.learn.models import SHOWN

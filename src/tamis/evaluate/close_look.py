@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Mean, gains, mean, surprise
-from tamis.evaluate.figure import Figure, accuracy, auc
-from tamis.evaluate.strong_learner import strong_probabilities
-from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
-from tamis.evaluate.surest import (
+from tamis.evaluate.extremes import (
     Group,
     Surest,
     known_correctly,
@@ -21,6 +18,9 @@ from tamis.evaluate.surest import (
     largest_group,
     surest,
 )
+from tamis.evaluate.figure import Figure, accuracy, auc
+from tamis.evaluate.strong_learner import strong_probabilities
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.evaluate.whole_records import WIDE
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions

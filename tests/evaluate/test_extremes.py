@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.evaluate.surest import known_correctly, largest_gains, largest_group, surest
+from tamis.evaluate.extremes import known_correctly, largest_gains, largest_group, surest
 
 
 @given(st.integers(1, 60), st.floats(0.01, 1), st.integers(0, 999))

@@ -1,4 +1,4 @@
-"""The few that a mean hides: who is told most, alone or in a group, and who is guessed surest."""
+"""The few that a mean hides: about whom most is told, alone or in a group, and surest guesses."""
 
 from __future__ import annotations
 
