@@ -101,7 +101,7 @@ def test_a_column_may_be_kept_from_coarsening():
     asked = replace(QUICK, methods={"front": {}, "coarsen": {"keep": ["age"]}})
     found = consider(table(), asked).decision.scorecard
     assert not any("age" in row.release.forms for row in found.candidates)
-    with pytest.raises(InputError, match="no features"):
+    with pytest.raises(InputError, match="1 column that cannot be released"):
         consider(table(), replace(QUICK, methods={"coarsen": {"keep": ["nobody"]}}))
     with pytest.raises(InputError, match="1 or more"):
         Coarsen(most=0)

@@ -53,7 +53,7 @@ def test_the_file_has_the_ends_of_intervals_and_the_manifest_says_of_what(folder
     [
         ("age_lower", 21.0, "does not hold the bounds"),
         ("on_upper", None, "does not hold the bounds"),
-        ("age", "43", "no rung"),
+        ("age", "43", "not on its stated ladder"),
     ],
 )
 def test_bounds_that_say_more_than_labels_are_found(folder, tmp_path, column, cell, words):
