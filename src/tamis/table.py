@@ -227,7 +227,7 @@ class Table:
 
     def kind(self, column: str) -> Kind:
         """`"number"`, `"date"` (also with a time of day) or `"nominal"`."""
-        return kind_of(self.frame.schema[column])
+        return kind_of(self.frame.get_column(column).dtype)
 
     def role(self, column: str) -> str:
         """What a column is for, in words.

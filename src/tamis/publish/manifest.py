@@ -142,7 +142,7 @@ def _columns(
         {
             "name": name,
             "header": header,
-            "kind": kind_of(frame.schema[name]),
+            "kind": kind_of(frame.get_column(name).dtype),
             "role": roles.get(name, "feature"),
             "stated": name in stated,
             **({"of": bounds[name].of} if name in bounds else {}),

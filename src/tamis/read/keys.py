@@ -152,9 +152,10 @@ def _comparable(column: pl.Series) -> pl.Series:
 
 
 def _hardly_repeats(table: Table, name: str) -> bool:
-    if not table.frame.schema[name].is_float():
+    column = table.frame.get_column(name)  # a schema is made anew, of all columns
+    if not column.dtype.is_float():
         return False
-    present = table.frame.get_column(name).alias("").drop_nulls()
+    present = column.alias("").drop_nulls()
     often = present.len() >= LEAST and present.n_unique() >= NEARLY * present.len()
     return often and not is_whole(present)
 
