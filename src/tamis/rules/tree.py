@@ -187,7 +187,7 @@ class OneHot:
         """The features of these columns; a value in fewer than `least_rows` rows gets none."""
         features: list[str | Indicator] = []
         for column in columns:
-            held = holds(frame.schema[column])
+            held = holds(frame.get_column(column).dtype)
             if held == "numbers":
                 features.append(column)
             elif held != "nothing":
