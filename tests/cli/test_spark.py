@@ -1,4 +1,7 @@
-"""Whole commands on Spark: a real table and a long one, as DuckDB answers and publishes them."""
+"""Whole commands on Spark: a table and a long one, as DuckDB answers and publishes them.
+
+They are real where the real datasets are beside the checkout, and made elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +9,66 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+from tamis.datasets import patients
 from tamis.read import read_binary
 from tamis.scale import writing
 from tests.long import long
 from tests.spark import engines, needs_spark
 
 pytestmark = [long, engines]
-TABLE = ["--target", "class", "--sensitive", "sex", "--quasi", "age,education", "--missing", "?"]
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+ADULT = ["--target", "class", "--sensitive", "sex", "--quasi", "age,education", "--missing", "?"]
+ADULT += ["--drop", "fnlwgt", "--row-is-person"]
+MADE = ["--target", "readmitted", "--sensitive", "hiv", "--quasi", "birth_year,sex"]
+MADE += ["--identifier", "patient", "--drop", "zip"]
 
 
-@pytest.fixture(scope="module")
-def adult(dataset: Callable[[str], Path]) -> Path:
-    return dataset("adult_train.csv.gz")
+@pytest.fixture
+def table(tmp_path: Path) -> list[str]:
+    """A table, and what its columns are for."""
+    real = DATA / "adult_train.csv.gz"
+    if real.exists():
+        return [str(real), *ADULT]
+    patients(rows=4000).frame.write_csv(tmp_path / "patients.csv")
+    return [str(tmp_path / "patients.csv"), *MADE]
+
+
+@pytest.fixture
+def long_table(tmp_path: Path) -> str:
+    """Who bought what, and for how much in all."""
+    real, path = DATA / "supermarket.txt.gz", tmp_path / "long.parquet"
+    if real.exists():
+        records = read_binary(real, format="svm")
+        rows, columns = records.matrix.nonzero()
+        high = np.asarray(records.labels) == "+1"
+    else:
+        rng = np.random.default_rng(0)
+        high = rng.random(1500) < 0.4
+        share = np.where(high, 0.4, 0.1)[:, None] * np.array([1.0] * 6 + [0.3] * 64)
+        rows, columns = np.nonzero(rng.random((1500, 70)) < share)
+    names = [f"item {i}" for i in columns]
+    total = np.where(high, "high", "low")[rows]
+    pl.DataFrame({"who": rows, "item": names, "total": total}).write_parquet(path)
+    return str(path)
 
 
 def differing(one: dict[str, Any], two: dict[str, Any]) -> set[str]:
     return {key for key in one.keys() | two.keys() if one.get(key) != two.get(key)}
 
 
-def test_audit_of_a_real_table(spark, run, adult):
+def test_audit_of_a_table(spark, run, table):
     """All counts are the same, and what is no count to 12 digits."""
     found = {}
     for engine in ("spark", "duckdb"):
         how = ["--engine", engine, "--sample", "1000", "--json", "--quiet"]
-        code, said, err = run("audit", adult, *TABLE, *how)
+        code, said, err = run("audit", *table, *how)
         assert code == 0, err
         found[engine] = json.loads(said)
     near = {"t_closeness", "l_diversity", "reidentification"}
@@ -45,22 +77,22 @@ def test_audit_of_a_real_table(spark, run, adult):
         assert found["spark"][key] == pytest.approx(found["duckdb"][key], rel=1e-12)
 
 
-RELEASE = ["--drop", "fnlwgt", "--row-is-person", "--k", "100", "--methods", "front,coarsen"]
+RELEASE = ["--k", "100", "--methods", "front,coarsen"]
 QUICK = ["--sample", "1000", "--attackers", "nb", "--seed", "3", "--quiet"]
 
 
-def released(run, table: Path, folder: Path, engine: str, *asked: str) -> Path:
+def released(run, folder: Path, engine: str, *asked: str) -> Path:
     (folder / "scratch").mkdir(parents=True)
     place = ["--scratch", folder / "scratch", "--out", folder / "out"]
-    code, _, err = run("release", table, "--engine", engine, *asked, *QUICK, *place)
+    code, _, err = run("release", *asked, "--engine", engine, *QUICK, *place)
     assert code == 0, err
     assert list((folder / "scratch").iterdir()) == []
     return folder / "out"
 
 
-def test_release_of_a_real_table(spark, run, adult, tmp_path, monkeypatch):
-    one = released(run, adult, tmp_path / "a", "spark", *TABLE, *RELEASE)
-    two = released(run, adult, tmp_path / "b", "duckdb", *TABLE, *RELEASE)
+def test_release_of_a_table(spark, run, table, tmp_path):
+    one = released(run, tmp_path / "a", "spark", *table, *RELEASE)
+    two = released(run, tmp_path / "b", "duckdb", *table, *RELEASE)
     assert (one / "release.csv").read_bytes() == (two / "release.csv").read_bytes()
     said, other = (json.loads((out / "manifest.json").read_text()) for out in (one, two))
     assert differing(said, other) == {"engine"}
@@ -72,16 +104,10 @@ def test_release_of_a_real_table(spark, run, adult, tmp_path, monkeypatch):
     assert {"k_anonymity", "exposure"} <= set(json.loads(checked)["checks"])
 
 
-def test_release_of_a_long_table(spark, run, dataset, tmp_path):
-    records = read_binary(dataset("supermarket.txt.gz"), format="svm")
-    assert records.labels is not None
-    rows, columns = records.matrix.nonzero()
-    labels, names = pl.Series(list(records.labels)), pl.Series(records.features)
-    pairs = {"who": rows, "item": names[columns.tolist()], "total": labels[rows.tolist()]}
-    pl.DataFrame(pairs).write_parquet(tmp_path / "long.parquet")
+def test_release_of_a_long_table(spark, run, long_table, tmp_path):
     asked = ["--long", "who,item", "--target", "total", "--k", "10", "--methods", "containment"]
-    one = released(run, tmp_path / "long.parquet", tmp_path / "a", "spark", *asked)
-    two = released(run, tmp_path / "long.parquet", tmp_path / "b", "duckdb", *asked)
+    one = released(run, tmp_path / "a", "spark", long_table, *asked)
+    two = released(run, tmp_path / "b", "duckdb", long_table, *asked)
     assert (one / "release.csv").read_bytes() == (two / "release.csv").read_bytes()
     said, other = (json.loads((out / "manifest.json").read_text()) for out in (one, two))
     assert differing(said, other) == {"engine"}
