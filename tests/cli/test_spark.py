@@ -46,13 +46,14 @@ def long_table(tmp_path: Path) -> str:
     real, path = DATA / "supermarket.txt.gz", tmp_path / "long.parquet"
     if real.exists():
         records = read_binary(real, format="svm")
-        rows, columns = records.matrix.nonzero()
+        ones: Any = records.matrix.nonzero()
         high = np.asarray(records.labels) == "+1"
     else:
         rng = np.random.default_rng(0)
         high = rng.random(1500) < 0.4
         share = np.where(high, 0.4, 0.1)[:, None] * np.array([1.0] * 6 + [0.3] * 64)
-        rows, columns = np.nonzero(rng.random((1500, 70)) < share)
+        ones = np.nonzero(rng.random((1500, 70)) < share)
+    rows, columns = ones
     names = [f"item {i}" for i in columns]
     total = np.where(high, "high", "low")[rows]
     pl.DataFrame({"who": rows, "item": names, "total": total}).write_parquet(path)
