@@ -34,7 +34,7 @@ def by_definition(rows: list[list[int]]) -> int:
 def test_containment_is_that_of_the_definition_and_of_the_selection(rows):
     frame = pl.DataFrame(rows, schema=[f"x{i}" for i in range(len(rows[0]))], orient="row")
     found = containment_by_bitmaps(frame.cast(pl.String))
-    assert found == by_definition(rows)
+    assert found == containment_by_bitmaps(frame) == by_definition(rows)
     assert found == containment_anonymity(rows)
 
 
@@ -68,6 +68,9 @@ def test_what_is_not_zero_or_one_keeps_no_promise_of_containment():
     for odd in ("2", "", None, "yes"):
         with pytest.raises(CannotMeet, match="other than 0 and 1"):
             containment_by_bitmaps(pl.DataFrame({"a": ["1", odd]}))
+    for number in (2, -1, None):
+        with pytest.raises(CannotMeet, match="other than 0 and 1"):
+            containment_by_bitmaps(pl.DataFrame({"a": [1, number]}))
 
 
 def test_a_promise_about_a_column_that_is_gone_fails():

@@ -224,17 +224,24 @@ def holders_of(kinds: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
     """Cells of 0 and 1 as booleans; an error where there are others."""
-    columns = {s.name: bare(s).cast(pl.String) for s in cells.get_columns()}
-    known = ["0", "1", "true", "false"]
-    odd = [name for name, texts in columns.items() if not texts.is_in(known).fill_null(False).all()]
-    if odd:
+    columns = {s.name: _ones(bare(s)) for s in cells.get_columns()}
+    if odd := [name for name, ones in columns.items() if ones is None]:
         raise CannotMeet(
             f"anonymity by containment is promised, but column {listed(odd)} holds something "
             "other than 0 and 1"
         )
-    ones = [texts.is_in(["1", "true"]).to_numpy() for texts in columns.values()]
-    found: NDArray[np.bool_] = np.column_stack(ones)
-    return found
+    return np.column_stack([ones for ones in columns.values() if ones is not None])
+
+
+def _ones(cells: pl.Series) -> NDArray[np.bool_] | None:
+    """Where a column has a 1; `None` if it holds something other than 0 and 1."""
+    if cells.dtype.is_integer():  # of very many columns, as texts most of the time would go here
+        known, ones = cells.is_between(0, 1), cells == 1
+    else:
+        texts = cells.cast(pl.String)
+        known, ones = texts.is_in(["0", "1", "true", "false"]), texts.is_in(["1", "true"])
+    found: NDArray[np.bool_] = ones.to_numpy()
+    return found if known.fill_null(False).all() else None
 
 
 Figures = dict[str, dict[str, int]]
