@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -142,8 +142,8 @@ class Table:
                 f"no {listed_as('column', unknown)} in the table; its columns are "
                 f"{listed(self.frame.columns, most=30)}"
             )
-        kept = [c for c in self.frame.get_columns() if c.name not in self.roles.dropped]
-        object.__setattr__(self, "frame", one_form(pl.DataFrame(kept)))
+        kept = [c for c in self.frame.columns if c not in self.roles.dropped]
+        object.__setattr__(self, "frame", one_form(only(self.frame, kept)))
 
     @property
     def rows(self) -> int:
@@ -299,7 +299,16 @@ def kind_of(dtype: pl.DataType) -> Kind:
 
 def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
     """Select columns of a frame by exact name."""
-    return pl.DataFrame([frame.get_column(name) for name in columns])
+    return frame_of([frame.get_column(name) for name in columns], frame.height)
+
+
+def frame_of(columns: Sequence[pl.Series], height: int) -> pl.DataFrame:
+    """A frame of some columns, which has its rows even where no column is left.
+
+    >>> frame_of([], 3).shape
+    (3, 0)
+    """
+    return pl.DataFrame(columns) if columns else pl.DataFrame(height=height)
 
 
 def bare(column: pl.Series) -> pl.Series:
@@ -316,8 +325,8 @@ def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
     >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
     [0.0, 0.0, None]
     """
-    columns = frame.get_columns()
-    return pl.DataFrame([_one_form(bare(s), texts).alias(s.name) for s in columns])
+    columns = [_one_form(bare(s), texts).alias(s.name) for s in frame.get_columns()]
+    return frame_of(columns, frame.height)
 
 
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:

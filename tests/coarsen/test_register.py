@@ -172,8 +172,9 @@ def test_classes_with_their_own_intervals_hide_who_is_in_them(data, within, k):
         return
     parts: dict[tuple[Any, ...], list[Cells]] = {}
     told = found.table.frame.columns
-    for cells, labels in zip(rows, found.table.frame.iter_rows()):
-        parts.setdefault(labels if told else (), []).append(cells)
+    assert found.table.rows == len(rows)
+    for cells, labels in zip(rows, found.table.frame.rows() if told else [()] * len(rows)):
+        parts.setdefault(labels, []).append(cells)
     shares = []
     for part in parts.values():
         assert hides(part, rows, town, ordered, within)
@@ -298,3 +299,10 @@ def test_a_register_without_the_table_or_its_columns_is_refused():
         coarsened(table, delta_presence=(0.0, 1.0))
     with pytest.raises(InputError, match="LOW,HIGH"):
         coarsened(table, population=table.frame, delta_presence=(0.5, 0.1))
+
+
+def test_rows_stay_where_no_column_is_left():
+    town = pl.DataFrame({"job": ["cook", "judge", "cook"]})
+    asked: dict[str, Any] = {"population": town, "delta_presence": (0.0, 0.7)}
+    found = coarsened(Table(town.head(2)), None, Constraints(k=1), search="local", **asked)
+    assert found.table.frame.shape == (2, 0)

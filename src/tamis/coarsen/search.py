@@ -31,7 +31,7 @@ from tamis.risk.classes import k_anonymity
 from tamis.risk.grouping import coded, dense, scope
 from tamis.risk.presence import Presence, people_table, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
-from tamis.table import Table, kind_of
+from tamis.table import Table, frame_of, kind_of
 
 SEARCHES = ("exact", "local")
 
@@ -372,9 +372,11 @@ def _rewritten(
     gone = [c for c in request.columns if c not in told]
     table = request.table
     columns = [coarse.get(c.name, c) for c in table.frame.get_columns() if c.name not in gone]
+    columns = [column.filter(pl.Series(kept)) for column in columns]
     quasi = None if table.roles.quasi is None else told
     roles = replace(table.roles, quasi=quasi)
-    return replace(table, frame=pl.DataFrame(columns).filter(pl.Series(kept)), roles=roles)
+    # Rows stay even where no column is left.
+    return replace(table, frame=frame_of(columns, int(kept.sum())), roles=roles)
 
 
 def _reached(table: Table, told: tuple[str, ...], people: Ints | None) -> int:
