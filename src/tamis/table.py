@@ -299,13 +299,13 @@ def kind_of(dtype: pl.DataType) -> Kind:
 
 def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
     """Select columns of a frame by exact name."""
-    return frame_of([frame.get_column(name) for name in columns], frame.height)
+    return frame_of_columns([frame.get_column(name) for name in columns], frame.height)
 
 
-def frame_of(columns: Sequence[pl.Series], height: int) -> pl.DataFrame:
+def frame_of_columns(columns: Sequence[pl.Series], height: int) -> pl.DataFrame:
     """A frame of some columns, which has its rows even where no column is left.
 
-    >>> frame_of([], 3).shape
+    >>> frame_of_columns([], 3).shape
     (3, 0)
     """
     return pl.DataFrame(columns) if columns else pl.DataFrame(height=height)
@@ -326,7 +326,7 @@ def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
     [0.0, 0.0, None]
     """
     columns = [_one_form(bare(s), texts).alias(s.name) for s in frame.get_columns()]
-    return frame_of(columns, frame.height)
+    return frame_of_columns(columns, frame.height)
 
 
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:

@@ -31,7 +31,7 @@ from tamis.risk.classes import k_anonymity
 from tamis.risk.grouping import coded, dense, scope
 from tamis.risk.presence import Presence, people_table, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
-from tamis.table import Table, frame_of, kind_of
+from tamis.table import Table, frame_of_columns, kind_of
 
 SEARCHES = ("exact", "local")
 
@@ -376,7 +376,7 @@ def _rewritten(
     quasi = None if table.roles.quasi is None else told
     roles = replace(table.roles, quasi=quasi)
     # Rows stay even where no column is left.
-    return replace(table, frame=frame_of(columns, int(kept.sum())), roles=roles)
+    return replace(table, frame=frame_of_columns(columns, int(kept.sum())), roles=roles)
 
 
 def _reached(table: Table, told: tuple[str, ...], people: Ints | None) -> int:
