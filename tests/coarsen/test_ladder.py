@@ -31,7 +31,10 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
     "groups": {"groups": [{"low": ["1", "2"], "high": ["9"]}], "unlisted": "other"},
     "values": {"values": ["1", "7"], "unlisted": "other"},
 }
-NUMBERS = st.lists(st.none() | st.integers(-5, 120) | st.floats(-5, 120), min_size=1)
+# Zero has no sign in a table (`one_form`): -0.0 + 0 is 0.
+NUMBERS = st.lists(
+    st.none() | st.integers(-5, 120) | st.floats(-5, 120).map(lambda x: x + 0), min_size=1
+)
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
