@@ -11,7 +11,7 @@ import pytest
 
 from fuzz import asked
 from tamis.errors import InputError
-from tamis.serve.archive import unpack
+from tamis.serve.releasing import unpack
 
 LONG, HOME = "a" * 300, "~nobody-of-this-name/x"
 

@@ -16,9 +16,18 @@ from hypothesis import strategies as st
 from tamis.cli.release import release
 from tamis.errors import InputError
 from tamis.serve.access import PostedForm
-from tamis.serve.project import LONGEST, Project, arguments, flags, in_shell, toml
+from tamis.serve.project import (
+    LONGEST,
+    Project,
+    Workspace,
+    arguments,
+    flags,
+    in_shell,
+    opened_workspace,
+    remove_leftovers,
+    toml,
+)
 from tamis.serve.steps import ColumnsForm
-from tamis.serve.workspace import Workspace, opened_workspace, remove_leftovers
 
 LOOK: dict[str, Any] = {
     "rows": 30,

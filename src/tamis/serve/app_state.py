@@ -15,9 +15,8 @@ from tamis.errors import InputError
 from tamis.serve import SERVED
 from tamis.serve.access import Keys, file_name
 from tamis.serve.fields import Field, typed_ladder
-from tamis.serve.project import RELEASED, Project, toml
+from tamis.serve.project import RELEASED, Project, Workspace, toml
 from tamis.serve.work import Work, Worker
-from tamis.serve.workspace import Workspace
 
 DEMO_ROWS = 3000
 
@@ -108,9 +107,9 @@ class AppState:
         self.works[key] = work
         self.workers = [w for w in self.workers if w.alive] + [worker]
 
-    def module(self, name: str) -> list[str]:
-        """The program that runs a module of this package."""
-        return [sys.executable, "-m", f"tamis.serve.{name}"]
+    def task(self, name: str) -> list[str]:
+        """The program that does a task in a process of its own."""
+        return [sys.executable, "-m", "tamis.serve.tasks", name]
 
     async def stop(self, key: str) -> None:
         work = self.works.get(key)
@@ -139,7 +138,7 @@ class AppState:
         then = project.address("columns")
         work = Work("Reading the table", then, "/", finished=finished)
         given = {"source": project.path, **project.reading, **more}
-        await self.run(project.key, work, self.module("look"), given)
+        await self.run(project.key, work, self.task("look"), given)
 
     async def ladder(self, project: Project, column: str) -> dict[str, Any]:
         """The ladder of a column with the people in each group; its own error if it has one."""
@@ -275,7 +274,7 @@ class AppState:
             "config": toml({**project.release_options, **project.taking(name)}),
             "force": force,
         }
-        await self.run(project.key, work, self.module("hand_over"), asked)
+        await self.run(project.key, work, self.task("hand_over"), asked)
 
     async def forget(self, project: Project) -> None:
         if self.releasing and self.releasing[0] == project.id:

@@ -1,31 +1,63 @@
-"""The last steps: compare releases, see what one would publish, publish it, hand it on."""
+"""The last steps: compare releases, see what one would publish, publish it, hand it on, verify it.
+
+What is handed on as one archive has nothing private in it; a release that came from elsewhere, as
+such an archive or as files or a folder, is verified.
+"""
 
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import shutil
+import struct
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from tamis.errors import InputError
 from tamis.publish.figures import change, percent
-from tamis.publish.layout import PRIVATE, RELEASE, REPORT
-from tamis.serve.access import PostedForm
+from tamis.publish.layout import NAME, PRIVATE, RELEASE, REPORT
+from tamis.serve.access import PostedForm, file_name, receive_file
 from tamis.serve.app_state import AppState, default_out
-from tamis.serve.archive import PUBLIC, pack
 from tamis.serve.pages import report_page
-from tamis.serve.project import Project
-from tamis.serve.steps import checked_form, form_step, go, show, step
+from tamis.serve.project import Project, in_shell
+from tamis.serve.steps import (
+    check_script,
+    checked_form,
+    event_stream,
+    form_step,
+    go,
+    show,
+    state_of,
+    step,
+    work_page,
+)
+from tamis.serve.work import Work
 
 SHOWN_ROWS = 8
+PUBLIC = (NAME, REPORT, *RELEASE.values())
+"""The files of a release that are handed on; nothing else ever is."""
+MOST_OPENED = 1 << 32
+"""Bytes that an archive may become."""
+BLOCK = 1 << 20
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, LookupError),
+)
+"""What zipfile raises for bytes that are no archive, or one that it cannot open."""
+RESULT = "result.json"
+CHECKED = "release"
+"""The folder of a check in which the files of the release lie."""
 
 
 # 6. The comparison
@@ -208,3 +240,172 @@ async def configuration(state: AppState, project: Project, request: Request) -> 
     """The settings as a file."""
     headers = {"Content-Disposition": 'attachment; filename="tamis.toml"'}
     return PlainTextResponse(project.configuration, headers=headers)
+
+
+# A release as one file, and back
+
+
+def pack(folder: Path, archive: Path, name: str) -> None:
+    """Put what is to be handed on into an archive, in a folder of the given name."""
+    with zipfile.ZipFile(archive, "x", zipfile.ZIP_DEFLATED) as packed:
+        for each in PUBLIC:
+            if (folder / each).is_file():
+                # A date of its own: when the files were written is nobody's business.
+                entry = zipfile.ZipInfo(f"{name}/{each}", (1980, 1, 1, 0, 0, 0))
+                entry.external_attr = 0o644 << 16
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with (folder / each).open("rb") as file, packed.open(entry, "w") as into:
+                    while block := file.read(BLOCK):
+                        into.write(block)
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Take the files of a release out of an archive; an error where it has anything else.
+
+    Names lead nowhere: each file is written under one of the few names that a release has.
+    """
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            entries = [e for e in packed.infolist() if not e.is_dir()]
+            names = [_public(e.filename) for e in entries]
+            if len(set(names)) < len(names):
+                raise InputError("the archive has a file of the same name twice")
+            left = MOST_OPENED
+            for name, entry in zip(names, entries):
+                left -= _extract(packed, entry, folder / name, left)
+    except InputError:
+        raise
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # of reading before the start, where an entry says so
+            raise
+        raise _unopened() from None
+    except DAMAGED:
+        raise _unopened() from None
+
+
+def _unopened() -> InputError:
+    return InputError("this is not a zip archive that can be opened")
+
+
+def _public(name: str) -> str:
+    parts = PurePosixPath(name).parts
+    if not parts or len(parts) > 2 or parts[-1] not in PUBLIC:
+        raise InputError(
+            f"the archive has a file that no release has; expected are only {', '.join(PUBLIC)}, "
+            "in one folder"
+        )
+    return parts[-1]
+
+
+def _extract(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, most: int) -> int:
+    size = 0
+    with packed.open(entry) as file, path.open("xb") as into:
+        while block := file.read(BLOCK):
+            size += len(block)
+            if size > most:
+                raise InputError("the archive is too large once it is opened")
+            into.write(block)
+    return size
+
+
+# Verify a release that came from elsewhere
+
+
+async def verify_page(request: Request) -> Response:
+    state = state_of(request)
+    return show(state, "verify", here="verify", files=PUBLIC, opened=state.opened)
+
+
+async def verify_folder(request: Request) -> Response:
+    """A folder on this machine, by its path."""
+    state = state_of(request)
+    form = await checked_form(state, request)
+    folder = state.place(form.one("path"))
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}; give the folder that has manifest.json")
+    number = state.workspace.new_folder(check=True).name
+    await _verify(state, number, folder)
+    return go(f"/checks/{number}/work")
+
+
+async def verify_upload(request: Request) -> Response:
+    """An archive, or the files of a release one after the other; the last begins the check."""
+    state = state_of(request)
+    check_script(state, request)
+    name = file_name(request.query_params.get("name", ""))
+    place = _place(state, request.query_params.get("to", ""))
+    if name in PUBLIC:
+        await receive_file(request, place / CHECKED / name)
+    elif name.lower().endswith(".zip"):
+        await _receive_archive(request, place)
+    else:
+        raise InputError(f"drop the zip archive of a release, or its files: {', '.join(PUBLIC)}")
+    if request.query_params.get("last") != "yes":
+        return JSONResponse({"to": place.name})
+    await _verify(state, place.name, place / CHECKED)
+    return JSONResponse({"go": f"/checks/{place.name}/work"})
+
+
+def _place(state: AppState, number: str) -> Path:
+    """The folder of a check that has begun, or a new one."""
+    if number:
+        known = state.workspace.check_folder(number)
+        if known is None:
+            raise InputError("these files belong to no check; drop them again")
+        return known
+    place = state.workspace.new_folder(check=True)
+    (place / CHECKED).mkdir(mode=0o700)
+    return place
+
+
+async def _receive_archive(request: Request, place: Path) -> None:
+    archive = place / "archive.zip"
+    await receive_file(request, archive)
+    try:
+        await run_in_threadpool(unpack, archive, place / CHECKED)
+    finally:
+        archive.unlink()
+
+
+async def _verify(state: AppState, number: str, folder: Path) -> None:
+    place = state.workspace.check_folder(number)
+    assert place is not None
+
+    def finished(found: dict[str, Any]) -> None:
+        shutil.rmtree(place / CHECKED, ignore_errors=True)
+        (place / RESULT).write_text(json.dumps({**found, "command": shown}), encoding="utf-8")
+
+    own = folder.is_relative_to(place)
+    shown = in_shell(["verify", "DIR" if own else str(folder)])
+    work = Work("Verifying the release", f"/checks/{number}", "/verify", shown, finished)
+    arguments = [*state.tamis, "verify", str(folder), "--json"]
+    await state.run(f"checks/{number}", work, arguments)
+
+
+async def result(request: Request) -> Response:
+    state = state_of(request)
+    number = request.path_params["number"]
+    place = state.workspace.check_folder(number)
+    if place is None or not (place / RESULT).is_file():
+        return go("/verify")
+    found = json.loads((place / RESULT).read_text(encoding="utf-8"))
+    return show(state, "verified", here="verify", found=found, command=found["command"])
+
+
+async def check_work(request: Request) -> Response:
+    return work_page(state_of(request), _key(request))
+
+
+async def check_events(request: Request) -> Response:
+    return event_stream(state_of(request), _key(request))
+
+
+async def check_stop(request: Request) -> Response:
+    state = state_of(request)
+    await checked_form(state, request)
+    await state.stop(_key(request))
+    return go("/verify")
+
+
+def _key(request: Request) -> str:
+    return f"checks/{request.path_params['number']}"

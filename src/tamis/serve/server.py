@@ -21,12 +21,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tamis.errors import InputError, TamisError
-from tamis.serve import checking, releasing, steps
+from tamis.serve import releasing, steps
 from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import Field
+from tamis.serve.project import opened_workspace
 from tamis.serve.steps import show, state_of
-from tamis.serve.workspace import opened_workspace
 
 HOST = "127.0.0.1"
 PORT = 8426
@@ -58,13 +58,13 @@ ROUTES = [
     ("GET", f"{TABLE}/archive", releasing.archive),
     ("GET", f"{TABLE}/tamis.toml", releasing.configuration),
     ("POST", f"{TABLE}/forget", steps.forget),
-    ("GET", "/verify", checking.verify_page),
-    ("POST", "/verify", checking.verify_folder),
-    ("PUT", "/verify", checking.verify_upload),
-    ("GET", CHECK, checking.result),
-    ("GET", f"{CHECK}/work", checking.check_work),
-    ("GET", f"{CHECK}/events", checking.check_events),
-    ("POST", f"{CHECK}/stop", checking.check_stop),
+    ("GET", "/verify", releasing.verify_page),
+    ("POST", "/verify", releasing.verify_folder),
+    ("PUT", "/verify", releasing.verify_upload),
+    ("GET", CHECK, releasing.result),
+    ("GET", f"{CHECK}/work", releasing.check_work),
+    ("GET", f"{CHECK}/events", releasing.check_events),
+    ("POST", f"{CHECK}/stop", releasing.check_stop),
 ]
 
 

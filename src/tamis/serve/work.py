@@ -10,13 +10,12 @@ import asyncio
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from tamis.errors import Onward, TamisError
+from tamis.errors import Onward
 
 GRACE = 10.0
 """Seconds that a process has to clean up before it is killed."""
@@ -213,19 +212,6 @@ class Worker:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-
-
-def answer_on_stdout(work: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
-    """The whole of such a process: options on stdin, what was found on stdout; gives the exit code.
-
-    Both are JSON, and an error is ``{"error": words}``.
-    """
-    try:
-        found, code = work(json.load(sys.stdin)), 0
-    except TamisError as error:
-        found, code = {"error": str(error)}, error.exit_code
-    sys.stdout.write(json.dumps(found))
-    return code
 
 
 def _answer(written: bytes) -> Any:

@@ -1,24 +1,30 @@
-"""What the columns of a table hold and what they seem to be for; runs in a process of its own.
+"""What the server has done in a process of its own: look at a table, hand a draft over.
 
-``python -m tamis.serve.look`` reads the options of `tamis.read_table` as JSON from stdin and writes
-what it found as JSON to stdout. No value of a cell is in it.
+``python -m tamis.serve.tasks NAME`` reads the options of the task as JSON from stdin and writes
+what it found as JSON to stdout.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tamis.datasets import patients
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisError, TamisWarning
+from tamis.files import written
+from tamis.publish.bundle import refuse_existing, written_release
+from tamis.publish.verify import verify
 from tamis.read import format_of, read_table
 from tamis.read.keys import ColumnGuess, guess_columns, identifying_form
-from tamis.serve.work import answer_on_stdout
 from tamis.table import Table, bare
 
 MOST_COLUMNS = 1000
@@ -43,7 +49,10 @@ class RoleGuess:
 
 
 def look(options: dict[str, Any]) -> dict[str, Any]:
-    """Read a table and describe its columns; with `made`, write the demo table first."""
+    """What the columns of a table hold and what they seem to be for; no value of a cell is in it.
+
+    With `made`, the demo table is written first.
+    """
     if (made := options.pop("made", None)) is not None:
         patients(**made).frame.write_csv(options["source"])
     if format_of(options["source"]) in ("svm", "basket"):
@@ -130,5 +139,50 @@ def _markers(table: Table) -> list[str]:
     return [m for m in MARKERS if any((column == m).any() for column in texts)]
 
 
+def hand_over(draft: Path, out: Path, config: str, *, force: bool = False) -> dict[str, Any]:
+    """Copy a draft that was looked at to `out`, a folder to share; gives what was checked.
+
+    What is published is what was shown: the draft is copied, byte for byte, and verified again
+    before the copy gets its name. The configuration file goes beside the folder, not into it.
+    """
+    beside = out.with_name(f"{out.name}.toml")
+    refuse_existing(out, force)
+    if beside.exists() and not force:
+        raise InputError(f"{beside} already exists; choose another name, or let it be replaced")
+    with written_release(out, force=force) as copy:
+        shutil.copytree(draft, copy, dirs_exist_ok=True)
+        found = verify(copy)
+    with written(beside) as file:
+        file.write_text(config, encoding="utf-8")
+        file.chmod(0o600)
+    return {
+        "out": str(out),
+        "config": str(beside),
+        "checks": [check.name for check in found.checks],
+        "claims": [*found.claims, *found.alone],
+    }
+
+
+def from_options(options: dict[str, Any]) -> dict[str, Any]:
+    """What `tamis serve` asks for."""
+    draft, out = Path(options.pop("draft")), Path(options.pop("out"))
+    return hand_over(draft, out, **options)
+
+
+def answer_on_stdout(work: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+    """The whole of such a process: options on stdin, what was found on stdout; gives the exit code.
+
+    Both are JSON, and an error is ``{"error": words}``.
+    """
+    try:
+        found, code = work(json.load(sys.stdin)), 0
+    except TamisError as error:
+        found, code = {"error": str(error)}, error.exit_code
+    sys.stdout.write(json.dumps(found))
+    return code
+
+
+TASKS = {"look": look, "hand_over": from_options}
+
 if __name__ == "__main__":
-    sys.exit(answer_on_stdout(look))
+    sys.exit(answer_on_stdout(TASKS[sys.argv[1]]))
