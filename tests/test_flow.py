@@ -145,7 +145,7 @@ def test_whole_columns_are_searched_once_for_all_methods(monkeypatch):
         runs.append(options["budget"])
         return search_front(*args, **options)
 
-    monkeypatch.setattr("tamis.propose.front.search_front", searched)
+    monkeypatch.setattr("tamis.propose.unaltered.search_front", searched)
     chosen = Settings(methods={"front": {}, "coarsen": {}}, attackers=("nb",))
     found = consider(patients(rows=300), chosen).proposals
     assert [report.applied for report in found.method_reports] == [True, True]

@@ -38,8 +38,8 @@ from tamis.learn.holdout import HoldOut, label_codes
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
 from tamis.propose import Proposals, methods, propose
+from tamis.propose.containment import screened
 from tamis.propose.problem import Problem
-from tamis.propose.screen import screened
 from tamis.rank.factors import WEIGHTS
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unstated_identifiers
@@ -184,7 +184,7 @@ def consider(
     ----------
     table : Table or BinaryTable
         With a target. Of sparse records of very many columns, some hundred are compared, see
-        `tamis.propose.screen`; what they keep and tell are shares of what all columns give.
+        `tamis.propose.containment`; what they keep and tell are shares of what all columns give.
     settings : Settings, optional
     binary : mapping of column to Cut, optional
         How to convert the table to 0/1 where a method needs that; `None`: by its values.

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.propose import screen
-from tamis.publish import sparse_file
+from tamis.propose import containment
+from tamis.publish import bundle
 from tests.long import daily
 
 ROWS, WIDE = 500, 60
@@ -19,7 +19,7 @@ ROWS, WIDE = 500, 60
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(screen, "MOST_COLUMNS", 20)
+    monkeypatch.setattr(containment, "MOST_COLUMNS", 20)
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_several_classes(run, tmp_path):
 
 def test_many_columns_of_several_classes_are_released_long(run, tmp_path, monkeypatch):
     """Containment chooses more columns than are compared otherwise; they are written long."""
-    monkeypatch.setattr(sparse_file, "MANY", 25)
+    monkeypatch.setattr(bundle, "MANY", 25)
     rng = np.random.default_rng(2)
     label = np.repeat(np.arange(4), 120)
     word = label * 10 + rng.integers(0, 10, len(label))

@@ -10,11 +10,17 @@ import pytest
 
 from tamis import Settings, consider
 from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.learnt_forms import FinestForm
 from tamis.datasets import patients
 from tamis.errors import InputError
+from tamis.evaluate.bits import chosen
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import SubsetBits
 from tamis.flow import Outcome
-from tamis.propose.coarsen import Coarsen
+from tamis.propose.coarsen import FEWEST_ROWS, MOVES, Coarsen, learnt_rungs, search_coarser
+from tamis.propose.rungs import RungBits
 from tamis.risk.classes import k_anonymity
+from tamis.select.front import search_front
 from tamis.table import Table
 
 
@@ -112,3 +118,231 @@ def test_small_tables_get_ladders_that_nothing_taught():
     forms = [form for row in found.candidates for form in row.release.forms.values()]
     words = {word for form in forms for word in form.ladder}
     assert "groups" not in words
+
+
+ROWS = 4800
+"""Enough for one round of scoring: 2,400 rows to learn, 1,200 to choose."""
+
+
+def made(rows=ROWS, seed=0):
+    """Of x the half teaches and the parity tells; y teaches a little; z is noise of many values."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 8, rows), rng.integers(0, 3, rows)
+    z = rng.integers(0, 20, rows)
+    target = (2 * (x // 4) + y + rng.integers(0, 3, rows) > 2).astype(int)
+    secret = np.where(rng.random(rows) < 0.9, x % 2, rng.integers(0, 2, rows))
+    names = np.array([f"v{i}" for i in range(20)])
+    return pl.DataFrame({"x": names[x], "y": y, "z": names[z]}), target, secret
+
+
+def forms(bits, frame, given=(), chain=2):
+    search = bits.parts.search
+    finest = [FinestForm.of(s, bits.table.codes[i], search) for i, s in enumerate(frame)]
+    return learnt_rungs(bits, frame, finest, (2.0, -2.0), chain, given)
+
+
+@pytest.fixture(scope="module")
+def found():
+    frame, target, secret = made()
+    bits = SubsetBits.of(frame, target, secret)
+    search_front(bits)
+    return search_coarser(bits, frame, budgets=(40, 20)), frame
+
+
+def test_what_tells_is_merged_away_and_what_teaches_stays(found):
+    search, _ = found
+    measured = search.measured
+    whole = [i for i, columns in enumerate(search.sets) if set(columns) <= {0, 1, 2}]
+    best = chosen(measured, search.sizes)
+    assert measured.value()[whole].max() < 0.5
+    assert measured.kept[best] > 0.9
+    assert measured.told[best] < 0.1
+    (of_x,) = [rung for rung in search.rungs(best) if rung.column == 0]
+    assert of_x.form is not None
+    group = of_x.form.mapping()
+    halves = [{v for v in of_x.form.finest.values if group[v] == n} for n in of_x.form.names()]
+    low, high = (frozenset(f"v{i}" for i in range(a, a + 4)) for a in (0, 4))
+    assert all(half <= low or half <= high for half in halves)
+
+
+def test_a_set_is_released_as_it_says(found):
+    search, frame = found
+    for number in (0, len(search.sets) - 1):
+        released = search.released(number, frame)
+        rungs = search.rungs(number)
+        assert released.columns == [frame.columns[rung.column] for rung in rungs]
+        for rung, column in zip(rungs, released):
+            assert column.n_unique() == rung.groups
+
+
+def test_each_set_has_one_form_of_a_column(found):
+    search, _ = found
+    for columns in search.sets:
+        assert len({search.bits.rungs[c].column for c in columns}) == len(columns)
+
+
+def test_groups_are_learnt_again_given_the_choice(found):
+    search, _ = found
+    assert {rung.chain for rung in search.bits.rungs} == {0, 2, 3}
+    assert len(search.bits.fitted) <= 8 + 40 + 20
+
+
+def test_every_set_of_whole_columns_stays_as_it_was_scored():
+    frame, target, secret = made(seed=4)
+    bits = SubsetBits.of(frame, target, secret)
+    search_front(bits)
+    found = search_coarser(bits, frame, budgets=(20, 10))
+    whole = [columns for columns in bits.fitted if columns]
+    assert set(whole) <= set(found.sets)
+    for columns in whole:
+        assert found.bits.gains(columns)[0] is bits.gains(columns)[0]
+
+
+def test_budgets_are_kept_and_progress_is_told():
+    frame, target, secret = made()
+    bits = SubsetBits.of(frame, target, secret)
+    bits.score((0,))
+    told: list[int] = []
+    found = search_coarser(bits, frame, budgets=(3,), progress=told.append)
+    assert len(told) == 3
+    assert len(set(found.bits.fitted) - {(0,), (0, 1, 2)}) == 3
+    assert (0,) in bits.fitted
+    assert len(bits.fitted) == 1  # what was handed in is as it was
+
+
+@pytest.mark.parametrize("rows", [ROWS, 1600])
+def test_the_rows_that_score_a_form_have_no_part_in_it(rows):
+    """Whatever their labels are: in one round, and in five."""
+    frame, target, secret = made(rows)
+    parts = Parts.drawn(target * 2 + secret)
+    assert len(parts.rounds) == (1 if rows == ROWS else 5)
+    ask = parts.rounds[0][1]
+    other = [label.copy() for label in (target, secret)]
+    for label in other:
+        label[ask] = 1 - label[ask]
+    found = []
+    for labels in ((target, secret), other):
+        bits = RungBits.of_columns(SubsetBits.of(frame, *labels, parts=parts), frame)
+        found.append(forms(bits, frame, given=(1,)))
+    assert [r.trials[0] for r in found[0]] == [r.trials[0] for r in found[1]]
+    assert [r.form for r in found[0]] != [r.form for r in found[1]]
+
+
+def test_the_rows_to_report_on_have_no_part_in_any_form():
+    frame, target, secret = made(1600)
+    parts = Parts.drawn(target * 2 + secret)
+    other = target.copy()
+    other[parts.report] = 1 - other[parts.report]
+    found = []
+    for labels in (target, other):
+        bits = RungBits.of_columns(SubsetBits.of(frame, labels, secret, parts=parts), frame)
+        found.append([(r.form, r.trials) for r in forms(bits, frame, given=(0,))])
+    assert found[0] == found[1]
+
+
+def test_groups_of_noise_are_worth_nothing():
+    frame, target, secret = made(1600, seed=1)
+    bits = RungBits.of_columns(SubsetBits.of(frame, target, secret), frame)
+    bits = bits.with_rungs(frame, forms(bits, frame))
+    of_noise = [i for i, rung in enumerate(bits.rungs) if rung.column == 2]
+    assert len(of_noise) == 5
+    for number in of_noise:
+        assert bits.score((number,))[0] < 0.005
+
+
+def test_few_rows_teach_no_groups():
+    # Three quarters are searched, and four fifths of these learnt from at a time.
+    frame, target, secret = made(5 * FEWEST_ROWS // 3 - 60)
+    bits = SubsetBits.of(frame, target, secret)
+    assert max(len(learn) for learn, _ in bits.parts.rounds) < FEWEST_ROWS < len(bits.parts.search)
+    bits.score((0, 1))
+    found = search_coarser(bits, frame, budgets=(5, 5))
+    assert len(found.bits.rungs) == 3
+
+
+def test_in_a_wide_table_the_most_promising_steps_come_first():
+    rng = np.random.default_rng(0)
+    wide = {f"n{i}": rng.integers(0, 4, ROWS).astype(str) for i in range(MOVES + 10)}
+    frame, target, secret = made()
+    frame = pl.DataFrame(wide).hstack(frame)
+    bits = SubsetBits.of(frame, target, secret)
+    x = frame.columns.index("x")
+    bits.score((x,))
+    found = search_coarser(bits, frame, budgets=(MOVES,))
+    best = chosen(found.measured, found.sizes)
+    assert x in {rung.column for rung in found.rungs(best)}
+    assert found.measured.value()[best] > 0.5
+    assert 10 < len(found.sets) <= MOVES + 2
+
+
+def test_what_breaks_k_is_released_coarser():
+    rng = np.random.default_rng(0)
+    age = rng.uniform(20, 80, ROWS).round(3)
+    target = (age + rng.normal(0, 10, ROWS) > 50).astype(int)
+    frame = pl.DataFrame({"age": age, "y": rng.integers(0, 3, ROWS)})
+    people = np.arange(ROWS) // 2
+    bits = SubsetBits.of(frame, target, people=people)
+    bits.score((1,))
+    found = search_coarser(bits, frame, quasi=["age", "y"], k=50, budgets=(30,))
+    best = chosen(found.measured, found.sizes)
+    assert found.measured.kept[best] > 0.8
+    for number in range(len(found.sets)):
+        released = found.released(number, frame).with_columns(who=people)
+        crowds = released.group_by(pl.exclude("who")).agg(pl.col("who").n_unique())
+        assert (crowds["who"] >= 50).all()
+    assert (0,) not in found.sets
+
+
+def test_no_whole_column_keeps_k():
+    rng = np.random.default_rng(0)
+    one, two = rng.permutation(ROWS), rng.permutation(ROWS)
+    target = (one > ROWS / 2).astype(int)
+    frame = pl.DataFrame({"one": one, "two": two})
+    bits = SubsetBits.of(frame, target)
+    found = search_coarser(bits, frame, quasi=["one", "two"], k=10, budgets=(20,))
+    best = chosen(found.measured, found.sizes)
+    assert [rung.column for rung in found.rungs(best)] == [0]
+    assert found.measured.kept[best] > 0.9
+
+
+def test_where_nothing_teaches_or_tells_nothing_breaks():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 2000), "y": [None] * 2000, "z": ["a"] * 2000})
+    bits = SubsetBits.of(frame, rng.integers(0, 2, 2000), rng.integers(0, 3, 2000))
+    found = search_coarser(bits, frame, budgets=(5, 5))
+    assert not found.measured.teaches
+    assert {rung.column for rung in found.bits.rungs if rung.chain} == {0}
+
+
+def test_nobody_alike_and_nothing_to_release():
+    frame = pl.DataFrame({"a": np.arange(400) % 2})
+    bits = SubsetBits.of(frame, np.arange(400) % 2)
+    found = search_coarser(bits, frame, quasi=["a"], k=300)
+    assert found.sets == ()
+
+
+def test_written_levels_are_used_and_such_columns_not_learnt():
+    frame, target, secret = made()
+    bits = SubsetBits.of(frame, target, secret)
+    search_front(bits)
+    halves = frame["x"].replace_strict({f"v{i}": "low" if i < 4 else "high" for i in range(8)})
+    nothing = pl.Series("x", ["*"] * ROWS)
+    found = search_coarser(
+        bits, frame, levels={"x": [halves, nothing]}, fixed=["z"], budgets=(20, 10)
+    )
+    rungs = found.bits.rungs
+    assert [rung.groups for rung in rungs if rung.column == 0] == [8, 2]
+    assert [rung.chain for rung in rungs if rung.column == 2] == [0]
+    best = chosen(found.measured, found.sizes)
+    assert found.released(best, frame)["x"].to_list() == halves.to_list()
+
+
+def test_the_same_again():
+    frame, target, secret = made(1600)
+    ends = []
+    for _ in range(2):
+        bits = SubsetBits.of(frame, target, secret)
+        bits.score((0, 1))
+        found = search_coarser(bits, frame, budgets=(10, 5))
+        ends.append((found.sets, found.measured.kept.tolist(), [r.form for r in found.bits.rungs]))
+    assert ends[0] == ends[1]

@@ -14,9 +14,9 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.holdout import HoldOut
 from tamis.propose import Proposals, methods, propose
-from tamis.propose.breach import Breach, kept_to
 from tamis.propose.containment import Containment
 from tamis.propose.problem import Problem
+from tamis.propose.unaltered import Breach, kept_to
 from tamis.risk.containment import containment_anonymity
 
 FAST: dict[str, dict[str, Any]] = {

@@ -22,7 +22,7 @@ from tamis.propose.problem import Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.publish.bundle import publish
 from tamis.publish.layout import read_json, write_json
-from tamis.publish.recipient import for_recipient
+from tamis.publish.report import for_recipient
 from tamis.publish.verify import verify
 from tamis.release import Recipe, Release
 

@@ -12,8 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tamis.errors import InputError
-from tamis.publish.recipient import for_recipient
-from tamis.publish.report import render
+from tamis.publish.report import for_recipient, render
 from tamis.publish.report_parts import SHOWN_CHIPS
 from tamis.publish.summary import ColumnFate
 from tests.publish.example_summary import example, kept_and_told, rule

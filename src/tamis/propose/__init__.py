@@ -14,12 +14,11 @@ from typing import Any
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
 from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
-from tamis.propose.breach import Breach
 from tamis.propose.coarsen import Coarsen
 from tamis.propose.containment import Containment
-from tamis.propose.front import KeptToldFront
 from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
+from tamis.propose.unaltered import Breach, KeptToldFront
 from tamis.release import Release
 
 METHODS: dict[str, Callable[..., Method]] = {

@@ -1,17 +1,29 @@
-"""Releases of 0/1 columns such that whatever a person has, at least k people have."""
+"""Releases of 0/1 columns such that whatever anybody has, k people have.
+
+Records of very many columns are compared by a few hundred of them. These have three sources, none
+of which makes the records dense: the sets that containment chooses from all columns, and the
+columns that promise most about the target and about the secret, by a score test on what the columns
+found before leave unexplained. Only rows that a search may see are looked at; for anonymity all
+rows count.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
+from tamis.evaluate.whole_records import linear_probabilities
+from tamis.learn.boosting import shares
+from tamis.learn.holdout import HoldOut
+from tamis.learn.score_test import promised_by_ones
 from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
@@ -24,6 +36,18 @@ Search = Callable[[int, str], Selection]
 """Chooses columns for a k and a utility."""
 TIMES = (4, 2, 1)
 """Which multiples of the requested k are tried, the strongest promise first."""
+MOST_COLUMNS = 300
+"""The most columns that are compared, beside whole sets that containment chooses."""
+MOST_CONTAINED = 5_000
+"""The most columns that are compared with these."""
+MOST_CELLS = 50_000_000
+"""The most cells of the table in which they are compared."""
+WAVES = 3
+"""How often the score test looks again at what is left unexplained."""
+LEARN = 8_000
+"""The most rows that a wave's model learns from, as many as the yardstick's."""
+PENALTY = 0.2
+"""The inverse strength of the penalty of that model."""
 
 
 @dataclass(frozen=True)
@@ -138,3 +162,129 @@ def _release(
         people=problem.table.people,
         unit=problem.table.unit,
     )
+
+
+def most_columns(rows: int) -> int:
+    """How many columns of so many rows are compared.
+
+    >>> most_columns(1_000), most_columns(1_000_000)
+    (300, 50)
+    """
+    return max(1, min(MOST_COLUMNS, MOST_CELLS // max(rows, 1)))
+
+
+def screened(
+    records: BinaryTable, split: HoldOut, k: int, random_state: int = 0, most: int | None = None
+) -> tuple[int, ...]:
+    """The columns to compare, ascending; all of them where they are few.
+
+    Parameters
+    ----------
+    records : BinaryTable
+        With labels.
+    split : HoldOut
+        The rows that a search may look at, and the rest.
+    k : int
+        Columns that fewer rows have are left out: no release could have them.
+    random_state : int
+    most : int, optional
+        How many columns to compare at most; by default as many as `most_columns` allows, and
+        beyond these the whole sets that containment chooses, within `MOST_CONTAINED`.
+
+    Returns
+    -------
+    tuple of int
+        Of equal ones the first.
+
+    Examples
+    --------
+    >>> from tamis.binary.records import from_matrix
+    >>> label = np.array([0, 1] * 200)
+    >>> many = sparse.random_array((400, 500), density=0.1, rng=0) > 0
+    >>> wide = from_matrix(sparse.hstack([many, sparse.csr_array(label[:, None])]), labels=label)
+    >>> chosen = screened(wide, HoldOut.drawn(label), k=2)
+    >>> len(chosen) <= 300, 500 in chosen
+    (True, True)
+    """
+    widest = min(MOST_CONTAINED, MOST_CELLS // max(records.rows, 1)) if most is None else most
+    most = most_columns(records.rows) if most is None else most
+    width = len(records.features)
+    if width <= most:
+        return tuple(range(width))
+    support = np.asarray(records.matrix.sum(axis=0, dtype=np.int64)).ravel()
+    possible = support >= k
+    contained = list(_contained(records, split, k, random_state))
+    ranked = [*contained, *_promising(records, split, possible, most)]
+    found = set(_in_turn(ranked, most))
+    for columns in contained:  # one of them may teach far more than as many single columns
+        if len(found.union(columns)) <= widest:
+            found.update(columns)
+    return tuple(sorted(found))
+
+
+def _contained(
+    records: BinaryTable, split: HoldOut, k: int, random_state: int
+) -> Iterator[list[int]]:
+    """The sets that containment chooses from all columns."""
+    search, utilities = Containment().search(records, split.is_seen, random_state)
+    for times in TIMES:
+        for utility in utilities:
+            if times * k <= records.rows:
+                yield [int(column) for column in search(times * k, utility).features]
+
+
+def _promising(
+    records: BinaryTable, split: HoldOut, possible: NDArray[np.bool_], most: int
+) -> Iterator[list[int]]:
+    """The columns that promise most about the target, and about the secret where it is known."""
+    assert records.labels is not None
+    seen = split.seen
+    matrix = records.matrix[seen]
+    target = _codes(records.labels[seen])
+    yield _waves(matrix, target, possible, most)
+    if records.secrets is not None:
+        known = sparse.csr_array(np.eye(int(target.max()) + 1)[target])
+        yield _waves(matrix, _codes(records.secrets[seen]), possible, most, known)
+
+
+def _waves(
+    matrix: sparse.csr_array,
+    label: NDArray[np.int64],
+    possible: NDArray[np.bool_],
+    most: int,
+    known: sparse.csr_array | None = None,
+) -> list[int]:
+    """Columns in waves, the most promising first.
+
+    A model learns on every other row from the waves before; the others show what it leaves.
+    """
+    classes = int(label.max()) + 1
+    places = np.arange(len(label))
+    learn, ask = places[::2][:LEARN], places[1::2]
+    found: list[int] = []
+    for _ in range(WAVES):
+        said = np.tile(shares(label[learn], classes), (len(ask), 1))
+        parts = [matrix[:, found].astype(np.float64)] if found else []
+        parts += [] if known is None else [known]
+        if parts:
+            beside = sparse.hstack(parts, format="csr")
+            said = linear_probabilities(beside[learn], label[learn], beside[ask], classes, PENALTY)
+        promised = np.where(possible, promised_by_ones(matrix[ask], said, label[ask]), -np.inf)
+        promised[found] = -np.inf
+        best = np.argsort(-promised, kind="stable")[: -(-most // WAVES)]
+        found += [int(column) for column in best if promised[column] > 0]
+    return found
+
+
+def _codes(values: NDArray[np.str_]) -> NDArray[np.int64]:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _in_turn(ranked: list[list[int]], most: int) -> list[int]:
+    """The first of each list, then the second of each, up to so many in all."""
+    found: dict[int, None] = {}
+    for place in range(max(map(len, ranked), default=0)):
+        for columns in ranked:
+            if place < len(columns):
+                found.setdefault(columns[place])
+    return list(found)[:most]

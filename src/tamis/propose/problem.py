@@ -73,7 +73,7 @@ class Problem:
     absences: int = 0
     codes: CodedFrame | None = None
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
-    """Searches of whole columns that were run, by their budget: see `tamis.propose.front`."""
+    """Searches of whole columns that were run, by their budget: see `tamis.propose.unaltered`."""
 
     @cached_property
     def coded(self) -> CodedFrame:

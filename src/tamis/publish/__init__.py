@@ -5,23 +5,21 @@
     bundle          `publish`: the folder to share, and the part that the holder keeps
     layout          what the folder contains, by name
     manifest        `manifest.json`: what was released and what is promised
-    sparse_file     released 0/1 rows as sparse files
+    release_file    the file of rows, written in any format and read again
 
     people          the order of the rows, whose they are, how many were left out
-    exposure        who is unique
+    exposure        who is unique, what attackers reach
     secret_groups   groups of people alike: their risk, their secrets
     presence        which people of a register are in it
 
     summary         the plain dict that reports are made of
     summary_parts   its parts on what is kept and told, and on attackers
-    summarise       fills it from an outcome, with the next three
+    summarise       fills it from an outcome, with `exposure` and the next two
     kept_told       what the releases that were compared keep and tell
     column_fates    what happened to each column
-    attackers       what attackers reach
 
-    report          the dict as a page, from templates/
+    report          the dict as a page, from templates/, for the holder or for recipients
     report_parts    what it shows that needs words or arithmetic
-    recipient       what recipients may see of it
     page            what every page needs
     promises        promises and exposure in words
     figures         numbers in words
@@ -29,7 +27,6 @@
     verify          a folder read again; it imports nothing of `tamis.risk`
     checks          measures of a written file
     labels          whether its cells are those that ladders give
-    sparse_reader   its rows
     read_back       the same beside the original, for `tamis retain`
 
 `tamis.publish` is the name of a public function, see `tamis.publish.bundle.publish`, and of this

@@ -28,11 +28,11 @@ import numpy as np
 import polars as pl
 
 from tamis import files
+from tamis.binary.records import is_binary
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
-from tamis.publish.attackers import of_hundred_facts
 from tamis.publish.checks import People, measure
-from tamis.publish.exposure import exposure_facts
+from tamis.publish.exposure import exposure_facts, of_hundred_facts
 from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     NAME,
@@ -66,6 +66,7 @@ from tamis.publish.presence import (
     unmet_words,
 )
 from tamis.publish.promises import not_promised, not_promised_of_drawn
+from tamis.publish.release_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.publish.report import render
 from tamis.publish.secret_groups import (
     HEADER,
@@ -76,8 +77,6 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     with_measures,
 )
-from tamis.publish.sparse_file import classes_of, format_for, write_release
-from tamis.publish.sparse_reader import read_release
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Summary
 from tamis.publish.summary_parts import CloseLookFacts
@@ -86,6 +85,8 @@ from tamis.release import Release
 from tamis.table import Table
 
 RECIPE_VERSION = 1
+MANY = 200
+"""With more columns than this, sparse records are released as a long file by default."""
 
 
 def recipe(
@@ -240,6 +241,31 @@ def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
     write_release(frame, file, format)
     back = read_release(file, format, frame.columns, classes_of(frame))
     return _WrittenRows(file, format, frame, bounds, back)
+
+
+def format_for(wanted: str, table: Table) -> str:
+    """The format to write a release in; an error where it cannot hold the columns.
+
+    >>> from tamis import Roles
+    >>> ages = Table(pl.DataFrame({"age": [31, 47], "ill": ["no", "yes"]}), Roles(target="ill"))
+    >>> format_for("auto", ages)
+    'csv'
+    """
+    sparse = len(table.features) > MANY and is_binary(table)
+    format = ("long" if sparse else "csv") if wanted == "auto" else wanted
+    if format not in ("long", "svm"):
+        return format
+    if not is_binary(table):
+        raise InputError(
+            f"--write {format} is for columns of 0 and 1, and the chosen release has others; "
+            "choose --write csv or parquet"
+        )
+    if format == "long" and table.target in (ROW, FEATURE):
+        raise InputError(
+            f"a long file has columns {ROW} and {FEATURE}, and the target has the same name; "
+            "choose another --write, or rename the target"
+        )
+    return format
 
 
 def _manifest(

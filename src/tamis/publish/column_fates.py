@@ -15,7 +15,7 @@ from tamis.binary.records import is_zero_one
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.column_bits import NeighbourRung
 from tamis.flow import Outcome
-from tamis.propose.front import contained
+from tamis.propose.unaltered import contained
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts

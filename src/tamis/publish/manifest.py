@@ -30,8 +30,7 @@ from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.people import stated_left_out
 from tamis.publish.promises import claim
-from tamis.publish.sparse_file import classes_of
-from tamis.publish.sparse_reader import WRITTEN
+from tamis.publish.release_file import WRITTEN, classes_of
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.publish.summary_parts import CloseLookFacts
 from tamis.release import Coarsening, Promise, Release

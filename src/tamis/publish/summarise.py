@@ -13,9 +13,15 @@ import numpy as np
 from tamis.errors import plural
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.flow import Outcome
-from tamis.publish.attackers import attacker_facts, finalist_facts, giveaway_facts
 from tamis.publish.column_fates import column_stories
-from tamis.publish.exposure import class_size_bins, class_sizes_of, same_sensitive
+from tamis.publish.exposure import (
+    attacker_facts,
+    class_size_bins,
+    class_sizes_of,
+    finalist_facts,
+    giveaway_facts,
+    same_sensitive,
+)
 from tamis.publish.kept_told import (
     bits_facts,
     candidate_facts,

@@ -48,8 +48,8 @@ from tamis.publish.presence import (
     recounted_presence,
 )
 from tamis.publish.promises import budget_claim, claim, exposure_words
+from tamis.publish.release_file import WRITTEN, read_cells, unguarded
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
-from tamis.publish.sparse_reader import WRITTEN, read_cells, unguarded
 from tamis.release import MOST_ABSENCES
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import safe_names, undone

@@ -31,7 +31,7 @@ from tamis.engine.pairs import (
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.flow import Settings
 from tamis.learn.holdout import HoldOut
-from tamis.propose.screen import most_columns, screened
+from tamis.propose.containment import most_columns, screened
 from tamis.read.sparse import long_table
 
 MOST_PAIRS = 50_000_000

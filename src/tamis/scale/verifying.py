@@ -60,7 +60,7 @@ from tamis.publish.verify import (
     wrong_schema,
 )
 from tamis.release import Promise
-from tamis.scale.exposed import ReleasedRows
+from tamis.scale.reached import ReleasedRows
 from tamis.table_file import raw_parts, undone
 
 ALL, SECRET = "all", "secret"

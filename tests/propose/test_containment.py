@@ -7,8 +7,8 @@ import pytest
 
 from tamis.binary.records import from_matrix
 from tamis.learn.holdout import HoldOut
-from tamis.propose import screen
-from tamis.propose.screen import screened
+from tamis.propose import containment
+from tamis.propose.containment import screened
 
 ROWS, WIDE = 600, 80
 K = 5
@@ -16,7 +16,7 @@ K = 5
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(screen, "MOST_COLUMNS", 12)
+    monkeypatch.setattr(containment, "MOST_COLUMNS", 12)
 
 
 @pytest.fixture
@@ -78,6 +78,6 @@ def test_labels_of_rows_held_out_do_not_matter(ones):
 
 
 def test_columns_are_fewer_for_more_rows(monkeypatch):
-    monkeypatch.setattr(screen, "MOST_CELLS", 6_000)
-    assert screen.most_columns(1_000) == 6
-    assert screen.most_columns(10_000) == 1
+    monkeypatch.setattr(containment, "MOST_CELLS", 6_000)
+    assert containment.most_columns(1_000) == 6
+    assert containment.most_columns(10_000) == 1

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, read_binary
 from tamis.errors import CannotMeet, InputError
-from tamis.publish.sparse_file import classes_of, format_for, write_release
-from tamis.publish.sparse_reader import read_release
+from tamis.publish.bundle import format_for
+from tamis.publish.release_file import classes_of, read_release, write_release
 
 ODD = ["=a", "'b", "c d", "1", 'ü,"x', "*"]
 LABELS = ["yes", "not =1", "-1"]

@@ -14,8 +14,8 @@ from tamis.evaluate.bits import chosen
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels
-from tamis.propose.front import KeptToldFront, keeps_k
 from tamis.propose.problem import Problem
+from tamis.propose.unaltered import KeptToldFront, keeps_k
 from tamis.risk.classes import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Table

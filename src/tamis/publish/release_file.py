@@ -1,4 +1,15 @@
-"""Released rows read again, sparse files too, by code that shares none with other readers."""
+"""The file of released rows: written in any format, and read again.
+
+The reader shares no code with those of tables that come in. For columns too many for a table, rows
+of 0 and 1 may be sparse::
+
+    release.long.csv   row,feature,TARGET: a line for each 1; a row of zeros has one line without
+                       feature
+    release.svm        a line for each row: its class by number, then index:1 for each 1
+
+Rows are numbered in the order of the release, which reveals nothing. The manifest has the names
+that the indices and the classes stand for, so that none is lost.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +20,77 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import CannotMeet
+from tamis.errors import CannotMeet, InputError
 from tamis.publish.layout import open_plain_file
-from tamis.table_file import HOW, RULE, Format, read_raw, read_written, runs, undone
+from tamis.table import bare
+from tamis.table_file import HOW, RULE, Format, read_raw, read_written, runs, undone, write_table
+from tamis.table_file import Format as TableFormat
+
+MOST_CELLS = 1 << 31
+"""The most cells that a sparse file may stand for, to be read again."""
+
+
+def write_release(frame: pl.DataFrame, file: Path, format: str) -> None:
+    """Write arranged rows, the target last, in any format."""
+    if format == "long":
+        write_table(_long(frame), file, "csv")
+    elif format == "svm":
+        file.write_text(_svm(frame), encoding="ascii")
+    else:
+        write_table(frame, file, cast(TableFormat, format))
+
+
+def classes_of(frame: pl.DataFrame) -> list[str]:
+    """The labels of a release in the order of their numbers.
+
+    >>> classes_of(pl.DataFrame({"x": [0, 1, 1], "ill": ["yes", "no", "yes"]}))
+    ['no', 'yes']
+    """
+    return sorted(frame.to_series(-1).cast(pl.String).unique().to_list())
+
+
+def _ones(frame: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows and columns of all ones, by row."""
+    columns = [bare(s).cast(pl.Boolean).to_numpy() for s in frame.get_columns()[:-1]]
+    cells = np.column_stack(columns) if columns else np.zeros((frame.height, 0), np.bool_)
+    row, column = np.nonzero(cells)
+    return row, column
+
+
+def _long(frame: pl.DataFrame) -> pl.DataFrame:
+    if any(not name.strip() for name in frame.columns):
+        raise InputError("a column without a name cannot be released; name it, or --drop it")
+    row, column = _ones(frame)
+    names = pl.Series(frame.columns[:-1], dtype=pl.String)
+    label = frame.to_series(-1).cast(pl.String)
+    bare_rows = np.setdiff1d(np.arange(frame.height), row)
+    rows = np.concatenate([row, bare_rows])
+    features = names[column].extend(pl.Series([None] * len(bare_rows), dtype=pl.String))
+    order = np.argsort(rows, kind="stable")
+    return pl.DataFrame(
+        [
+            pl.Series(ROW, rows[order] + 1),
+            features[order].alias(FEATURE),
+            label[rows[order]].alias(frame.columns[-1]),
+        ]
+    )
+
+
+def _svm(frame: pl.DataFrame) -> str:
+    row, column = _ones(frame)
+    number = {label: str(i) for i, label in enumerate(classes_of(frame))}
+    labels = frame.to_series(-1).cast(pl.String).to_list()
+    words = [f"{index}:1" for index in range(1, frame.width)]
+    starts = np.searchsorted(row, np.arange(frame.height + 1))
+    lines = (
+        " ".join([number[label], *(words[c] for c in column[begin:end])])
+        for label, begin, end in zip(labels, starts, starts[1:])
+    )
+    return "\n".join(lines) + "\n"
+
 
 ROW, FEATURE = "row", "feature"
 """The first two columns of a long file."""
-MOST_CELLS = 1 << 31
-"""The most cells that a sparse file may stand for, to be read again."""
 WRITTEN: dict[str, dict[str, str]] = HOW | {
     "long": {
         "missing": "no cell is missing; a row of zeros has one line with an empty feature",
