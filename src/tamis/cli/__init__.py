@@ -22,18 +22,18 @@ from tamis import __version__
 from tamis.errors import TamisError, TamisWarning
 
 COMMANDS = {
-    "demo": "tamis.cli.demo:demo",
+    "demo": "tamis.cli.release:demo",
     "audit": "tamis.cli.audit:audit",
     "select": "tamis.cli.select:select",
     "coarsen": "tamis.cli.coarsen:coarsen",
     "perturb": "tamis.cli.perturb:perturb",
     "choose": "tamis.cli.choose:choose",
     "rules": "tamis.cli.rules:rules",
-    "retain": "tamis.cli.retain:retain",
-    "curve": "tamis.cli.curve:curve",
+    "retain": "tamis.cli.rules:retain",
+    "curve": "tamis.cli.rules:curve",
     "attack": "tamis.cli.attack:attack",
     "init": "tamis.cli.init:init",
-    "ladder": "tamis.cli.ladder:ladder",
+    "ladder": "tamis.cli.coarsen:ladder",
     "release": "tamis.cli.release:release",
     "serve": "tamis.cli.serve:serve",
     "verify": "tamis.cli.verify:verify",
@@ -68,9 +68,8 @@ def all_commands() -> Iterator[click.Command]:
     ctx = click.Context(cli)
     for name in COMMANDS:
         command = cli.get_command(ctx, name)
-        if isinstance(command, LazyGroup):
-            found = (command.get_command(ctx, each) for each in command.homes)
-            yield from (each for each in found if each)
+        if isinstance(command, click.Group):
+            yield from command.commands.values()
         elif command:
             yield command
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tamis.cli.options import Names, Shares, seed_option, table_options
-from tamis.cli.retain import read_like
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -72,7 +71,7 @@ def attack(
     original = source.read_wide(need_roles=False)
     if not (quiet or as_json):
         print_understood(original)
-    others = None if control is None else read_like(original, source, control, check=False)
+    others = None if control is None else source.read_like(original, control, check=False)
     given = _attack_input(original, source, release)
     if others is not None:
         others = in_its_groups(others, given.release, given.stated)
@@ -129,7 +128,7 @@ def _attack_input(original: Table, source: TableSource, release: str) -> AttackI
         ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
         suppressed = manifest.get("suppressed") is not None
     else:
-        table, alter, ks, stated = read_like(original, source, release, check=False), None, (5,), {}
+        table, alter, ks, stated = source.read_like(original, release, check=False), None, (5,), {}
         manifest, suppressed = {}, False
     terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
     there = those_inside(terms, table) if suppressed else terms

@@ -1,4 +1,4 @@
-"""`tamis coarsen`: columns in coarser forms, so that people look alike."""
+"""`tamis coarsen` and `tamis ladder`: columns in coarser forms, so that people look alike."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from tamis.cli.population import (
     register_option,
 )
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, escape, print_json, rich_table
+from tamis.cli.terminal import bar, console, escape, print_json, rich_table
 from tamis.errors import InputError, plural
 from tamis.publish.figures import count_words
 
 if TYPE_CHECKING:
-    from tamis.coarsen.ladder import Ladder
+    from rich.table import Table as RichTable
+
+    from tamis.coarsen.ladder import CountedLabel, Ladder
     from tamis.coarsen.search import Coarsened
     from tamis.flow import Outcome
     from tamis.table import Table
@@ -41,6 +43,8 @@ LIKENESS = (
     *("alpha", "beta", "beta_kind", "delta_disclosure"),
     *("max_risk", "max_average_risk"),
 )
+MOST_LABELS = 25
+"""The most labels of a level that are printed; --json gives all."""
 
 
 @click.command()
@@ -264,3 +268,81 @@ def _score_words(found: Coarsened) -> str:
         f"{score}; there are too many combinations of levels to try them all, and none is better "
         f"than {found.bound:.4g}."
     )
+
+
+@click.command()
+@table_options
+@click.option("--column", required=True, metavar="COL", help="The column to show.")
+@ladder_options
+@click.option(
+    "--k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="The fewest people in a group, where tamis makes the ladder.",
+)
+def ladder(
+    source: TableSource,
+    column: str,
+    ladder: tuple[str, ...],
+    ladders: dict[str, object] | None,
+    k: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Show the ladder of a column of TABLE: its coarser forms, with the people in each.
+
+    It is the one of a csv file (--ladder COL=FILE), of [ladders] in a schema or configuration,
+    or else one that tamis makes.
+    """
+    from tamis.coarsen.draft import ladders_of
+    from tamis.coarsen.ladder import rungs
+
+    table = source.read()
+    given = given_ladders(source, ladder, ladders)
+    shown = ladders_of(table, given, [column], k=k)[column]
+    shown.check(table.frame.get_column(column))
+    levels = [rungs(shown, table, level) for level in range(shown.top + 1)]
+    if as_json:
+        each = (_level_json(shown, number, found) for number, found in enumerate(levels))
+        said = {"column": column, "given": column in given, "unit": table.unit}
+        print_json({**said, "ladder": shown.to_dict(), "levels": list(each)})
+    else:
+        _print_ladder(shown, table, levels, column in given)
+
+
+def _level_json(shown: Ladder, number: int, found: list[CountedLabel]) -> dict[str, object]:
+    return {
+        "level": number,
+        "words": shown.words(number),
+        "groups": len(found),
+        "smallest": min(rung.people for rung in found),
+        # Level 0 has a label for each value of the table, which nobody needs to see again.
+        **({"labels": [rung.to_dict() for rung in found]} if number else {}),
+    }
+
+
+def _print_ladder(
+    shown: Ladder, table: Table, levels: list[list[CountedLabel]], given: bool
+) -> None:
+    out = console()
+    by = "as given" if given else "made by tamis; tamis init writes it where you can change it"
+    out.print(f"{shown.column!r}: levels 0 to {shown.top}, {by}", markup=False)
+    for number, found in enumerate(levels):
+        few = count_words(min(rung.people for rung in found), table.unit)
+        groups = f"{plural(len(found), 'group')}, the smallest of {few}"
+        out.print(f"level {number}: {groups} ({shown.words(number)})", markup=False)
+        if 0 < number < shown.top:
+            out.print(_labels(found, table))
+
+
+def _labels(found: list[CountedLabel], table: Table) -> RichTable:
+    from tamis.cli import printable
+
+    lines = rich_table("label", table.unit, "", numbers=(table.unit,))
+    for rung in found[:MOST_LABELS]:
+        label = "missing" if rung.label is None else escape(printable(rung.label))
+        lines.add_row(label, f"{rung.people:,}", bar(rung.people / table.everybody))
+    if len(found) > MOST_LABELS:
+        lines.add_row(f"and {len(found) - MOST_LABELS:,} more", "", "")
+    return lines

@@ -354,3 +354,31 @@ likeness_options = with_options(
     ]
 )
 """What is required of groups of people alike, besides k, l and t."""
+
+
+def search_option(searches: Sequence[str], help: str) -> Decorator:
+    """Which search to use, the first by default."""
+    return click.option(
+        "--search",
+        default=searches[0],
+        show_default=True,
+        type=click.Choice(searches),
+        help=help,
+    )
+
+
+def writing_options(drawn: str) -> Decorator:
+    """Where to write, what to draw and the seed."""
+    return with_options(
+        [
+            click.option(
+                "--output",
+                "-o",
+                type=OutputFile(),
+                metavar="FILE",
+                help="Write the projected table (csv or parquet).",
+            ),
+            click.option("--plot", type=OutputFile(), metavar="FILE.svg", help=f"Draw {drawn}."),
+            seed_option,
+        ]
+    )

@@ -1,13 +1,44 @@
-"""`tamis rules`: which rules does this table contain?"""
+"""`tamis rules`, `retain` and `curve`: the rules of a table, and what a release leaves of them."""
 
 from __future__ import annotations
 
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from tamis.cli.options import OutputFile, seed_option, table_options
+from tamis.cli.options import Names, OutputFile, model_options, seed_option, table_options
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, print_json, print_understood
-from tamis.errors import plural
+from tamis.cli.terminal import (
+    console,
+    decimals,
+    escape,
+    print_json,
+    print_understood,
+    progress,
+    rich_table,
+)
+from tamis.errors import InputError, TamisWarning, plural
+from tamis.publish.figures import percent
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from tamis.evaluate.curve import Curve, Measure
+    from tamis.evaluate.prediction import Prediction
+    from tamis.evaluate.retention import Retention
+    from tamis.release import Coarsening
+    from tamis.rules.ruleset import RuleSet
+    from tamis.table import Table
+
+FEW = 0.5
+"""The share of rows below which a note says that given rules match few."""
+NOISES = ("uniform", "gaussian")
+THIS = "this table"
 
 
 @click.command()
@@ -68,3 +99,368 @@ def rules(
         print_json(found.to_dict())
     elif output is None:
         click.echo(found.to_text())
+
+
+@click.command()
+@table_options
+@click.argument("released")
+@click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the original].")
+@model_options
+@click.option(
+    "--reading",
+    type=click.Choice(["pairs", "first", "default"]),
+    default="pairs",
+    show_default=True,
+    help="All rules a row matches, the first one, or the first one with a default label.",
+)
+@click.option("--default", metavar="LABEL", help="The default label [the most common].")
+@click.option(
+    "--weigh",
+    type=click.Choice(["equal", "support"]),
+    default="equal",
+    show_default=True,
+    help="How much a rule counts in a mean.",
+)
+@click.option("--min-support", type=float, default=0.0, help="Only rules that match this share.")
+@click.option("--min-confidence", type=float, default=0.0, help="Only rules right this often.")
+@click.option("--only", type=Names(), default=(), help="Only the rules with these ids.")
+@click.option(
+    "--plot", type=OutputFile(), metavar="FILE.svg", help="Draw what happened to each rule."
+)
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
+@seed_option
+def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Do the rules of TABLE, the original, still hold in RELEASED?
+
+    RELEASED is a file, or a published folder: rules are then asked of coarser columns as their
+    manifest says. A rule that uses a column which was not released is reported as lost.
+    """
+    from tamis.evaluate.retention import retention
+    from tamis.publish.read_back import published_folder, read_published, value_labels
+
+    original = source.read()
+    folder = published_folder(released)
+    forms: dict[str, Coarsening] = {}
+    if folder is None:
+        release = source.read_like(original, released)
+    else:
+        release, forms = read_published(folder, original)
+    rules = _chosen_rules(original, options)
+    kept = retention(
+        rules,
+        original,
+        release,
+        reading=options["reading"],
+        default=options["default"],
+        weights=options["weigh"],
+        coarser=value_labels(original, forms),
+    )
+    if options["rules_file"] is not None:
+        _say_few(kept)
+    learnt = _learnt(original, release, source, options, forms)
+    if options["plot"] is not None:
+        kept.plot().save(options["plot"])
+    if as_json:
+        print_json({**kept.to_dict(), "prediction": learnt.to_dict() if learnt else None})
+    else:
+        _print_retention(console(), kept, learnt, options["top"])
+
+
+def _chosen_rules(original: Table, options: dict[str, Any]) -> RuleSet:
+    from tamis.rules.count import kept_rules
+
+    rules = rules_to_check(original, options["rules_file"], options["seed"])
+    if not (options["min_support"] or options["min_confidence"] or options["only"]):
+        return rules
+    return kept_rules(
+        rules,
+        original.frame,
+        original.target,
+        min_support=options["min_support"],
+        min_confidence=options["min_confidence"],
+        only=options["only"] or None,
+    )
+
+
+def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
+    """The rules of a file, or mined from the original where none is given."""
+    from tamis.rules.tree import mine_rules
+
+    return (
+        mine_rules(original, random_state=seed)
+        if path is None
+        else _load_rules(path, original.target)
+    )
+
+
+def _load_rules(path: str, target: str) -> RuleSet:
+    from tamis.rules.ruleset import RuleSet
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError:
+        raise InputError(f"no file {path} for --rules") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file in UTF-8") from None
+    return RuleSet.from_json(text) if path.endswith(".json") else RuleSet.parse(text, target=target)
+
+
+def _say_few(kept: Retention) -> None:
+    if kept.coverage_original < FEW:
+        matched = round(kept.coverage_original * kept.rows_original)
+        warnings.warn(
+            f"the rules match {matched:,} of {plural(kept.rows_original, 'row')} "
+            f"({percent(kept.coverage_original)}); the figures say nothing about the others",
+            TamisWarning,
+            stacklevel=2,
+        )
+
+
+def _learnt(
+    original: Table,
+    release: Table,
+    source: TableSource,
+    options: dict[str, Any],
+    forms: Mapping[str, Coarsening],
+) -> Prediction | None:
+    from tamis.evaluate.prediction import prediction
+    from tamis.publish.read_back import coarsened_like
+
+    if options["test"] is None:
+        if options["positive"] is not None:
+            raise InputError("--positive concerns the F-measure, which needs --test FILE")
+        return None
+    test = source.read_like(original, options["test"])
+    return prediction(
+        original,
+        release,
+        test,
+        positive=options["positive"],
+        random_state=options["seed"],
+        test_as_released=coarsened_like(test, forms) if forms else None,
+    )
+
+
+def _print_retention(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:
+    """What happened in words, then in figures, then rule by rule."""
+    out.print(f"\n[bold]{kept.headline()}.[/bold]")
+    if kept.lost_columns:
+        out.print(f"Not released: {', '.join(kept.lost_columns)}.", markup=False)
+    out.print()
+    _print_figures(out, kept)
+    if learnt is not None:
+        _print_models(out, learnt)
+    if top:
+        _print_rules(out, kept, top)
+
+
+def _print_figures(out: Console, kept: Retention) -> None:
+    table = rich_table("", "before", "after", "change", "", numbers=("before", "after", "change"))
+    before, after = percent(kept.right_original), percent(kept.right_released)
+    table.add_row(
+        "Rule Accuracy",
+        before,
+        after,
+        decimals(kept.rule_accuracy),
+        "how often the rules are right",
+    )
+    before, after = percent(kept.coverage_original), percent(kept.coverage)
+    change = decimals(abs(kept.coverage_original - kept.coverage))
+    table.add_row("coverage", before, after, change, "rows that match some rule")
+    table.add_row("RSD", "", "", decimals(kept.rsd), "mean change in a rule's share of rows")
+    table.add_row(
+        "  total", "", "", decimals(kept.total_variation), "half the sum of these changes"
+    )
+    chance = "" if kept.rld_floor is None else f"; chance alone gives {decimals(kept.rld_floor)}"
+    table.add_row("RLD", "", "", decimals(kept.rld), f"mean shift in a rule's labels{chance}")
+    table.add_row("RE", "", "", decimals(kept.re), "mean relative change in a rule's rows")
+    out.print(table)
+
+
+def _print_models(out: Console, learnt: Prediction) -> None:
+    table = rich_table(
+        "a model trained on",
+        "original",
+        "release",
+        numbers=("original", "release"),
+    )
+    pairs = (learnt.original, learnt.released)
+    table.add_row("accuracy", *(percent(s.accuracy) for s in pairs))
+    table.add_row("AUC", *(decimals(s.auc) for s in pairs))
+    if learnt.positive is not None:
+        table.add_row("F-measure", *(decimals(s.f_measure) for s in pairs))
+    out.print(f"Predicting {learnt.rows:,} held-out original rows:")
+    out.print(table)
+    out.print(f"Always predicting the most common label is right for {percent(learnt.majority)}.\n")
+
+
+def _print_rules(out: Console, kept: Retention, top: int) -> None:
+    shown = kept.rules[:top]
+    table = rich_table(
+        "rule",
+        "rows before",
+        "after",
+        "shift",
+        "prediction",
+        numbers=("rows before", "after", "shift"),
+        title=f"What happened to the rules: the worst {len(shown):,} of {len(kept.rules):,}",
+    )
+    for change in shown:
+        table.add_row(
+            escape(f"{change.id}: {change.text}"),
+            f"{change.support_before:,}",
+            f"{change.support_after:,}",
+            decimals(change.distance),
+            escape(_fate(change)),
+        )
+    out.print(table)
+
+
+def _fate(change: Any) -> str:
+    if change.fate == "lost":
+        return "lost: no column " + ", ".join(change.missing_columns)
+    if change.fate == "emptied":
+        return "no row left"
+    if change.majority_before is None:
+        return "no row before"
+    before = change.labels_before[change.majority_before]
+    share = f"{change.majority_before} {percent(before)}"
+    if change.flipped:
+        now = change.labels_after[change.majority_after]
+        return f"{share}, now {change.majority_after} {percent(now)}"
+    return f"{share}, now {percent(change.labels_after[change.majority_before])}"
+
+
+@click.command()
+@table_options
+@click.option(
+    "--method",
+    type=click.Choice(NOISES),
+    default=NOISES[0],
+    show_default=True,
+    help="The noise.",
+)
+@click.option(
+    "--levels",
+    default="0,0.05,0.1,0.15,0.2,0.25,0.3",
+    show_default=True,
+    metavar="P,P,...",
+    help="The chance that a cell changes.",
+)
+@click.option(
+    "--draws", default=10, show_default=True, type=click.IntRange(1), help="Releases at each level."
+)
+@click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the table].")
+@model_options
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="FILE.json",
+    help="The curve of another table, written with --json; may be repeated.",
+)
+@seed_option
+def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> None:
+    """How much of the rules of TABLE does rising noise leave?
+
+    TABLE is released several times at each level. Of the measures of these releases it says which
+    rise and fall together, in this table and over those given with --beside.
+    """
+    from tamis.evaluate.curve import correlations
+
+    levels = _noise_levels(options["levels"])
+    others = {Path(path).name: _read_curve(path) for path in options["beside"]}
+    table = source.read_with_roles()
+    with progress(not (quiet or as_json)) as tell:
+        found = _measured_curve(table, source, levels, options, tell)
+    agree = correlations({THIS: found, **others})
+    if as_json:
+        print_json(_curve_json(found, agree, levels, options))
+    else:
+        _print_curve(found, agree, several=bool(others))
+
+
+def _noise_levels(text: str) -> list[float]:
+    try:
+        levels = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--levels takes numbers separated by commas, got {text!r}") from None
+    if not all(0 <= level <= 1 for level in levels) or len(set(levels)) < len(levels):
+        raise InputError(f"--levels takes different numbers from 0 to 1, got {text!r}")
+    return sorted(levels)
+
+
+def _read_curve(path: str) -> Curve:
+    """The points of a curve that was written with --json."""
+    import polars as pl
+
+    from tamis.evaluate.curve import Curve
+
+    names = ["level", "draw", "measure", "value"]
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        points = [[point[name] for name in names] for point in record["points"]]
+        types = [pl.Float64, pl.Int64, pl.String, pl.Float64]
+        return Curve(pl.DataFrame(points, schema=dict(zip(names, types)), orient="row"))
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
+        raise InputError(
+            f"{path} is not a curve; write one with tamis curve TABLE --json > FILE.json"
+        ) from None
+
+
+def _measured_curve(
+    table: Table, source: TableSource, levels: list[float], options: dict[str, Any], tell: Any
+) -> Curve:
+    from tamis.evaluate.curve import retention_curve
+    from tamis.evaluate.prediction import prediction_measures
+    from tamis.perturb.noise import GaussianNoise, UniformNoise
+
+    noise = UniformNoise if options["method"] == "uniform" else GaussianNoise
+    if options["test"] is None and options["positive"] is not None:
+        raise InputError("--positive concerns the F-measure, which needs --test FILE")
+    measures: tuple[Measure, ...] = ()
+    if options["test"] is not None:
+        test = source.read_like(table, options["test"])
+        measures = prediction_measures(test, positive=options["positive"])
+
+    def released(original: Table, level: float, seed: int) -> Table:
+        tell(f"releasing with noise {level:g}", levels.index(level), len(levels))
+        altered: Table = noise(level, random_state=seed).fit_transform(original)
+        return altered
+
+    return retention_curve(
+        rules_to_check(table, options["rules_file"], options["seed"]),
+        table,
+        released,
+        levels,
+        draws=options["draws"],
+        measures=measures,
+        random_state=options["seed"],
+    )
+
+
+def _curve_json(
+    found: Curve, agree: pl.DataFrame, levels: list[float], options: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "method": options["method"],
+        "levels": levels,
+        "draws": options["draws"],
+        "means": found.means().to_dicts(),
+        "correlations": agree.to_dicts(),
+        "points": found.points.to_dicts(),
+    }
+
+
+def _print_curve(found: Curve, agree: pl.DataFrame, several: bool) -> None:
+    means = found.means()
+    shown = rich_table(*means.columns, numbers=means.columns)
+    for row in means.iter_rows():
+        shown.add_row(*(decimals(value) for value in row))
+    console().print(shown)
+    scopes = ("within", "pooled") if several else (THIS,)
+    heads = [f"r, {scope}" for scope in scopes]
+    pairs = rich_table("measure", "and", *heads, numbers=heads)
+    for a, b in agree.select("a", "b").unique(maintain_order=True).iter_rows():
+        both = {row["scope"]: row["r"] for row in agree.filter(a=a, b=b).iter_rows(named=True)}
+        pairs.add_row(escape(a), escape(b), *(decimals(both[scope]) for scope in scopes))
+    console().print(pairs)

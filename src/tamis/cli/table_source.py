@@ -102,6 +102,35 @@ class TableSource:
             drop_unlabelled=self.drop_unlabelled,
         )
 
+    def read_like(self, original: Table, path: str, check: bool = True) -> Table:
+        """A table whose texts stay texts, as in the original, even where they look like numbers.
+
+        Unchecked, it may lack the target or have columns without any value.
+        """
+        from tamis.read import read_table
+        from tamis.read.schema import Schema
+
+        rules = self.rules()
+        reading: dict[str, Any] = {
+            "encoding": self.encoding,
+            "separator": self.separator,
+            "drop": self.drop,
+        }
+        schema = Schema(missing=(*rules.missing, *self.missing))
+        target = original.roles.target if check else None
+        table = read_table(path, target=target, schema=schema, check=check, **reading)
+        texts = [
+            c
+            for c in table.frame.columns
+            if c in original.frame.columns
+            and (original.kind(c), table.kind(c)) == ("nominal", "number")
+        ]
+        if texts:
+            schema = replace(schema, columns=dict.fromkeys(texts, "text"))
+            table = read_table(path, target=target, schema=schema, check=check, **reading)
+        named = original.roles.target if original.roles.target in table.frame.columns else None
+        return table if check else replace(table, roles=replace(table.roles, target=named))
+
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
         from tamis.engine.door import check_large, labelled_large

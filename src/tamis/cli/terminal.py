@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
 import time
@@ -17,7 +16,7 @@ import click
 
 from tamis.errors import Onward, Progress, plural
 from tamis.publish.figures import percent
-from tamis.serve import SERVED
+from tamis.serve import is_served, tell_server
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -209,7 +208,7 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
     """Say what is being done: as a bar on a terminal, else in a line now and then."""
     if not wanted:
         yield lambda words, done=0, total=0: None
-    elif os.environ.get(SERVED):
+    elif is_served():
         yield _tell_server
     elif sys.stderr.isatty():
         with _bar() as tell:
@@ -220,7 +219,7 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
 
 
 def _tell_server(words: str, done: int = 0, total: int = 0) -> None:
-    click.echo(json.dumps({"doing": words, "done": done, "total": total}), err=True)
+    tell_server(doing=words, done=done, total=total)
 
 
 @contextmanager

@@ -17,6 +17,42 @@ The server computes nothing and imports nothing heavy: a table is read, audited,
 verified by the commands that a terminal would run, so a page answers at once while they work.
 """
 
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+from threading import Thread
+from typing import Any
+
+import click
+
 SERVED = "TAMIS_SERVED"
 """Set in the environment of `tamis release` by the server: it then tells its progress as lines of
 JSON and stays for more, see `tamis.cli.release.run`."""
+
+
+def is_served() -> bool:
+    """Whether `tamis serve` started this process."""
+    return bool(os.environ.get(SERVED))
+
+
+def tell_server(**words: Any) -> None:
+    """One line of JSON for the server that started this process."""
+    click.echo(json.dumps(words), err=True)
+
+
+def end_with_server() -> None:
+    """Stop this process, as a request to terminate would, when the server at the other end of
+    stdin is gone, however it ended."""
+    if is_served() and hasattr(select, "poll"):
+        Thread(target=_wait_for_end, daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    gone = select.poll()
+    gone.register(sys.stdin.fileno(), 0)  # no event but the hang-up: lines stay to be read
+    gone.poll()
+    os.kill(os.getpid(), signal.SIGTERM)

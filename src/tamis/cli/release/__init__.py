@@ -1,9 +1,10 @@
-"""`tamis release`: from a table to a published, verified release with its reports."""
+"""`tamis release`: from a table to a published, verified release with its reports; `tamis demo`."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from tamis.cli.dp import Public, public_bounds, spending_options
 from tamis.cli.options import (
     PROGRAM,
     Names,
+    common_options,
     engine_options,
     force_option,
     given_ladders,
@@ -26,7 +28,14 @@ from tamis.cli.options import (
     with_options,
 )
 from tamis.cli.population import check_register, population_options, presence_option
-from tamis.cli.release.run import Limits, again_from, run_front, run_release
+from tamis.cli.release.run import (
+    Limits,
+    again_from,
+    release_large,
+    release_pairs,
+    run_front,
+    run_release,
+)
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
@@ -39,6 +48,13 @@ METHODS = (
     *("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp"),
 )
 SHARE = click.FloatRange(0, 1)
+DEMO = "tamis-demo"
+DEMO_METHODS: dict[str, dict[str, Any]] = {
+    "front": {},
+    "breach": {"most": 5},
+    "containment": {"utilities": ["difference"]},
+}
+"""Fewer releases than the default: enough to see how they compare, in a few seconds."""
 
 
 class Weights(click.ParamType[dict[str, float]]):
@@ -243,8 +259,6 @@ def release(
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
     name = named_engine(source, engine, quiet or as_json, long=True)
     if name != "memory":
-        from tamis.cli.release.large import release_large, release_pairs
-
         _refuse_beyond_memory(only_front, beside, population or settings.sampling)
         assert out is not None
         if source.long:
@@ -312,3 +326,38 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
     given = {name: options.pop(name) for name in ("weights", "attackers")}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, format=options.pop("write"), **options)
+
+
+@click.command()
+@click.option("--out", metavar="DIR", help=f"The folder to create [a new {DEMO} here].")
+@click.option("--rows", type=click.IntRange(200), default=3000, show_default=True)
+@force_option
+@seed_option
+@common_options
+def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quiet: bool) -> None:
+    """Publish a simulated table of hospital stays, with its reports.
+
+    Nothing is read: the table is generated from the seed.
+    """
+    from tamis.cli.release.outcome_words import print_outcome
+    from tamis.cli.release.run import make
+    from tamis.cli.terminal import print_understood
+    from tamis.datasets import patients
+    from tamis.flow import Settings
+    from tamis.publish.bundle import refuse_existing
+
+    folder = fresh() if out is None else Path(out)
+    refuse_existing(folder, force)
+    table = patients(rows, random_state=seed)
+    watched = not (quiet or as_json)
+    if watched:
+        print_understood(table)
+    origin = {"name": "patients", "made": {"rows": rows, "random_state": seed}}
+    settings = Settings(methods=DEMO_METHODS, seed=seed)
+    print_outcome(make(table, settings, folder, force, watched, origin), folder, as_json)
+
+
+def fresh() -> Path:
+    """The first of tamis-demo, tamis-demo-2, ... that does not exist yet."""
+    names = (DEMO if i == 1 else f"{DEMO}-{i}" for i in count(1))
+    return next(path for path in map(Path, names) if not path.exists())

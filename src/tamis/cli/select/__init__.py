@@ -1,26 +1,82 @@
-"""`tamis select`: which columns may be released? One command for each kind of risk."""
+"""`tamis select`: which columns may be released? One command for each kind of risk.
+
+`tamis select TABLE --by KIND` is both in one command, told apart by an option.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from tamis.cli import LazyGroup
-from tamis.cli.options import Decorator, OutputFile, seed_option, with_options
+from tamis.cli.options import Decorator, table_options, with_options, writing_options
+from tamis.cli.select import breach, containment
+from tamis.cli.table_source import TableSource
+from tamis.errors import InputError
 
-KINDS = {
-    "containment": "tamis.cli.select.containment:containment",
-    "breach": "tamis.cli.select.breach:breach",
+SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}
+RUN: dict[str, Callable[..., None]] = {
+    "containment": containment.run_containment,
+    "breach": breach.run_breach,
 }
-BY = {"by": "tamis.cli.select.by:by"}
-"""The form with `--by`: no name calls it, the lack of one does."""
 
 
-class _Kinds(LazyGroup):
+@click.command()
+@table_options
+@click.option(
+    "--by",
+    type=click.Choice(list(RUN)),
+    required=True,
+    help="The kind of risk to keep low.",
+)
+@click.option(
+    "--search",
+    metavar="NAME",
+    help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
+    "auto [default], walk, exhaustive, forward, backward, best-first.",
+)
+@with_options(containment.OPTIONS)
+@with_options(breach.OPTIONS)
+@writing_options("the path by containment, regions by breach")
+def by(source: TableSource, by: str, **options: Any) -> None:
+    """Choose the columns of TABLE that may be released.
+
+    The same as tamis select containment and tamis select breach, whose help tells which options
+    go with which.
+    """
+    other = "breach" if by == "containment" else "containment"
+    foreign = _names(breach.OPTIONS if by == "containment" else containment.OPTIONS)
+    _refuse_other(by, other, foreign)
+    options = {name: value for name, value in options.items() if name not in foreign}
+    options["search"] = options["search"] or SEARCHES[by][0]
+    if options["search"] not in SEARCHES[by]:
+        raise InputError(
+            f"--search with --by {by} is one of {', '.join(SEARCHES[by])}, got "
+            f"{options['search']!r}"
+        )
+    RUN[by](source, **options)
+
+
+def _names(options: Sequence[Decorator]) -> set[str]:
+    """What a command calls some options."""
+    probe = click.Command("probe")
+    with_options(options)(probe)
+    return {str(param.name) for param in probe.params}
+
+
+def _refuse_other(by: str, other: str, names: set[str]) -> None:
+    ctx = click.get_current_context()
+    typed = click.core.ParameterSource.COMMANDLINE
+    given = [n for n in names if ctx.get_parameter_source(n) is typed]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+        raise InputError(f"{flags} goes with --by {other}, not with --by {by}")
+
+
+class _Kinds(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(KINDS)
+        return list(RUN)
 
     def make_context(
         self,
@@ -29,47 +85,17 @@ class _Kinds(LazyGroup):
         parent: click.Context | None = None,
         **more: Any,
     ) -> click.Context:
-        named = not args or args[0] in KINDS or args[0] in ("-h", "--help")
+        named = not args or args[0] in RUN or args[0] in ("-h", "--help")
         given = any(arg.partition("=")[0] == "--by" for arg in args)
         if named and not given:
             return super().make_context(info_name, args, parent, **more)
-        by = self.get_command(click.Context(self), "by")
-        assert by is not None
         return by.make_context(info_name, args, parent, **more)
 
 
 @click.group(
     cls=_Kinds,
-    homes=KINDS | BY,
+    commands=[containment.containment, breach.breach, by],
     epilog="`tamis select TABLE --by containment|breach` does the same.",
 )
 def select() -> None:
     """Choose the columns of a table that may be released."""
-
-
-def search_option(searches: Sequence[str], help: str) -> Decorator:
-    """Which search to use, the first by default."""
-    return click.option(
-        "--search",
-        default=searches[0],
-        show_default=True,
-        type=click.Choice(searches),
-        help=help,
-    )
-
-
-def writing_options(drawn: str) -> Decorator:
-    """Where to write, what to draw and the seed."""
-    return with_options(
-        [
-            click.option(
-                "--output",
-                "-o",
-                type=OutputFile(),
-                metavar="FILE",
-                help="Write the projected table (csv or parquet).",
-            ),
-            click.option("--plot", type=OutputFile(), metavar="FILE.svg", help=f"Draw {drawn}."),
-            seed_option,
-        ]
-    )

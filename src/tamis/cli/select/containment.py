@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import check_table_file, table_options, with_options
-from tamis.cli.select import search_option, writing_options
+from tamis.cli.options import (
+    check_table_file,
+    search_option,
+    table_options,
+    with_options,
+    writing_options,
+)
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError, plural
