@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.publish.summary import Summary
 from tamis.rank.evaluation import Evaluation, evaluation
+from tests.publish.example_summary import best_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -40,3 +41,21 @@ def weighed(summary: Summary, weights: list[int]) -> Evaluation:
     directions = {f["key"]: f["direction"] for f in summary["factors"]}
     with warnings.catch_warnings(action="ignore"):  # that they do not sum to one
         return evaluation(scores, directions, dict(zip(keys, weights)), ties="size")
+
+
+def standing(page: Page) -> dict[str, Any]:
+    """What the plane of kept and told has come to."""
+    settled(page)
+    found: dict[str, Any] = page.evaluate("tamis.caution")
+    return found
+
+
+def by_worth(summary: Summary, caution: float) -> list[int]:
+    """What may be chosen, the winner first, then by what it is worth."""
+    best, candidates = best_for(summary, caution), summary["candidates"]
+
+    def key(i: int) -> tuple[bool, float, int, int]:
+        kept, told = candidates[i]["worth"]
+        return i != best, -(kept - caution * told), candidates[i]["size"], i
+
+    return sorted((i for i, one in enumerate(candidates) if not one["fails"]), key=key)

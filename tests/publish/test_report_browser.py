@@ -10,13 +10,15 @@ import pytest
 from PIL import Image
 
 from tamis.publish.report import render
-from tests.long import daily, long
+from tests.long import long
 from tests.publish.example_summary import example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
 from tests.publish.page_state import settled, slide, state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+pytestmark = long
 
 WIDTHS = (320, 390, 768, 1280)
 
@@ -140,8 +142,8 @@ CONTRASTS = """() => {
     "made",
     [
         lambda: render(example()),
-        pytest.param(lambda: render(kept_and_told()), marks=long),
-        pytest.param(lambda: render(example(), "recipient"), marks=long),
+        lambda: render(kept_and_told()),
+        lambda: render(example(), "recipient"),
     ],
     ids=["ranks", "kept-and-told", "recipient"],
 )
@@ -222,10 +224,7 @@ def test_folded_parts_are_open_on_paper_and_folded_again_after(opened):
 
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
-    daily(
-        [(390, "screen", "light"), (390, "screen", "dark"), (720, "print", "dark")],
-        (390, "screen", "dark"),
-    ),
+    [(390, "screen", "light"), (390, "screen", "dark"), (720, "print", "dark")],
 )
 def test_the_layouts_as_they_look(opened, width, media, scheme):
     """A screenshot of phone and paper: drawn to the end, nothing cut off at either side."""
@@ -257,7 +256,7 @@ COVERED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", daily([390, 500, 1280], 390))
+@pytest.mark.parametrize("width", [390, 500, 1280])
 @pytest.mark.parametrize("summary", [example, kept_and_told])
 def test_names_in_pictures_cover_no_dot_and_no_other_name(opened, summary, width):
     page = opened(render(summary()), width=width)

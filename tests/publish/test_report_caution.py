@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from tamis.publish.report import render
-from tamis.publish.summary import Summary
+from tests.long import long
 from tests.publish.example_summary import best_for, example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
-from tests.publish.page_state import settled
+from tests.publish.page_state import by_worth, settled, standing
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-
-def standing(page: Page) -> dict[str, Any]:
-    settled(page)
-    found: dict[str, Any] = page.evaluate("tamis.caution")
-    return found
-
-
-def by_worth(summary: Summary, caution: float) -> list[int]:
-    """What may be chosen, the winner first, then by what it is worth."""
-    best, candidates = best_for(summary, caution), summary["candidates"]
-
-    def key(i: int) -> tuple[bool, float, int, int]:
-        kept, told = candidates[i]["worth"]
-        return i != best, -(kept - caution * told), candidates[i]["size"], i
-
-    return sorted((i for i, one in enumerate(candidates) if not one["fails"]), key=key)
+pytestmark = long
 
 
 def test_the_page_opens_with_the_caution_that_was_used(opened):
@@ -44,26 +24,6 @@ def test_the_page_opens_with_the_caution_that_was_used(opened):
     assert not page.locator("#plot").is_visible()  # one click away
     page.locator(".way summary").nth(1).click()
     assert page.locator("#plot svg").is_visible()
-
-
-def test_the_slider_ranks_again_as_python_does(opened):
-    summary = kept_and_told()
-    page = opened(render(summary))
-    assert summary["bits"] is not None
-    winners = set()
-    for at in (0, 7, 15, 20, 33, 60):
-        caution = summary["bits"]["cautions"][at]
-        page.locator("#caution").fill(str(at))
-        found = standing(page)
-        assert found["caution"] == caution
-        assert found["order"] == by_worth(summary, caution)
-        assert found["best"] == best_for(summary, caution)
-        first = page.locator("#worth tbody tr").first
-        assert first.get_attribute("data-candidate") == str(found["best"])
-        winners.add(found["best"])
-    assert len(winners) > 2
-    page.locator("#caution-reset").click()
-    assert standing(page)["caution"] == 0.75
 
 
 def test_the_winner_is_looked_up_where_ties_made_a_smaller_one_win(opened):

@@ -13,12 +13,13 @@ import pytest
 from tamis.publish.report import render
 from tamis.rank.evaluation import evaluation
 from tamis.rank.sensitivity import sensitivity
-from tests.long import long
-from tests.publish.example_summary import TABLE_6, WEIGHTS, example
+from tests.long import daily, long
+from tests.publish.example_summary import TABLE_6, WEIGHTS, best_for, example, kept_and_told
 from tests.publish.hard_summaries import many
-from tests.publish.page_state import settled, slide, state, weighed
+from tests.publish.page_state import by_worth, settled, slide, standing, state, weighed
 
 
+@long
 @pytest.mark.parametrize("column", range(3))
 def test_the_page_opens_with_the_scores_of_table_6(opened, column):
     summary = example(WEIGHTS[column])
@@ -33,11 +34,14 @@ def test_the_page_opens_with_the_scores_of_table_6(opened, column):
 
 @pytest.mark.parametrize(
     ("weights", "best"),
-    [
-        ([33, 33, 33], "plasma"),
-        ([50, 25, 25], "plasma + mass"),
+    daily(
+        [
+            ([33, 33, 33], "plasma"),
+            ([50, 25, 25], "plasma + mass"),
+            ([20, 60, 20], "insulin + pressure + age + plasma"),
+        ],
         ([20, 60, 20], "insulin + pressure + age + plasma"),
-    ],
+    ),
 )
 def test_sliders_rank_as_python_does(opened, weights, best):
     summary = example()
@@ -51,6 +55,26 @@ def test_sliders_rank_as_python_does(opened, weights, best):
     first = page.locator("#ranking tbody tr").first
     assert first.locator(".pick").inner_text() == best
     assert first.get_attribute("data-score") == repr(found["scores"][found["best"]])
+
+
+def test_the_slider_ranks_again_as_python_does(opened):
+    summary = kept_and_told()
+    page = opened(render(summary))
+    assert summary["bits"] is not None
+    winners = set()
+    for at in (0, 7, 15, 20, 33, 60):
+        caution = summary["bits"]["cautions"][at]
+        page.locator("#caution").fill(str(at))
+        found = standing(page)
+        assert found["caution"] == caution
+        assert found["order"] == by_worth(summary, caution)
+        assert found["best"] == best_for(summary, caution)
+        first = page.locator("#worth tbody tr").first
+        assert first.get_attribute("data-candidate") == str(found["best"])
+        winners.add(found["best"])
+    assert len(winners) > 2
+    page.locator("#caution-reset").click()
+    assert standing(page)["caution"] == 0.75
 
 
 def random_table(draw: random.Random) -> dict[str, Any]:
@@ -89,6 +113,7 @@ def test_random_tables_get_the_digits_of_python(opened):
         assert found["order"] == list(wanted.order)
 
 
+@long
 @pytest.mark.parametrize("factors", [2, 3])
 def test_the_map_gives_each_release_the_weights_it_wins_for(opened, factors):
     summary = many(60, factors=factors)
@@ -103,6 +128,7 @@ def test_the_map_gives_each_release_the_weights_it_wins_for(opened, factors):
         assert found.get(candidate, 0) == pytest.approx(wanted.get(candidate, 0), abs=0.03)
 
 
+@long
 def test_a_click_on_the_map_takes_its_weights(opened):
     page = opened(render(example()))
     box = page.locator("#map svg").bounding_box()
@@ -111,6 +137,7 @@ def test_a_click_on_the_map_takes_its_weights(opened):
     assert page.locator("#weight-0").input_value() == str(state(page)["weights"][0])
 
 
+@long
 @pytest.mark.parametrize("factors", [1, 2, 4, 6])
 def test_any_number_of_factors_can_be_weighed(opened, factors):
     summary = many(40, factors=factors)
@@ -120,6 +147,7 @@ def test_any_number_of_factors_can_be_weighed(opened, factors):
     assert page.locator("#map").is_visible() == (factors > 1)
 
 
+@long
 def test_what_breaks_a_limit_never_wins(opened):
     summary = example()
     page = opened(render(summary))
@@ -128,6 +156,7 @@ def test_what_breaks_a_limit_never_wins(opened):
     assert found["best"] == found["order"][1]
 
 
+@long
 def test_what_is_not_ranked_is_shown_last_and_counts_for_nothing(opened):
     summary = example()
     alone = {"ranked": False, "ranks": {}, "score": 0.0, "place": 0, "values": {}}
@@ -143,6 +172,7 @@ def test_what_is_not_ranked_is_shown_last_and_counts_for_nothing(opened):
     assert last.locator("td").first.inner_text() == "—"
 
 
+@long
 def test_no_weight_at_all_keeps_the_order_and_says_so(opened):
     page = opened(render(example()))
     before = slide(page, [0, 10, 0])["order"]
@@ -153,6 +183,7 @@ def test_no_weight_at_all_keeps_the_order_and_says_so(opened):
     assert "This is what was released" in page.locator("#winner").inner_text()
 
 
+@long
 def test_back_to_the_weights_used_gives_their_scores_again(opened):
     summary = example(WEIGHTS[0])
     page = opened(render(summary))

@@ -8,11 +8,14 @@ import pytest
 
 from tamis.publish.report import render
 from tamis.publish.summary import Summary
+from tests.long import long
 from tests.publish.example_summary import kept_and_told
 from tests.publish.hard_summaries import HOSTILE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+pytestmark = long
 
 RUNGS: list[Any] = [
     {"finer": True, "words": "ten years", "kept": 0.031, "told": 0.058, "allowed": False},

@@ -19,6 +19,7 @@ from tamis.files import in_toml
 from tamis.serve.fields import MOST_LABELS, as_typed, shown_levels, typed_ladder
 from tamis.serve.project import arguments, toml
 from tamis.serve.steps import DEMO
+from tests.long import long
 from tests.serve.running import Server, serving
 from tests.serve.test_serving import looked_at
 from tests.serve.test_way import barriers, shot
@@ -132,6 +133,7 @@ def test_what_has_no_coarser_forms_is_said(server: Server):
     assert server.post("/tables/1/ladder/-1", **fields()).status == 400
 
 
+@long
 def test_by_keyboard_a_ladder_is_opened_begun_with_and_kept(
     axe: str, browser: Browser, server: Server
 ):

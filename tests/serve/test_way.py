@@ -162,11 +162,19 @@ def at(page: Page, step: str) -> None:
     page.wait_for_url(re.compile(rf"/{step}(\?.*)?$"), timeout=WAIT)
 
 
+def test_the_first_page_opens_silently(
+    tab: Callable[[], Page], looked_at: Callable[[Page, str], None]
+):
+    page = tab()
+    assert page.get_by_role("button", name="Use the demo table").is_enabled()
+    looked_at(page, "1-table")
+
+
+@long
 def test_the_whole_way_on_the_demo_table_by_keyboard(
     tab: Callable[[], Page], server: Server, looked_at: Callable[[Page, str], None], tmp_path: Path
 ):
     page = tab()
-    looked_at(page, "1-table")
     press(page, page.get_by_role("button", name="Use the demo table"))
     at(page, "columns")
     assert page.locator("#tally").inner_text() == "1 target, 1 secret, 4 known, 1 name, 7 ordinary."
@@ -304,6 +312,7 @@ def test_stopped_in_the_middle_it_leaves_nothing_and_can_be_begun_again(
     assert page.get_by_role("button", name="Look for releases").is_enabled()
 
 
+@long
 def test_hostile_names_stay_text(tab: Callable[[], Page], tmp_path: Path):
     names = [*HOSTILE[:7], "class"]
     rows = {name: [f"v{(i * (at + 3)) % 4}" for i in range(60)] for at, name in enumerate(names)}
@@ -334,6 +343,7 @@ def test_a_wrong_file_is_said_and_the_way_back_is_there(tab: Callable[[], Page],
         page.wait_for_url(re.compile(r"/$"))
 
 
+@long
 def test_a_page_says_when_its_server_is_gone(browser: Browser, tmp_path: Path):
     with serving(tmp_path) as server:
         context = browser.new_context()
