@@ -6,7 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -29,7 +33,7 @@ def pytest_configure() -> None:
     """
     from hypothesis import settings  # not before compiled modules may be written: pytest alters it
 
-    settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 25)
+    settings.register_profile("untimed", deadline=None, max_examples=50 if LONG else 15)
     settings.load_profile("untimed")
     gc.disable()  # until all is imported
 
@@ -68,6 +72,19 @@ def dataset() -> Callable[[str], Path]:
 def golden() -> Callable[[str], Path]:
     """The path of a file of figures measured elsewhere; skips where the folder is absent."""
     return _shared("golden")
+
+
+@pytest.fixture
+def parsed_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of SPSS, Stata and SAS are parsed in this process, not in one of their own."""
+    from tamis import statistical_file
+
+    def parsed(command: list[str], **_: Any) -> CompletedProcess[bytes]:
+        with redirect_stdout(StringIO()) as said:
+            code = statistical_file._parse(*command[-3:])
+        return CompletedProcess(command, code, said.getvalue().encode())
+
+    monkeypatch.setattr("tamis.statistical_file.subprocess.run", parsed)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tamis.attack.membership import (
 from tamis.attack.scene import Scene
 from tamis.errors import InputError
 from tamis.table import Table
+from tests.long import LONG, daily
 
 membership: Any = members.membership
 
@@ -73,7 +74,7 @@ def noisy_histogram(epsilon):
 FRAME = pl.DataFrame({"x": [0.0] * 20 + [1.0]})
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("epsilon", daily([0.5, 2.0], 2.0))
 def test_a_shadow_attack_stays_below_what_epsilon_allows(epsilon):
     found = shadow_attack(noisy_histogram(epsilon), FRAME, epsilon=epsilon, runs=300)
     assert found.within
@@ -98,7 +99,7 @@ def test_the_shadow_of_our_own_histogram():
         model = DPHistogram(1.0, bounds=bounds, random_state=seed).fit(rows, target="y")
         return model.sample()
 
-    found = shadow_attack(make, frame, epsilon=1.0, runs=60)
+    found = shadow_attack(make, frame, epsilon=1.0, runs=60 if LONG else 20)
     assert found.within
     assert found.epsilon_at_least <= 1.0
 

@@ -10,6 +10,7 @@ from tests.long import daily
 
 pytest.importorskip("pyreadstat")
 pytest.importorskip("fastexcel")
+pytestmark = pytest.mark.usefixtures("parsed_here")
 
 
 @pytest.mark.parametrize("ending", daily(["sav", "dta", "xlsx"], "sav", "xlsx"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from tamis.dp import selector as private_module
 from tamis.dp.histogram import DPHistogram
 from tamis.dp.partition import measured_boxes
 from tamis.dp.selector import chosen_places, hamming_scores
-from tests.long import LONG
+from tests.long import LONG, daily
 
 EPSILON = 1.0
 MANY = 20_000
-RUNS = 1_200 if LONG else 600
+COUNTED = MANY if LONG else 5_000
+RUNS = 1_200 if LONG else 300
 LEVEL = 1e-6
 
 
@@ -54,7 +56,7 @@ def draws(mechanism: Callable[[], Hashable], times: int = RUNS) -> list[Hashable
 
 
 def counts(level: int, epsilon: float, sensitivity: int = 1) -> list[int]:
-    drawn = noise.laplace(np.full(MANY, level), sensitivity, epsilon)
+    drawn = noise.laplace(np.full(COUNTED, level), sensitivity, epsilon)
     return [int(n) for n in np.clip(drawn, -3, 4)]
 
 
@@ -63,7 +65,7 @@ def test_laplace_counts_keep_epsilon() -> None:
     assert not violations(counts(0, EPSILON, 2), counts(2, EPSILON, 2), EPSILON)
 
 
-@pytest.mark.parametrize("factor", [1.3, 2.0])
+@pytest.mark.parametrize("factor", daily([1.3, 2.0], 2.0))
 def test_the_check_catches_noise_that_is_too_small(factor) -> None:
     left, right = (counts(level, EPSILON * factor) for level in (0, 1))
     assert violations(left, right, EPSILON)
@@ -102,7 +104,7 @@ def test_exponential_draws_have_the_stated_probabilities() -> None:
     weight = np.exp(epsilon * np.array(scores) / (2 * sensitivity * picks))
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
     chance = [weight[i] * weight[j] / weight.sum() / (weight.sum() - weight[i]) for i, j in pairs]
-    times = 4000 if LONG else 2000
+    times = 4000 if LONG else 1000
     seen = Counter(
         tuple(noise.exponential(np.array(scores), sensitivity, epsilon, picks))
         for _ in range(times)
@@ -133,7 +135,11 @@ def other_label() -> tuple[Labelled, Labelled]:
     return (left, y), (right, y & (np.arange(12) > 0))
 
 
-NEIGHBOURING = [other_cells, other_label]
+MECHANISMS = daily(
+    product(["exponential", "laplace"], [other_cells, other_label]),
+    ("exponential", other_cells),
+    ("laplace", other_label),
+)
 
 
 def least_epsilon(left: list[Hashable], right: list[Hashable]) -> float:
@@ -160,8 +166,7 @@ def chosen(
     return lambda: str(chosen_places(scores, used, epsilon, 2, mechanism))
 
 
-@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
-@pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
+@pytest.mark.parametrize(("mechanism", "neighbouring"), MECHANISMS)
 def test_selection_keeps_epsilon_on_neighbours(mechanism, neighbouring) -> None:
     epsilon = 2.0
     first, second = (draws(chosen(table, mechanism, epsilon)) for table in neighbouring())
@@ -172,12 +177,11 @@ def test_selection_keeps_epsilon_on_neighbours(mechanism, neighbouring) -> None:
 @pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
 def test_selection_prefers_what_separates(mechanism) -> None:
     left, _ = other_cells()
-    drawn = draws(chosen(left, mechanism, 2.0))
+    drawn = draws(chosen(left, mechanism, 4.0), 400)
     assert stats.chisquare([drawn.count(v) for v in set(drawn)]).pvalue < 1e-6
 
 
-@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
-@pytest.mark.parametrize("mechanism", ["exponential", "laplace"])
+@pytest.mark.parametrize(("mechanism", "neighbouring"), MECHANISMS)
 def test_the_check_catches_a_selection_with_a_wrong_sensitivity(mechanism, neighbouring) -> None:
     """The sensitivity of a pair of rows, as if the sizes of the classes did not count."""
     first, second = (draws(chosen(table, mechanism, 1.0, 1), 400) for table in neighbouring())
@@ -191,7 +195,7 @@ def test_the_scale_that_the_paper_prints_for_laplace_is_caught(monkeypatch) -> N
     monkeypatch.setattr(
         private_module, "laplace", lambda scores, s, epsilon: honest(scores, s // 4, epsilon)
     )
-    first, second = (draws(chosen(table, "laplace", 1.0)) for table in other_cells())
+    first, second = (draws(chosen(table, "laplace", 1.0), 600) for table in other_cells())
     assert violations(first, second, 1.0)
 
 
@@ -214,7 +218,7 @@ def test_the_sensitivity_of_hamdist_is_what_is_stated(rows) -> None:
     assert worst == hamming_scores(column[:, None], y == 1)[1] == rows - 1
 
 
-COPIES = 2_000
+COPIES = 2_000 if LONG else 1_000
 BOUNDS: dict[str, Any] = {"copy": [0, COPIES - 1], "a": [0, 3], "label": ["no", "yes"]}
 SMALL = [(0, "no"), (1, "no"), (3, "yes")]
 NEIGHBOURS = {
@@ -273,7 +277,7 @@ def people_counts(stays: int, most: int) -> list[Hashable]:
     return [int(n) for n in np.clip(model.fit(table).counts_[0][:, 3], -2, 4)]
 
 
-@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("most", daily([1, 2], 2))
 def test_a_person_of_several_rows_is_hidden(most) -> None:
     without, present = (people_counts(stays, most) for stays in (0, 5))
     assert not violations(without, present, EPSILON)

@@ -32,6 +32,7 @@ from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
 from tamis.table import Roles, Table
+from tests.long import long
 from tests.spark import engines, needs_spark
 
 
@@ -79,6 +80,7 @@ def test_no_room_for_what_is_held(engine, rows):
     assert "--scratch DIR; nothing was published" in str(caught.value)
 
 
+@long
 def test_sixty_megabytes_are_enough_for_two_million_cells(rows, tmp_path):
     engine = DuckDB(tmp_path, 60_000_000)
     held = engine.hold(count_cells(engine.open(rows), ["c0", "c1", "c2"]))
@@ -212,6 +214,7 @@ def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch)
     assert chosen_engine(str(rows), "memory") == ("memory", "")
 
 
+@long
 def test_a_large_table_is_counted_by_duckdb_as_by_memory(rows, tmp_path, behind):
     frame = pl.read_parquet(rows).select(pl.all() % 40)
     engine = DuckDB(tmp_path, 200_000_000)

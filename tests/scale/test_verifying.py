@@ -21,6 +21,7 @@ from tamis.publish.layout import digest
 from tamis.publish.verify import verify
 from tamis.scale.verifying import verify_large
 from tamis.table import Roles, Table
+from tests.long import daily
 
 
 def visits(rows: int = 400) -> Table:
@@ -184,6 +185,7 @@ def known_less(content, place):
         (unheard_of, "malformed (KeyError at 'diversity')"),
     ],
 )
+@pytest.mark.parametrize("folder", daily(["csv", "parquet"], "parquet"), indirect=True)
 def test_what_was_changed_is_found(folder, tmp_path, change, words):
     place = changed(folder, tmp_path / "out", change)
     with pytest.raises(CannotMeet) as caught:

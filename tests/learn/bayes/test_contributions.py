@@ -14,6 +14,7 @@ from tamis.learn.bayes.contributions import ContributionCache
 from tamis.learn.bayes.model import NaiveBayes
 from tamis.learn.columns import Coding, Column
 from tamis.learn.cv import Folds
+from tests.long import LONG
 
 
 def table(seed: int, n_classes: int, rows: int = 80) -> tuple[pl.DataFrame, np.ndarray]:
@@ -56,7 +57,7 @@ def refitted(frame, y, folds, subset, model) -> list[int]:
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([None, "data"]))
-@settings(max_examples=3)
+@settings(max_examples=3 if LONG else 2)
 def test_every_subset_is_predicted_as_by_a_fit_on_it(seed, n_classes, precision):
     frame, y = table(seed, n_classes)
     folds = Folds.predefined(np.arange(80) % 2)

@@ -24,6 +24,7 @@ from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier, fit, kernels
 from tamis.learn.c45.kernels import grow_tree, prune
 from tamis.learn.c45.table import encode
+from tests.long import long
 
 
 @parametrize_with_checks([C45Classifier()])
@@ -243,6 +244,7 @@ def test_arrow_dictionaries_are_nominal():
     assert C45Classifier().fit(table, [0, 1] * 5).predict(table).tolist() == [0, 1] * 5
 
 
+@long
 def test_importing_the_classifier_leaves_numba_alone():
     code = "import sys, tamis.learn.c45; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
