@@ -128,3 +128,22 @@ def test_notes_are_said_on_stderr_and_hushed_by_quiet(run, tmp_path):
     table.write_text("a,b\n" + "".join(f"{i},1\n" for i in range(30)) + "NA,2\n")
     assert "note: column 'a' is read as text" in run("audit", table).err
     assert run("audit", table, "--quiet").err == ""
+
+
+def test_the_list_of_commands_cuts_no_sentence(run):
+    lines = run("--help").out.partition("Commands:")[2].partition("Exit codes")[0].strip()
+    assert [line.split()[0] for line in lines.splitlines()] == list(COMMANDS)
+    assert all(line.endswith(".") and "..." not in line for line in lines.splitlines())
+
+
+def test_the_help_lists_each_option_once_by_section_with_its_default(run):
+    found = run("release", "--help").out
+    titles = [line[:-1] for line in found.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles[:2] == ["Options", "Promises"]
+    assert titles[-3:] == ["The table", "Large tables", "General"]
+    listed = [line.split()[0] for line in found.splitlines() if line.startswith("  --")]
+    (release,) = (each for each in all_commands() if each.name == "release")
+    known = {p.opts[0] for p in release.params if isinstance(p, click.Option) and not p.hidden}
+    assert sorted(listed) == sorted(known)
+    assert "[default: utf-8]" in found
+    assert "[default: (all features)]" in found

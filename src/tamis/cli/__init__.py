@@ -23,21 +23,22 @@ from tamis.errors import TamisError, TamisWarning
 
 COMMANDS = {
     "demo": "tamis.cli.release:demo",
+    "init": "tamis.cli.init:init",
     "audit": "tamis.cli.audit:audit",
+    "release": "tamis.cli.release:release",
+    "verify": "tamis.cli.verify:verify",
+    "serve": "tamis.cli.serve:serve",
     "select": "tamis.cli.select:select",
     "coarsen": "tamis.cli.coarsen:coarsen",
+    "ladder": "tamis.cli.coarsen:ladder",
     "perturb": "tamis.cli.perturb:perturb",
     "choose": "tamis.cli.choose:choose",
+    "attack": "tamis.cli.attack:attack",
     "rules": "tamis.cli.rules:rules",
     "retain": "tamis.cli.rules:retain",
     "curve": "tamis.cli.rules:curve",
-    "attack": "tamis.cli.attack:attack",
-    "init": "tamis.cli.init:init",
-    "ladder": "tamis.cli.coarsen:ladder",
-    "release": "tamis.cli.release:release",
-    "serve": "tamis.cli.serve:serve",
-    "verify": "tamis.cli.verify:verify",
 }
+"""The whole job first, then its single steps."""
 
 
 class LazyGroup(click.Group):

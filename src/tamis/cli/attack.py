@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.options import Names, Shares, seed_option, table_options
+from tamis.cli.options import Names, Shares, command, option, seed_option, table_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@click.command()
+@command()
 @table_options
 @click.argument("release")
-@click.option("--control", metavar="FILE", help="People who are not in the release.")
-@click.option("--secret", metavar="COL", help="What attackers infer [the sensitive column].")
-@click.option("--known", type=Names(), default=(), help="What they know [quasi-identifiers].")
-@click.option(
+@option("--control", metavar="FILE", help="People who are not in the release.")
+@option(
+    "--secret", metavar="COL", help="What attackers infer.", show_default="the sensitive column"
+)
+@option("--known", type=Names(), help="What they know.", show_default="the quasi-identifiers")
+@option(
     "--errors",
     type=Shares(),
     default=(0.1, 0.3),
-    help="Shares of known values that are missing or wrong [.1,.3].",
+    help="Shares of known values that are missing or wrong.",
 )
-@click.option(
+@option(
     "--people",
     type=click.IntRange(4),
     default=1000,
-    show_default=True,
     help="The most people to try each attacker on.",
 )
-@click.option(
+@option(
     "--shadows",
     type=click.IntRange(4),
     default=100,
-    show_default=True,
     help="Synthetic rows: how often they are drawn again with, and without, one person.",
 )
 @seed_option
@@ -52,7 +52,7 @@ def attack(
     release: str,
     control: str | None,
     secret: str | None,
-    known: tuple[str, ...],
+    known: tuple[str, ...] | None,
     errors: tuple[float, ...],
     people: int,
     shadows: int,
@@ -60,10 +60,10 @@ def attack(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """What do attackers gain from RELEASE about the people of TABLE, the original?
+    """Measure what attackers gain from a release.
 
-    RELEASE is a published folder or a file. Each attacker is compared with guessing and with what
-    it learns in the same way about people who are not in the release.
+    TABLE is the original and RELEASE a published folder or a file. Each attacker is compared with
+    guessing and with what it learns in the same way about people who are not in the release.
     """
     from tamis.attack.run import attack_release
     from tamis.attack.sources import in_its_groups
@@ -81,7 +81,7 @@ def attack(
             given.release,
             control=others,
             secret=secret,
-            known=known or None,
+            known=known,
             errors=errors,
             alter=given.alter,
             most=people,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import engine_options, named_engine, table_options
+from tamis.cli.options import command, engine_options, named_engine, option, table_options
 from tamis.cli.population import (
     PopulationOptions,
+    about_population,
     in_population,
     population_options,
     print_population,
@@ -51,17 +52,16 @@ _SETS = 3
 """The sets of columns that are named."""
 
 
-@click.command()
+@command()
 @table_options
 @population_options
-@click.option("--weight", metavar="COL", help="How many of the population each row stands for.")
-@click.option(
-    "--missing-matches", is_flag=True, help="With --weight: a missing value matches anything."
-)
-@click.option(
+@about_population("--weight", metavar="COL", help="How many of the population each row stands for.")
+@option("--missing-matches", is_flag=True, help="With --weight: a missing value matches anything.")
+@option(
     "--combine",
     type=click.IntRange(1),
-    help="Single people out by up to this many columns [as many as take a few seconds].",
+    help="Single people out by up to this many columns.",
+    show_default="as many as take a few seconds",
 )
 @engine_options
 def audit(
@@ -71,10 +71,10 @@ def audit(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """How exposed is TABLE as it stands?
+    """Measure how exposed a table is as it stands.
 
-    Measured over the quasi-identifiers (default: all features); a missing value counts as a value
-    of its own. A table larger than memory is counted on all rows by DuckDB or Spark.
+    All figures are about the quasi-identifiers of TABLE; a missing value counts as a value of its
+    own. A table larger than memory is counted on all rows by DuckDB or Spark.
     """
     from tamis.read.keys import warn_of_unstated_identifiers
 

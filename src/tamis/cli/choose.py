@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import OutputFile, common_options
+from tamis.cli.options import OutputFile, command, common_options, option
 from tamis.cli.terminal import console, escape, nearness, print_json, rich_table
 from tamis.errors import InputError
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
 _SHOWN = 40
 
 
-@click.command()
+@command()
 @click.argument("scores")
-@click.option(
+@option(
     "--factor",
     multiple=True,
     required=True,
     metavar="NAME:max|min",
     help="A column that counts, and which direction is better; may be repeated.",
 )
-@click.option(
+@option(
     "--weights",
     metavar="NAME=N,...",
-    help="Numbers or ratios [performance=.5,privacy=.25,size=.25; others: equal].",
+    help="Numbers or ratios.",
+    show_default="performance=.5,privacy=.25,size=.25; equal for other factors",
 )
-@click.option("--name", metavar="COL", help="The column that names a candidate [the first text].")
-@click.option(
+@option("--name", metavar="COL", help="What names a candidate.", show_default="the first text")
+@option(
     "--plot",
     type=OutputFile(),
     metavar="FILE.svg",
     help="Draw which candidate wins for which weights (three factors).",
 )
-@click.option("--ties", metavar="COL", help="Smallest wins among equal scores [size, features].")
+@option("--ties", metavar="COL", help="The smallest wins a tie.", show_default="size or features")
 @common_options
 def choose(
     scores: str,
@@ -51,10 +52,11 @@ def choose(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Order the candidates in SCORES, one per row, by ranks and weights.
+    """Rank candidates by your own scores and weights.
 
-    Prints the rank of each in every factor, the weighted sum and the order, which candidates
-    no other beats (the Pareto front), and how much the weights must change for another choice.
+    SCORES has one candidate per row. Prints the rank of each in every factor, the weighted sum and
+    the order, which candidates no other beats (the Pareto front), and how much the weights must
+    change for another choice.
     """
     from tamis.rank.evaluation import evaluation
     from tamis.read import read_table

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import (
+    POSITIVE,
     OutputFile,
+    command,
     given_ladders,
     l_kind_option,
     ladder_options,
     likeness_options,
+    option,
+    promise,
     table_options,
 )
 from tamis.cli.population import (
@@ -47,55 +51,52 @@ MOST_LABELS = 25
 """The most labels of a level that are printed; --json gives all."""
 
 
-@click.command()
+@command()
 @table_options
 @ladder_options
-@click.option(
-    "--k", type=click.IntRange(1), default=5, show_default=True, help="The fewest who look alike."
-)
-@click.option("--l", type=click.IntRange(1), help="The fewest sensitive values among them.")
+@promise("--k", type=click.IntRange(1), default=5, help="The fewest who look alike.")
+@promise("--l", type=click.IntRange(1), help="The fewest sensitive values among people alike.")
 @l_kind_option
-@click.option(
+@promise(
     "--c",
-    type=click.FloatRange(0, min_open=True),
+    type=POSITIVE,
     default=3.0,
-    show_default=True,
-    help="For recursive.",
+    help="For --l-kind recursive.",
 )
-@click.option("--t", type=click.FloatRange(0, 1), help="How far these may be from all, at most.")
+@promise(
+    "--t",
+    type=click.FloatRange(0, 1),
+    help="How far sensitive values of people alike may be from everybody's.",
+)
 @likeness_options
-@click.option(
+@promise(
     "--max-suppressed",
     type=click.FloatRange(0, 1),
     default=0.0,
-    show_default=True,
     metavar="SHARE",
     help="The largest share of the rows that may be left out.",
 )
-@click.option(
+@option(
     "--metric",
     type=click.Choice(METRICS),
     default="loss",
-    show_default=True,
     help="What to minimise.",
 )
-@click.option(
+@option(
     "--search",
     type=click.Choice(["exact", "local", "learning"]),
     default="exact",
-    show_default=True,
     help="One level per column, intervals for each class, or by what is kept and told.",
 )
-@click.option(
+@option(
     "--split-by",
     type=click.Choice(["range", "target"]),
     default="range",
-    show_default=True,
     help="local: cut the widest column, or what teaches most.",
 )
 @register_option
 @presence_option
-@click.option("--output", "-o", type=OutputFile(), metavar="FILE", help="csv or parquet.")
+@option("--output", "-o", type=OutputFile(), metavar="FILE", help="Where to write the table.")
 def coarsen(
     source: TableSource,
     ladder: tuple[str, ...],
@@ -106,10 +107,10 @@ def coarsen(
     population: str | None,
     **asked: Any,
 ) -> None:
-    """Make the quasi-identifiers of TABLE coarser until people look alike.
+    """Make columns coarser until people look alike.
 
-    Each column has a ladder of forms, from its values to nothing: of a csv file (--ladder
-    COL=FILE), of [ladders] in a schema or configuration, or else one that tamis makes.
+    Each quasi-identifier of TABLE has a ladder of forms, from its values to nothing: of a csv file
+    (--ladder COL=FILE), of [ladders] in a schema or configuration, or else one that tamis makes.
     """
     from tamis.table_file import format_named
 
@@ -270,15 +271,14 @@ def _score_words(found: Coarsened) -> str:
     )
 
 
-@click.command()
+@command()
 @table_options
-@click.option("--column", required=True, metavar="COL", help="The column to show.")
+@option("--column", required=True, metavar="COL", help="The column to show.")
 @ladder_options
-@click.option(
+@promise(
     "--k",
     type=click.IntRange(1),
     default=5,
-    show_default=True,
     help="The fewest people in a group, where tamis makes the ladder.",
 )
 def ladder(
@@ -290,10 +290,10 @@ def ladder(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Show the ladder of a column of TABLE: its coarser forms, with the people in each.
+    """Show the coarser forms of a column, with the people in each.
 
-    It is the one of a csv file (--ladder COL=FILE), of [ladders] in a schema or configuration,
-    or else one that tamis makes.
+    The ladder of the column of TABLE is the one of a csv file (--ladder COL=FILE), of [ladders] in
+    a schema or configuration, or else one that tamis makes.
     """
     from tamis.coarsen.draft import ladders_of
     from tamis.coarsen.ladder import rungs

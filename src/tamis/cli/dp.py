@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.options import with_options
+from tamis.cli.options import POSITIVE, option, with_options
 from tamis.errors import InputError
 from tamis.files import load_toml
 
@@ -143,22 +144,26 @@ def _sparse(source: TableSource, public: Public, from_data: bool) -> Table:
     return Table(records.frame(), Roles(target=target))
 
 
+private = partial(option, section="Differential privacy")
+"""An option about rows drawn with differential privacy."""
 spending_options = with_options(
     [
-        click.option(
+        private(
             "--max-rows-per-person",
             type=click.IntRange(1),
-            help="dp: the most rows used per person; others are left out at random [1].",
+            help="The most rows used per person; others are left out at random.",
+            show_default="1",
         ),
-        click.option(
+        private(
             "--ledger",
             metavar="FILE",
-            help="dp: the file that adds up what is spent [tamis-ledger.json beside TABLE].",
+            help="The file that adds up what is spent.",
+            show_default="tamis-ledger.json beside TABLE",
         ),
-        click.option(
+        private(
             "--max-epsilon",
-            type=click.FloatRange(0, min_open=True),
-            help="dp: the most to spend on TABLE in total, according to the ledger.",
+            type=POSITIVE,
+            help="The most to spend on TABLE in total, according to the ledger.",
         ),
     ]
 )

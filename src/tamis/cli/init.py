@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.cli.options import OutputFile, table_options
+from tamis.cli.options import OutputFile, command, option, table_options
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError, plural
 from tamis.files import in_toml
@@ -18,19 +16,22 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@click.command()
+@command()
 @table_options
-@click.option(
+@option(
     "--output",
     "-o",
     type=OutputFile(),
     metavar="FILE.toml",
     default="tamis.toml",
-    help="Where to write it [tamis.toml].",
+    help="Where to write it.",
 )
-@click.option("--force", is_flag=True, help="Replace a file of that name.")
+@option("--force", is_flag=True, help="Replace a file of that name.")
 def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bool) -> None:
-    """Look at TABLE and write a commented configuration for tamis release."""
+    """Write a commented configuration file for a table.
+
+    Look at TABLE, guess what its columns are, and write what tamis release needs to know.
+    """
     from tamis.cli.terminal import console, print_json
     from tamis.files import written
     from tamis.read.keys import guess_columns

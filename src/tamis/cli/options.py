@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,41 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
+OWN, GENERAL = "Options", "General"
+LAST = ("The table", "Large tables", GENERAL)
+"""The sections of a help that many commands have: after those of its own."""
+METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 PROGRAM = "python"
 """The option that names a program to run."""
+
+
+class SectionOption(click.Option):
+    """An option that shows its default, in a section of the help."""
+
+    def __init__(self, *args: Any, section: str = OWN, **settings: Any) -> None:
+        super().__init__(*args, **{"show_default": True, **settings})
+        self.section = section
+        self.metavar = self.metavar or METAVARS.get(self.type.name)
+
+
+class SectionCommand(click.Command):
+    """A command whose help lists the options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                found.setdefault(getattr(param, "section", GENERAL), []).append(record)
+        for title in sorted(found, key=lambda each: LAST.index(each) if each in LAST else -1):
+            with formatter.section(title):
+                formatter.write_dl(found[title])
+
+
+option = partial(click.option, cls=SectionOption)
+
+
+def command() -> Callable[[Command], SectionCommand]:
+    return click.command(cls=SectionCommand)
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -116,33 +149,37 @@ def _silence(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
     return value
 
 
+_reading = partial(option, section="The table")
+_names = partial(_reading, type=Names(), default=())
 _READING = [
-    click.option("--target", metavar="COL", help="What a recipient will learn to predict."),
-    click.option("--sensitive", metavar="COL", help="What must stay hard to guess [the target]."),
-    click.option("--quasi", type=Names(), default=(), help="What an attacker may know [all]."),
-    click.option("--identifier", type=Names(), default=(), help="Who is who; never released."),
-    click.option("--person", type=Names(), default=(), help="Identifiers that say who is who."),
-    click.option("--row-is-person", is_flag=True, help="Every row is a different person."),
-    click.option("--drop", type=Names(), default=(), help="Columns to ignore."),
-    click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
-    click.option(
-        "--feature", type=Names(), default=(), help="Ordinary columns that look like keys."
+    _reading("--target", metavar="COL", help="What a recipient will learn to predict."),
+    _reading(
+        "--sensitive", metavar="COL", help="What must stay hard to guess.", show_default="target"
     ),
-    click.option("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
-    click.option("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
-    click.option(
+    _names("--quasi", help="What an attacker may know.", show_default="all features"),
+    _names("--identifier", help="Columns that say who is who; never released."),
+    _names("--person", help="Which of these identify people.", show_default="all"),
+    _reading("--row-is-person", is_flag=True, help="Every row is a different person."),
+    _names("--drop", help="Columns to ignore."),
+    _reading("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
+    _names("--feature", help="Ordinary columns that look like keys."),
+    _reading("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
+    _reading("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
+    _reading(
         "--format",
         metavar="NAME",
         help="csv, tsv, parquet, arrow, sav, dta, sas, excel, svm or basket.",
+        show_default="by the name of the file",
     ),
-    click.option("--encoding", default="utf-8", metavar="NAME", help="Of text files [utf-8]."),
-    click.option("--separator", metavar="CHAR", help="Between cells or items of text files."),
-    click.option("--long", type=Names(), default=(), help="ENTITY,FEATURE of a long table."),
-    click.option("--labels", metavar="FILE", help="Labels of baskets or of a long table."),
-    click.option("--label-item", type=Names(), default=(), help="Items that are the label."),
+    _reading("--encoding", default="utf-8", metavar="NAME", help="The encoding of text files."),
+    _reading("--separator", metavar="CHAR", help="Between cells or items of text files."),
+    _names("--long", metavar="ENTITY,FEATURE", help="The columns of a long table."),
+    _reading("--labels", metavar="FILE", help="The labels of baskets or of a long table."),
+    _names("--label-item", help="Items that are labels."),
 ]
+_general = partial(option, section=GENERAL)
 _COMMON = [
-    click.option(
+    _general(
         "--config",
         metavar="FILE.toml",
         is_eager=True,
@@ -150,8 +187,8 @@ _COMMON = [
         callback=_load_config,
         help="A file with any of these options; flags override it.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
-    click.option(
+    _general("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
+    _general(
         "--quiet", is_flag=True, is_eager=True, callback=_silence, help="No notes, no progress."
     ),
 ]
@@ -171,31 +208,27 @@ def table_options(command: Command | None = None, *, required: bool = True) -> A
     return click.argument("table", required=required)(common_options(read))
 
 
+_large = partial(option, section="Large tables")
 _ENGINE = [
-    click.option(
+    _large(
         "--engine",
         type=click.Choice(["auto", "memory", "polars", "duckdb", "spark"]),
         default="auto",
-        show_default=True,
         help="What counts the rows; auto: memory, or DuckDB for a table too large for it.",
     ),
-    click.option(
-        "--memory",
-        default="4GB",
-        show_default=True,
-        help="The most that counting with DuckDB may take.",
+    _large("--memory", default="4GB", metavar="SIZE", help="The most memory for DuckDB."),
+    _large(
+        "--scratch", metavar="DIR", help="For intermediate results.", show_default="the system's"
     ),
-    click.option("--scratch", metavar="DIR", help="For intermediate results [the system's]."),
 ]
 _SAMPLING = [
-    click.option(
+    _large(
         "--sample",
         type=click.IntRange(100),
         default=50_000,
-        show_default=True,
         help="With an engine: the rows that models are trained on.",
     ),
-    click.option("--spark-master", default="local[2]", metavar="URL", help="Of a Spark cluster."),
+    _large("--spark-master", default="local[2]", metavar="URL", help="The Spark cluster."),
 ]
 
 
@@ -267,13 +300,13 @@ class LadderDescriptions(click.ParamType[dict[str, Any]]):
 
 ladder_options = with_options(
     [
-        click.option(
+        option(
             "--ladder",
             multiple=True,
             metavar="COL=FILE",
             help="A csv file with coarser forms of a column's values.",
         ),
-        click.option(
+        option(
             "--ladders",
             type=LadderDescriptions(),
             default=None,
@@ -300,57 +333,47 @@ def given_ladders(
     return {column: ladder_from(column, how) for column, how in described.items()}
 
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random draw."
-)
-
-
-force_option = click.option(
-    "--force", is_flag=True, help="Replace an earlier release of that name."
-)
+seed_option = _general("--seed", type=click.IntRange(0), default=0, help="For all random draws.")
+force_option = option("--force", is_flag=True, help="Replace an earlier release of that name.")
 model_options = with_options(
     [
-        click.option("--test", metavar="FILE", help="Held-out original rows, for model measures."),
-        click.option("--positive", metavar="LABEL", help="The label whose F-measure is reported."),
+        option("--test", metavar="FILE", help="Held-out original rows, for model measures."),
+        option("--positive", metavar="LABEL", help="The label whose F-measure is reported."),
     ]
 )
 """Give a command the rows that models are tested on."""
-l_kind_option = click.option(
+
+promise = partial(option, section="Promises")
+"""An option that says what must hold for people who look alike."""
+_SOME = click.FloatRange(0, 1, min_open=True)
+POSITIVE = click.FloatRange(0, min_open=True)
+l_kind_option = promise(
     "--l-kind",
     type=click.Choice(["distinct", "entropy", "recursive"]),
     default="distinct",
-    show_default=True,
-    help="How they are counted.",
+    help="How sensitive values are counted for --l.",
 )
-
-
-_POSITIVE = click.FloatRange(0, min_open=True)
-_SOME = click.FloatRange(0, 1, min_open=True)
-
 likeness_options = with_options(
     [
-        click.option(
-            "--alpha", type=_SOME, help="The largest share of people alike with one value."
-        ),
-        click.option(
+        promise("--alpha", type=_SOME, help="The largest share of people alike with one value."),
+        promise(
             "--beta",
-            type=_POSITIVE,
+            type=POSITIVE,
             help="How far its share among people alike may exceed that among all.",
         ),
-        click.option(
+        promise(
             "--beta-kind",
             type=click.Choice(["basic", "enhanced"]),
             default="basic",
-            show_default=True,
             help="enhanced: at most minus the logarithm of the share, too.",
         ),
-        click.option(
+        promise(
             "--delta-disclosure",
-            type=_POSITIVE,
+            type=POSITIVE,
             help="What the logarithm of the ratio of these shares stays below.",
         ),
-        click.option("--max-risk", type=_SOME, help="The largest chance of finding a row: 1/k."),
-        click.option("--max-average-risk", type=_SOME, help="The largest average of that chance."),
+        promise("--max-risk", type=_SOME, help="The largest chance of finding a row: 1/k."),
+        promise("--max-average-risk", type=_SOME, help="The largest average of that chance."),
     ]
 )
 """What is required of groups of people alike, besides k, l and t."""
@@ -358,10 +381,9 @@ likeness_options = with_options(
 
 def search_option(searches: Sequence[str], help: str) -> Decorator:
     """Which search to use, the first by default."""
-    return click.option(
+    return option(
         "--search",
         default=searches[0],
-        show_default=True,
         type=click.Choice(searches),
         help=help,
     )
@@ -371,14 +393,14 @@ def writing_options(drawn: str) -> Decorator:
     """Where to write, what to draw and the seed."""
     return with_options(
         [
-            click.option(
+            option(
                 "--output",
                 "-o",
                 type=OutputFile(),
                 metavar="FILE",
                 help="Write the projected table (csv or parquet).",
             ),
-            click.option("--plot", type=OutputFile(), metavar="FILE.svg", help=f"Draw {drawn}."),
+            option("--plot", type=OutputFile(), metavar="FILE.svg", help=f"Draw {drawn}."),
             seed_option,
         ]
     )

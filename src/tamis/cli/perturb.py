@@ -12,6 +12,7 @@ import click
 from tamis.cli.dp import (
     Public,
     ledger_path,
+    private,
     public_bounds,
     read_public,
     spending,
@@ -19,7 +20,16 @@ from tamis.cli.dp import (
     spending_words,
     total,
 )
-from tamis.cli.options import Names, OutputFile, check_table_file, seed_option, table_options
+from tamis.cli.options import (
+    POSITIVE,
+    Names,
+    OutputFile,
+    check_table_file,
+    command,
+    option,
+    seed_option,
+    table_options,
+)
 from tamis.cli.release import Weights
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
@@ -36,7 +46,6 @@ if TYPE_CHECKING:
 
 
 CHOICE = click.Choice
-POSITIVE = click.FloatRange(0, min_open=True)
 METHODS = (
     *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
     *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
@@ -45,15 +54,15 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 """What counts the columns that `--features` chooses."""
 
 
-@click.command()
+@command()
 @table_options
-@click.option(
+@option(
     "--method",
     type=CHOICE(METHODS),
     required=True,
     help="How to alter the table.",
 )
-@click.option(
+@option(
     "--output",
     "-o",
     type=OutputFile(),
@@ -61,69 +70,67 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
     required=True,
     help="Where to write (csv, parquet).",
 )
-@click.option(
+@option(
     "--probability",
     default=0.1,
-    show_default=True,
     help="uniform, gaussian, pram: the chance that a cell changes.",
 )
-@click.option(
-    "--within", default=0.05, show_default=True, help="swap: how far ranks move, as a share."
-)
-@click.option("--columns", type=Names(), default=(), help="Which to alter [features].")
-@click.option(
+@option("--within", default=0.05, help="swap: how far ranks move, as a share.")
+@option("--columns", type=Names(), help="Which to alter.", show_default="all features")
+@option(
     "--k",
     default=5,
-    show_default=True,
     type=click.IntRange(1),
     help="flip, microaggregate, suppress: how many are alike.",
 )
-@click.option(
+@option(
     "--disagreement",
     default="majority",
-    show_default=True,
     type=CHOICE(["majority", "coin"]),
     help="flip: what a column takes on which a group disagrees.",
 )
-@click.option("--weights", type=Weights(), help="suppress: what a blank costs in a column [1].")
-@click.option(
+@option(
+    "--weights", type=Weights(), help="suppress: what a blank costs in a column.", show_default="1"
+)
+@option(
     "--blank",
     type=CHOICE(["value", "anything"]),
     default="value",
-    show_default=True,
     help="suppress: what a blank counts as when rows are compared.",
 )
-@click.option("--epsilon", type=POSITIVE, help="dp: what the release may cost.")
-@click.option("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
-@click.option("--bounds-from-data", is_flag=True, help="dp: take bounds from data; no guarantee.")
-@click.option("--bins", type=click.IntRange(1), help="dp: intervals of a column of numbers.")
-@click.option("--rows", type=click.IntRange(1), help="dp-partition: the number of rows, if public.")
-@click.option(
+@private("--epsilon", type=POSITIVE, help="What the release may cost; the dp methods need it.")
+@private("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
+@private("--bounds-from-data", is_flag=True, help="Take bounds from the data; no guarantee.")
+@private("--bins", type=click.IntRange(1), help="Intervals of a column of numbers.")
+@private("--rows", type=click.IntRange(1), help="dp-partition: the number of rows, if public.")
+@private(
     "--neighbours",
     default="add-remove",
-    show_default=True,
     type=CHOICE(["add-remove", "substitute"]),
-    help="dp: which tables must look alike.",
+    help="Which tables must look alike.",
 )
-@click.option("--features", type=click.IntRange(1), help="Columns of 0 and 1 to choose.")
-@click.option(
+@private(
+    "--features",
+    type=click.IntRange(1),
+    help="dp-histogram, dp-marginals: how many columns of 0 and 1 to choose.",
+)
+@private(
     "--mechanism",
     default="exponential",
-    show_default=True,
     type=CHOICE(["exponential", "laplace"]),
-    help="How to choose them.",
+    help="How --features are chosen.",
 )
 @spending_options
-@click.option("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
+@private("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
 @seed_option
 def perturb(
     source: TableSource, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
-    """Alter the values of TABLE, or draw a synthetic table that resembles it.
+    """Alter the values of a table, or draw synthetic rows.
 
-    uniform and gaussian noise, swap and pram give no guarantee; flip makes 0/1 rows identical in
-    groups of k, microaggregate and suppress any rows; the dp methods draw synthetic rows with
-    differential privacy.
+    Of TABLE, uniform and gaussian noise, swap and pram give no guarantee; flip makes 0/1 rows
+    identical in groups of k, microaggregate and suppress any rows; the dp methods draw synthetic
+    rows with differential privacy.
     """
     path = Path(output)
     check_table_file(output)

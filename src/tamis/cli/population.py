@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Shares, with_options
+from tamis.cli.options import Shares, option, with_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError, listed
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
 
-register_option = click.option(
+about_population = partial(option, section="The population")
+register_option = about_population(
     "--population", metavar="FILE", help="A register of everybody, of whom the table is a sample."
 )
-presence_option = click.option(
+presence_option = about_population(
     "--delta-presence",
     type=Shares(),
     metavar="LOW,HIGH",
@@ -36,7 +38,7 @@ presence_option = click.option(
 population_options = with_options(
     [
         register_option,
-        click.option(
+        about_population(
             "--sampling",
             type=click.FloatRange(0, 1, min_open=True),
             help="The share of the population that is in the table, such as 0.01.",

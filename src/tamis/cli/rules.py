@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import Names, OutputFile, model_options, seed_option, table_options
+from tamis.cli.options import (
+    Names,
+    OutputFile,
+    command,
+    model_options,
+    option,
+    seed_option,
+    table_options,
+)
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     console,
@@ -39,26 +47,31 @@ FEW = 0.5
 """The share of rows below which a note says that given rules match few."""
 NOISES = ("uniform", "gaussian")
 THIS = "this table"
+rules_option = option(
+    "--rules",
+    "rules_file",
+    metavar="FILE",
+    help="The rules.",
+    show_default="mined from TABLE",
+)
 
 
-@click.command()
+@command()
 @table_options
-@click.option(
+@option(
     "--max-depth",
     type=click.IntRange(1),
     default=12,
-    show_default=True,
     help="The most splits on the way to a leaf.",
 )
-@click.option(
+@option(
     "--min-support",
     type=float,
     default=0.02,
-    show_default=True,
     help="The least share of the rows that meet a rule.",
 )
-@click.option("--shares", is_flag=True, help="Give every label's share, not just the likeliest.")
-@click.option(
+@option("--shares", is_flag=True, help="Give every label's share, not just the likeliest.")
+@option(
     "-o",
     "--output",
     type=OutputFile(),
@@ -76,9 +89,10 @@ def rules(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Print the rules of a decision tree trained on TABLE, one per line.
+    """Mine the rules of a table with a decision tree.
 
-    Edit them, add your own, and pass them to `tamis retain --rules`.
+    Prints those of TABLE, one per line. Edit them, add your own, and pass them to `tamis retain
+    --rules`.
     """
     from tamis.files import written
     from tamis.rules.tree import mine_rules
@@ -101,39 +115,36 @@ def rules(
         click.echo(found.to_text())
 
 
-@click.command()
+@command()
 @table_options
 @click.argument("released")
-@click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the original].")
+@rules_option
 @model_options
-@click.option(
+@option(
     "--reading",
     type=click.Choice(["pairs", "first", "default"]),
     default="pairs",
-    show_default=True,
     help="All rules a row matches, the first one, or the first one with a default label.",
 )
-@click.option("--default", metavar="LABEL", help="The default label [the most common].")
-@click.option(
+@option("--default", metavar="LABEL", help="That label.", show_default="the most common")
+@option(
     "--weigh",
     type=click.Choice(["equal", "support"]),
     default="equal",
-    show_default=True,
     help="How much a rule counts in a mean.",
 )
-@click.option("--min-support", type=float, default=0.0, help="Only rules that match this share.")
-@click.option("--min-confidence", type=float, default=0.0, help="Only rules right this often.")
-@click.option("--only", type=Names(), default=(), help="Only the rules with these ids.")
-@click.option(
-    "--plot", type=OutputFile(), metavar="FILE.svg", help="Draw what happened to each rule."
-)
-@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Rules to list.")
+@option("--min-support", type=float, default=0.0, help="Only rules that match this share.")
+@option("--min-confidence", type=float, default=0.0, help="Only rules right this often.")
+@option("--only", type=Names(), default=(), help="Only the rules with these ids.")
+@option("--plot", type=OutputFile(), metavar="FILE.svg", help="Draw what happened to each rule.")
+@option("--top", type=click.IntRange(0), default=10, help="Rules to list.")
 @seed_option
 def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Do the rules of TABLE, the original, still hold in RELEASED?
+    """Check which rules of a table still hold in its release.
 
-    RELEASED is a file, or a published folder: rules are then asked of coarser columns as their
-    manifest says. A rule that uses a column which was not released is reported as lost.
+    TABLE is the original. RELEASED is a file, or a published folder: rules are then asked of
+    coarser columns as their manifest says. A rule that uses a column which was not released is
+    reported as lost.
     """
     from tamis.evaluate.retention import retention
     from tamis.publish.read_back import published_folder, read_published, value_labels
@@ -331,28 +342,24 @@ def _fate(change: Any) -> str:
     return f"{share}, now {percent(change.labels_after[change.majority_before])}"
 
 
-@click.command()
+@command()
 @table_options
-@click.option(
+@option(
     "--method",
     type=click.Choice(NOISES),
     default=NOISES[0],
-    show_default=True,
     help="The noise.",
 )
-@click.option(
+@option(
     "--levels",
     default="0,0.05,0.1,0.15,0.2,0.25,0.3",
-    show_default=True,
     metavar="P,P,...",
     help="The chance that a cell changes.",
 )
-@click.option(
-    "--draws", default=10, show_default=True, type=click.IntRange(1), help="Releases at each level."
-)
-@click.option("--rules", "rules_file", metavar="FILE", help="Rules [mined from the table].")
+@option("--draws", default=10, type=click.IntRange(1), help="Releases at each level.")
+@rules_option
 @model_options
-@click.option(
+@option(
     "--beside",
     multiple=True,
     metavar="FILE.json",
@@ -360,7 +367,7 @@ def _fate(change: Any) -> str:
 )
 @seed_option
 def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> None:
-    """How much of the rules of TABLE does rising noise leave?
+    """Measure what rising noise leaves of the rules of a table.
 
     TABLE is released several times at each level. Of the measures of these releases it says which
     rise and fall together, in this table and over those given with --beside.

@@ -6,20 +6,25 @@ import sys
 
 import click
 
+from tamis.cli.options import command, option
 from tamis.errors import MissingExtra
 
 
-@click.command()
+@command()
 @click.argument("table", required=False)
-@click.option(
+@option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="Where to listen on this machine; 0: any free one [8426, or any].",
+    help="Where to listen on this machine; 0: any free one.",
+    show_default="8426 if free",
 )
-@click.option(
-    "--workspace", metavar="DIR", help="Keep tables and settings here [removed at the end]."
+@option(
+    "--workspace",
+    metavar="DIR",
+    help="Keep tables and settings here.",
+    show_default="a folder removed at the end",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(table: str | None, port: int | None, workspace: str | None, no_browser: bool) -> None:
     """Open the whole flow in a browser, on this machine only.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import common_options, recount_options
+from tamis.cli.options import command, common_options, option, recount_options
 
 if TYPE_CHECKING:
     from tamis.engine.choice import EngineName, EngineOptions
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@click.command()
+@command()
 @click.argument("folder", metavar="DIR")
-@click.option(
+@option(
     "--population",
     metavar="FILE",
     help="The register that the table was drawn from, to count delta-presence again.",
 )
-@click.option("--missing", multiple=True, help="With --population: text that means missing in it.")
+@option("--missing", multiple=True, help="With --population: text that means missing in it.")
 @recount_options
 @common_options
 def verify(
@@ -34,9 +34,10 @@ def verify(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Read the release in DIR again and check its hash, its columns and every promise.
+    """Check a published release against its manifest.
 
-    A file too large for memory is counted by another engine than the one that wrote it.
+    Reads DIR again and checks the hash, the columns and every promise. A file too large for memory
+    is counted by another engine than the one that wrote it.
     """
     from tamis.cli import printable
     from tamis.cli.terminal import console, print_json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tamis.cli.dp import Public, public_bounds, spending_options
+from tamis.cli.dp import Public, private, public_bounds, spending_options
 from tamis.cli.options import (
+    POSITIVE,
     PROGRAM,
     Names,
+    command,
     common_options,
     engine_options,
     force_option,
@@ -23,11 +26,18 @@ from tamis.cli.options import (
     ladder_options,
     likeness_options,
     named_engine,
+    option,
+    promise,
     seed_option,
     table_options,
     with_options,
 )
-from tamis.cli.population import check_register, population_options, presence_option
+from tamis.cli.population import (
+    about_population,
+    check_register,
+    population_options,
+    presence_option,
+)
 from tamis.cli.release.run import (
     Limits,
     again_from,
@@ -92,7 +102,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _methods(
-    chosen: tuple[str, ...], settings: Mapping[str, dict[str, Any]]
+    chosen: tuple[str, ...] | None, settings: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     from tamis.propose import BY_DEFAULT
 
@@ -101,128 +111,122 @@ def _methods(
 
 method_options = with_options(
     [
-        click.option(f"--{name}", type=Options(), hidden=True, help="Settings of the method.")
+        option(f"--{name}", type=Options(), hidden=True, help="Settings of the method.")
         for name in reversed(METHODS)
     ]
 )
 """Give a command the settings of each method, for a configuration file."""
 
 
-@click.command()
+_choice = partial(option, section="The choice")
+_search = partial(option, section="The search")
+
+
+@command()
 @table_options(required=False)
-@click.option("--out", metavar="DIR", help="The folder to create.")
-@click.option(
-    "--k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    help="Everybody hides among at least this many.",
+@option("--out", metavar="DIR", help="The folder to create.")
+@option(
+    "--write",
+    type=click.Choice(["csv", "parquet", "long", "svm", "sav", "dta", "xlsx"]),
+    help="The format of the rows.",
+    show_default="csv; long for sparse records of which many columns are left",
 )
-@click.option(
+@force_option
+@option("--take", metavar="NAME", help="Publish this one of the releases, not the best.")
+@option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
+@option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
+@promise("--k", type=click.IntRange(1), default=5, help="Everybody hides among at least this many.")
+@promise(
     "--absences",
     type=click.IntRange(0, 4),
     default=0,
-    show_default=True,
     help="In 0/1 columns: things a person lacks that an attacker may know too.",
 )
-@click.option("--l", type=click.IntRange(2), help="The fewest sensitive values among people alike.")
+@promise("--l", type=click.IntRange(2), help="The fewest sensitive values among people alike.")
 @l_kind_option
-@click.option("--c", type=float, default=3.0, show_default=True, help="For recursive.")
-@click.option(
+@promise("--c", type=float, default=3.0, help="For --l-kind recursive.")
+@promise(
     "--t", type=SHARE, help="How far sensitive values of people alike may be from everybody's."
 )
-@click.option(
+@promise(
     "--t-distance",
     type=click.Choice(["equal", "ordered"]),
-    help="How far apart two values are [ordered for numbers].",
+    help="How far apart two values are.",
+    show_default="ordered for numbers",
 )
 @likeness_options
-@click.option(
+@promise(
     "--max-suppressed",
     type=click.FloatRange(0, 0.5),
     default=0.0,
-    show_default=True,
     metavar="SHARE",
     help="The largest share that may be left out, so that the rest keeps k, l and t.",
 )
-@click.option(
-    "--epsilon",
-    type=click.FloatRange(0, min_open=True),
-    help="Release only synthetic rows, differentially private at this cost.",
-)
-@click.option("--bounds", metavar="FILE.toml", help="With --epsilon: public ranges and values.")
-@spending_options
-@click.option(
+@_choice(
     "--choose",
     type=click.Choice(["value", "ranks", "front"]),
     default="value",
-    show_default=True,
     help="By what is kept and told; by ranks, E(S); or show the front and publish nothing.",
 )
-@click.option(
+@_choice(
     "--caution",
     type=click.FloatRange(0),
     default=1.0,
-    show_default=True,
     help="How much what is told weighs against what is kept.",
 )
-@click.option("--min-kept", type=SHARE, help="The least to keep of what teaches the target.")
-@click.option("--max-told", type=SHARE, help="The most to tell of the sensitive column.")
-@click.option("--allow-useless", is_flag=True, help="Publish even what is no better than guessing.")
-@click.option("--max-pbi", type=float, help="The most an attacker may gain over all columns.")
-@click.option("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
-@click.option("--max-features", type=click.IntRange(1), help="The most columns to release.")
-@click.option("--max-lost-rules", type=float, help="The largest share of rules to lose.")
-@population_options
-@click.option(
-    "--max-population-risk", type=SHARE, help="The largest share of people found in the population."
-)
-@presence_option
-@click.option(
+@_choice("--min-kept", type=SHARE, help="The least to keep of what teaches the target.")
+@_choice("--max-told", type=SHARE, help="The most to tell of the sensitive column.")
+@_choice("--allow-useless", is_flag=True, help="Publish even what is no better than guessing.")
+@_choice("--max-pbi", type=float, help="The most an attacker may gain over all columns.")
+@_choice("--min-performance", type=float, help="The least accuracy, between 0 and 1.")
+@_choice("--max-features", type=click.IntRange(1), help="The most columns to release.")
+@_choice("--max-lost-rules", type=float, help="The largest share of rules to lose.")
+@_choice(
     "--weights",
     type=Weights(),
-    help="How much each factor counts [performance=.5,privacy=.25,size=.25].",
+    help="With --choose ranks: how much each factor counts.",
+    show_default="performance=.5,privacy=.25,size=.25",
 )
-@click.option(
+@_search(
+    "--methods",
+    type=Names(),
+    help="How to find releases.",
+    show_default="front, coarsen, breach, containment",
+)
+@_search(
     "--classifier",
     default="nb",
-    show_default=True,
     metavar="NAME",
     help="What a recipient would train: nb, c45, tree, forest, logistic, ...",
 )
-@click.option("--attackers", type=Names(), default=(), help="Models whose gain is PBI [c45, nb].")
-@click.option(
-    "--methods",
-    type=Names(),
-    default=(),
-    help="How to find releases [front, coarsen, breach, containment].",
-)
-@click.option(
+@_search("--attackers", type=Names(), help="Models whose gain is the PBI.", show_default="c45, nb")
+@_search(
     "--holdout",
     type=float,
     default=0.25,
-    show_default=True,
-    help="Share of rows used to choose, and again to report.",
+    help="The share of rows used to choose, and again to report.",
 )
-@click.option("--take", metavar="NAME", help="Publish this one of the releases, not the best.")
-@click.option(
+@_search(
     "--search-rows",
     type=click.IntRange(100),
     default=50_000,
-    show_default=True,
     help="The most rows to learn from; promises count all.",
-)
-@click.option(
-    "--write",
-    type=click.Choice(["csv", "parquet", "long", "svm", "sav", "dta", "xlsx"]),
-    help="The format of the rows [csv; long for sparse records of which many columns are left].",
 )
 @ladder_options
 @method_options
-@click.option("--beside", multiple=True, metavar="DIR", help="Earlier releases of the same people.")
-@click.option("--python", metavar="FILE", help="With --epsilon: a Python that has opendp[mbi].")
-@force_option
-@click.option("--again", metavar="DIR", help="Make an earlier release again, byte for byte.")
+@population_options
+@about_population(
+    "--max-population-risk", type=SHARE, help="The largest share of people found in the population."
+)
+@presence_option
+@private(
+    "--epsilon",
+    type=POSITIVE,
+    help="Release only synthetic rows, differentially private at this cost.",
+)
+@private("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
+@spending_options
+@private("--python", metavar="FILE", help="A Python that has opendp[mbi].")
 @engine_options
 @seed_option
 def release(
@@ -235,7 +239,7 @@ def release(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Choose what may be released of TABLE, publish it with its reports, and verify it.
+    """Choose what may be released of a table, publish and verify it.
 
     DIR gets release.csv, manifest.json and report.html to share, and private/ to keep. With
     --again DIR the release in DIR is made once more from the same table and compared.
@@ -277,9 +281,9 @@ def release(
 
 def _refuse_beyond_memory(front: Any, beside: Any, population: Any) -> None:
     given = {"--choose front": front, "--beside": beside, "--max-population-risk": population}
-    for option, value in given.items():
+    for name, value in given.items():
         if value:
-            raise InputError(f"{option} needs the table in memory; give --engine memory")
+            raise InputError(f"{name} needs the table in memory; give --engine memory")
 
 
 def _check_population(population: str | None, options: Mapping[str, Any]) -> None:
@@ -328,9 +332,9 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
     return Settings(methods=chosen, format=options.pop("write"), **options)
 
 
-@click.command()
-@click.option("--out", metavar="DIR", help=f"The folder to create [a new {DEMO} here].")
-@click.option("--rows", type=click.IntRange(200), default=3000, show_default=True)
+@command()
+@option("--out", metavar="DIR", help="The folder to create.", show_default=f"a new {DEMO} here")
+@option("--rows", type=click.IntRange(200), default=3000, help="The rows of the table.")
 @force_option
 @seed_option
 @common_options

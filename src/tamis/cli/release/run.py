@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
 from tamis.cli.options import PROGRAM
-from tamis.cli.release.outcome_words import (
-    print_front,
-    print_outcome,
-    print_places,
-    some_names,
-)
+from tamis.cli.release.outcome_words import print_front, print_outcome, print_places, some_names
 from tamis.cli.table_source import (
     TableSource,
     absolute,

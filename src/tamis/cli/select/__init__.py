@@ -10,7 +10,14 @@ from typing import Any
 
 import click
 
-from tamis.cli.options import Decorator, table_options, with_options, writing_options
+from tamis.cli.options import (
+    Decorator,
+    command,
+    option,
+    table_options,
+    with_options,
+    writing_options,
+)
 from tamis.cli.select import breach, containment
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
@@ -22,15 +29,15 @@ RUN: dict[str, Callable[..., None]] = {
 }
 
 
-@click.command()
+@command()
 @table_options
-@click.option(
+@option(
     "--by",
     type=click.Choice(list(RUN)),
     required=True,
     help="The kind of risk to keep low.",
 )
-@click.option(
+@option(
     "--search",
     metavar="NAME",
     help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "

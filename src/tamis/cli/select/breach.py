@@ -11,6 +11,8 @@ import click
 from tamis.cli.options import (
     Names,
     check_table_file,
+    command,
+    option,
     search_option,
     table_options,
     with_options,
@@ -42,63 +44,70 @@ _NAMES = 7
 HOLDOUT = 0.25
 SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 OPTIONS = [
-    click.option(
+    option(
         "--classifier",
         default="nb",
-        show_default=True,
         type=click.Choice(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
         help="What a recipient will learn with.",
     ),
-    click.option(
+    option(
         "--preset",
         type=click.Choice(["paper"]),
         help="All rows, ten folds once, the walk, equal weights.",
     ),
-    click.option(
+    option(
         "--weights",
         metavar="NAME=N,...",
-        help="Of the choice [performance=.5,privacy=.25,size=.25].",
+        help="How much each factor counts.",
+        show_default="performance=.5,privacy=.25,size=.25",
     ),
-    click.option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
-    click.option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
-    click.option(
-        "--attackers", type=Names(), default=(), help="Who guesses [the classifier itself]."
+    option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
+    option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
+    option(
+        "--attackers",
+        type=Names(),
+        default=(),
+        help="Models that guess.",
+        show_default="the classifier",
     ),
-    click.option(
+    option(
         "--cut",
         default="auto",
-        show_default=True,
         metavar="RULE",
         help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
     ),
-    click.option(
-        "--scoring", default="accuracy", metavar="NAME", help="Of performance [accuracy]."
+    option("--scoring", default="accuracy", metavar="NAME", help="What performance is."),
+    option("--folds", type=click.IntRange(2), help="Of the cross-validation.", show_default="10"),
+    option(
+        "--repeats",
+        type=click.IntRange(1),
+        help="Of the cross-validation.",
+        show_default="5; 1 with --preset paper",
     ),
-    click.option("--folds", type=click.IntRange(2), help="Of the cross-validation [10]."),
-    click.option("--repeats", type=click.IntRange(1), help="Of the cross-validation [5]."),
-    click.option(
+    option(
         "--holdout",
         type=click.FloatRange(0, 1, max_open=True),
-        help="Share of rows that the search never sees [0.25; 0, none, with --preset paper].",
+        help="The share of rows that the search never sees.",
+        show_default="0.25; 0 with --preset paper",
     ),
-    click.option(
+    option(
         "--stability",
         default=0,
         metavar="SEEDS",
         type=click.IntRange(0),
-        help="Search again with so many seeds.",
+        help="Search again with this many seeds.",
     ),
-    click.option("--jobs", type=int, help="Processes."),
+    option("--jobs", type=int, help="How many processes to use."),
 ]
 
 
-@click.command(short_help="Columns that predict the target, not the sensitive one.")
+@command()
 @table_options
 @search_option(SEARCHES, "Where candidates come from.")
 @with_options(OPTIONS)
 @writing_options("the candidates in their regions")
 def breach(source: TableSource, **options: Any) -> None:
-    """Columns that predict the target without revealing the sensitive column.
+    """Choose columns that predict the target, not the secret.
 
     Of TABLE, those that predict the target as well as all columns do, and make the sensitive
     column harder to guess.

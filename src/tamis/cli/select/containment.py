@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import (
+    POSITIVE,
     check_table_file,
+    command,
+    option,
     search_option,
     table_options,
     with_options,
@@ -38,51 +41,41 @@ UTILITIES = (
     "distcnt", "hamdist", "cm", "difference", "information", "ratio", "likelihood", "auc", "best",
 )  # fmt: skip
 OPTIONS = [
-    click.option(
-        "--k", default="5", metavar="N[,N...]", help="The anonymity to keep [5]; may be several."
-    ),
-    click.option(
+    option("--k", default="5", metavar="N[,N...]", help="The anonymity to keep; may be several."),
+    option(
         "--utility",
         default="distcnt",
-        show_default=True,
         type=click.Choice(UTILITIES),
         help="What the columns should be good for; difference or best to predict well.",
     ),
-    click.option(
+    option(
         "--privacy",
         default="containment",
-        show_default=True,
         type=click.Choice(["containment", "equality"]),
         help="Hide among those who have as much, or among equals.",
     ),
-    click.option(
+    option(
         "--on-violation",
         default="skip",
-        show_default=True,
         type=click.Choice(["skip", "stop"]),
         help="What greedy does at a column that does not fit.",
     ),
-    click.option(
+    option(
         "--absences",
         default=0,
-        show_default=True,
         type=click.IntRange(0),
         help="Things a person lacks that an attacker may know.",
     ),
-    click.option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
-    click.option(
-        "--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."
-    ),
-    click.option(
-        "--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds to search."
-    ),
-    click.option(
+    option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
+    option("--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."),
+    option("--time-limit", type=POSITIVE, help="Seconds to search."),
+    option(
         "--drop-rare",
         is_flag=True,
         help="Leave out columns that fewer than k have, where --on-violation stop would end.",
     ),
-    click.option("--max-features", type=click.IntRange(1), help="The most columns of greedy."),
-    click.option(
+    option("--max-features", type=click.IntRange(1), help="The most columns of greedy."),
+    option(
         "--min-gain",
         default=0.0,
         type=click.FloatRange(0),
@@ -91,16 +84,16 @@ OPTIONS = [
 ]
 
 
-@click.command(short_help="0/1 columns: whatever a person has, k people have.")
+@command()
 @table_options
 @search_option(SEARCHES, "How hard to look.")
 @with_options(OPTIONS)
 @writing_options("the path, or what each k costs")
 def containment(source: TableSource, **options: Any) -> None:
-    """0/1 columns such that all that a person has, at least k people have.
+    """Choose 0/1 columns: whatever a person has, k people have.
 
-    Of all such columns of TABLE those that teach most. Without an encoding in its schema, a table
-    of other columns is made 0/1 by its values.
+    Of all such sets of columns of TABLE, one that teaches most. Without an encoding in its schema,
+    a table of other columns is made 0/1 by its values.
     """
     run_containment(source, **options)
 
