@@ -8,8 +8,13 @@ import polars as pl
 import pytest
 
 from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import merge_cells, size_counts, sizes_of_classes
-from tamis.engine.spread import extremes, sensitive_counts
+from tamis.engine.cells import (
+    extremes,
+    merge_cells,
+    sensitive_counts,
+    size_counts,
+    sizes_of_classes,
+)
 
 MANY = 3 * 2**52 + 1
 """More rows than floats tell apart, in two cells of a class."""

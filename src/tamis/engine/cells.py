@@ -1,22 +1,32 @@
-"""How many rows, and people, are alike: asked of any engine, in columns named c0 to cn.
+"""How many rows, and people, are alike, and how their sensitive values are spread, on any engine.
 
 One group-by over the rows gives cells: each combination of values that occurs, and how often. All
-else is counted from these. A missing value is a value of its own: grouping and windows keep it
-apart from every other, and no join is made on it.
+else is counted from these, in columns named c0 to cn. A missing value is a value of its own:
+grouping and windows keep it apart from every other, and no join is made on it.
+
+Where the sensitive column has few values, each becomes a column of counts and every figure is
+arithmetic on one row a class. Where it has many, the cells are sorted and whole classes are taken
+into memory, some at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
-from tamis.engine.backend import Engine, Frame
+from tamis.engine.backend import BATCH, Engine, Frame
 
 ROWS, SIZE = "n", "size"
 """The column with the rows of a cell, and the one with the size of its class."""
+PEOPLE = "people"
+FEW = 32
+"""Up to this many sensitive values, each gets a column of counts."""
 
 
 def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
@@ -186,3 +196,231 @@ def one_where(condition: nw.Expr) -> nw.Expr:
 def _whole(expression: nw.Expr, name: str) -> nw.Expr:
     """Sums are 128 bits wide on DuckDB and unsigned on polars; all counts are made alike."""
     return expression.cast(nw.Int64).alias(name)
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveCounts:
+    """The sensitive values of a table and how often each occurs within each class.
+
+    Parameters
+    ----------
+    engine : Engine
+    entries : frame
+        The quasi-identifiers, the sensitive column, and `n`: the people of the class that have
+        the value. Where people have several rows there are rows with `n` 0 too, which carry
+        the people of the class in `people`.
+    quasi, sensitive : columns
+    values : polars frame
+        The values, ascending and missing last, and `n`: the people of the table that have each.
+    number : bool
+        Whether the sensitive column is numeric.
+    several : bool
+        Whether people have several rows.
+    """
+
+    engine: Engine
+    entries: Frame
+    quasi: list[str]
+    sensitive: str
+    values: pl.DataFrame
+    number: bool
+    several: bool
+
+    @property
+    def few(self) -> bool:
+        return self.values.height <= FEW
+
+    @property
+    def missing(self) -> bool:
+        return self.values[self.sensitive].null_count() > 0
+
+
+def sensitive_counts(
+    engine: Engine,
+    cells: Frame,
+    quasi: Sequence[str],
+    sensitive: str,
+    who: Sequence[str],
+    number: bool,
+) -> SensitiveCounts:
+    """Count the sensitive values within each class, from cells of all these columns."""
+    quasi = list(quasi)
+    if not who:
+        entries = merge_cells(cells, [*quasi, sensitive])
+        values = engine.small(merge_cells(cells, [sensitive]))
+        entries = entries.with_columns(nw.col(ROWS).alias(PEOPLE))
+    else:
+        once = count_cells(cells, [*quasi, sensitive, *who])
+        entries = count_cells(once, [*quasi, sensitive]).with_columns(
+            nw.lit(0).cast(nw.Int64).alias(PEOPLE)
+        )
+        # No join on keys that may be missing: the people of a class come as rows of their own.
+        of_class = count_cells(count_cells(cells, [*quasi, *who]), quasi)
+        kind = cells.collect_schema()[sensitive]
+        extra = of_class.select(
+            *quasi,
+            nw.lit(None).cast(kind).alias(sensitive),
+            nw.lit(0).cast(nw.Int64).alias(ROWS),
+            nw.col(ROWS).alias(PEOPLE),
+        )
+        values = engine.small(count_cells(count_cells(cells, [sensitive, *who]), [sensitive]))
+        entries = nw.concat([entries.select(*extra.collect_schema().names()), extra])
+    values = values.sort(sensitive, nulls_last=True)
+    held = engine.hold(entries)
+    return SensitiveCounts(engine, held, quasi, sensitive, values, number, bool(who))
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The worst of all classes.
+
+    Parameters
+    ----------
+    distinct : int
+        The fewest values, and never more than people.
+    entropy : float
+        The smallest entropy, in nats.
+    head, second : float
+        The largest share of the commonest value, and its largest ratio to all others.
+    people : int
+        The fewest people of a class.
+    distance : float
+        The largest distance from the whole table.
+    """
+
+    distinct: int
+    entropy: float
+    head: float
+    second: float
+    people: int
+    distance: float
+
+
+def extremes(counts: SensitiveCounts) -> Extremes:
+    """The worst classes where the sensitive column has few values, by arithmetic on classes."""
+    names = [f"v{i}" for i in range(counts.values.height)]
+    by_class = _one_column_each(counts, names)
+    total = reduce(add, (nw.col(v) for v in names))
+    by_class = by_class.with_columns(total.cast(nw.Float64).alias("total"))
+    shares = [nw.col(v).cast(nw.Float64) / nw.col("total") for v in names]
+    by_class = by_class.with_columns(
+        *(share.alias(f"q{i}") for i, share in enumerate(shares)),
+        nw.max_horizontal(*names).cast(nw.Float64).alias("most"),
+        reduce(add, (_positive(nw.col(v), nw.lit(1)) for v in names)).alias("distinct"),
+    )
+    q = [nw.col(f"q{i}") for i in range(len(names))]
+    entropy = reduce(add, (_positive(share, -share * share.log()) for share in q))
+    rest = nw.col("total") - nw.col("most")
+    by_class = by_class.with_columns(
+        entropy.alias("entropy"),
+        _capped("distinct", counts.several).alias("l"),
+        _distance(counts, q).alias("distance"),
+    )
+    found = counts.engine.small(
+        by_class.select(
+            nw.col("l").min().cast(nw.Int64).alias("distinct"),
+            _capped_entropy(counts.several).min().alias("entropy"),
+            (nw.col("most") / nw.col("total")).max().alias("head"),
+            _positive(rest, nw.col("most") / rest, nw.lit(float("inf"))).max().alias("second"),
+            nw.col(PEOPLE).min().cast(nw.Int64).alias("people"),
+            nw.col("distance").max().alias("distance"),
+        )
+    )
+    return Extremes(**found.row(0, named=True))
+
+
+def _one_column_each(counts: SensitiveCounts, names: list[str]) -> Frame:
+    """The classes, with the people of each value in a column of its own."""
+    cell, rows = nw.col(counts.sensitive), nw.col(ROWS)
+    is_value = [
+        cell.is_null() if value is None else cell == nw.lit(value)
+        for value in counts.values[counts.sensitive]
+    ]
+    spread = counts.entries.with_columns(
+        *(
+            nw.when(match).then(rows).otherwise(nw.lit(0)).alias(v)
+            for match, v in zip(is_value, names)
+        )
+    )
+    summed = spread.group_by(*counts.quasi).agg(
+        *(nw.col(v).sum() for v in names), nw.col(PEOPLE).max()
+    )
+    return summed.with_columns(*(nw.col(v).cast(nw.Int64) for v in names))
+
+
+def _positive(number: nw.Expr, then: nw.Expr, otherwise: nw.Expr | None = None) -> nw.Expr:
+    return nw.when(number > 0).then(then).otherwise(nw.lit(0) if otherwise is None else otherwise)
+
+
+def _capped(name: str, several: bool) -> nw.Expr:
+    """Never more than the people of the class."""
+    return nw.min_horizontal(name, PEOPLE) if several else nw.col(name)
+
+
+def _capped_entropy(several: bool) -> nw.Expr:
+    entropy = nw.col("entropy")
+    if not several:
+        return entropy
+    most = nw.col(PEOPLE).cast(nw.Float64).log()
+    return nw.when(entropy > most).then(most).otherwise(entropy)
+
+
+def _distance(counts: SensitiveCounts, shares: list[nw.Expr]) -> nw.Expr:
+    """The distance of each class from the table: between ordered values, or half the differences.
+
+    A missing number has no place among the others, so it is put first, then last, and the larger
+    distance counts.
+    """
+    totals = counts.values[ROWS].to_numpy()
+    usual: list[float] = (totals / totals.sum()).tolist()
+    apart = [share - nw.lit(p) for share, p in zip(shares, usual)]
+    if not counts.number:
+        return reduce(add, (a.abs() for a in apart)) * nw.lit(0.5)
+    if len(apart) == 1:
+        return shares[0] * nw.lit(0.0)
+    orders = [apart, [apart[-1], *apart[:-1]]] if counts.missing else [apart]
+    return nw.max_horizontal(*(_ordered_distance(each) for each in orders))
+
+
+def _ordered_distance(apart: list[nw.Expr]) -> nw.Expr:
+    running, total = apart[0], apart[0].abs()
+    for each in apart[1:-1]:
+        running = running + each
+        total = total + running.abs()
+    return total / nw.lit(float(len(apart) - 1))
+
+
+def whole_classes(counts: SensitiveCounts, rows: int = BATCH) -> Iterator[pl.DataFrame]:
+    """The entries, sorted by class and value, in parts that never cut a class in two.
+
+    Columns `class` (from 0 in each part), `value` (a position in `counts.values`), `n` and
+    `people`.
+    """
+    keys = [*counts.quasi, counts.sensitive]
+    rest: pl.DataFrame | None = None
+    for batch in counts.engine.batches(counts.entries.sort(*keys, nulls_last=True), rows):
+        part = batch if rest is None else pl.concat([rest, batch])
+        numbered = _class_numbers(part, counts.quasi)
+        last = numbered == numbered[-1]
+        rest = part.filter(last)
+        if not last.all():
+            yield _coded_part(counts, part.filter(~last), numbered.filter(~last))
+    if rest is not None:
+        yield _coded_part(counts, rest, pl.Series(np.zeros(rest.height, dtype=np.int64)))
+
+
+def _class_numbers(part: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
+    """The number of the class of each entry of a sorted part."""
+    opens = pl.any_horizontal(pl.col(c).ne_missing(pl.col(c).shift()) for c in quasi)
+    return part.select(opens.cast(pl.Int64).cum_sum()).to_series()
+
+
+def _coded_part(counts: SensitiveCounts, part: pl.DataFrame, numbered: pl.Series) -> pl.DataFrame:
+    values = counts.values.select(counts.sensitive).with_row_index("value")
+    people = pl.col(PEOPLE).max().over("class")
+    coded = part.with_columns((numbered - numbered[0]).alias("class"))
+    coded = coded.with_columns(people).filter(pl.col(ROWS) > 0)
+    joined = coded.join(values, on=counts.sensitive, how="left", nulls_equal=True)
+    return joined.select("class", pl.col("value").cast(pl.Int64), ROWS, PEOPLE).sort(
+        "class", "value"
+    )

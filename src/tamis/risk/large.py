@@ -8,9 +8,19 @@ from math import exp, inf, log
 import numpy as np
 import polars as pl
 
-from tamis.engine.cells import ROWS, SIZE, Dropped, count_cells, sizes_of_classes
+from tamis.engine.cells import (
+    PEOPLE,
+    ROWS,
+    SIZE,
+    Dropped,
+    SensitiveCounts,
+    count_cells,
+    extremes,
+    sensitive_counts,
+    sizes_of_classes,
+    whole_classes,
+)
 from tamis.engine.door import LargeTable
-from tamis.engine.spread import PEOPLE, SensitiveCounts, extremes, sensitive_counts, whole_classes
 from tamis.errors import InputError
 from tamis.risk.audit import ColumnEffect, Exposure
 from tamis.risk.classes import THRESHOLD, Reidentification

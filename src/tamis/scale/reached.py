@@ -21,10 +21,10 @@ from tamis.engine.cells import (
     count_cells,
     count_distinct,
     merge_cells,
+    sensitive_counts,
     size_counts,
 )
 from tamis.engine.door import LargeTable
-from tamis.engine.spread import sensitive_counts
 from tamis.publish.checks import Counts
 from tamis.publish.exposure import shown_from
 from tamis.publish.secret_groups import asked_entries, asked_risks

@@ -20,18 +20,20 @@ import narwhals as nw
 import polars as pl
 
 from tamis.engine.backend import BATCH, Engine, Frame
+from tamis.engine.cells import PEOPLE as MEMBERS
 from tamis.engine.cells import (
     ROWS,
     SIZE,
+    SensitiveCounts,
     count_cells,
     count_distinct,
     count_rows,
     merge_cells,
+    sensitive_counts,
     size_counts,
+    whole_classes,
 )
 from tamis.engine.choice import EngineName
-from tamis.engine.spread import PEOPLE as MEMBERS
-from tamis.engine.spread import SensitiveCounts, sensitive_counts, whole_classes
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import FEW, Counts, hidden_in_parquet, wrong_exposure_by
 from tamis.publish.layout import (
