@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tamis.engine.backend import DuckDB, Engine, Polars, Spark
-from tamis.engine.door import LargeTable, large_table
+from tamis.engine.large_table import LargeTable, large_table
 from tamis.table import Roles, Table
 from tests.spark import engines
 

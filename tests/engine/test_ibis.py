@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tamis.engine.backend import Ibis
-from tamis.engine.sampling import sampled
+from tamis.engine.large_table import sampled
 from tamis.engine.sources import ibis_table
 from tamis.flow import Settings
 from tamis.publish.verify import verify

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from tamis.engine.backend import DuckDB, Polars
-from tamis.engine.sampling import sampled
+from tamis.engine.large_table import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
 from tamis.risk.audit import exposure

@@ -13,7 +13,7 @@ import pytest
 from tamis import read_table
 from tamis.engine.backend import Polars
 from tamis.engine.cells import count_rows
-from tamis.engine.sampling import sampled
+from tamis.engine.large_table import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
 from tamis.read.delimited import delimited_chunks

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tamis.engine.backend import DuckDB, Engine, Polars, Spark
-from tamis.engine.door import LargeTable
+from tamis.engine.large_table import LargeTable
 from tamis.engine.sources import open_large
 from tests.quick_look import no_trees
 from tests.spark import engines

@@ -126,7 +126,7 @@ def _audit_large(
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.engine.choice import running
-    from tamis.engine.sampling import sampled
+    from tamis.engine.large_table import sampled
     from tamis.read.keys import warn_of_unstated_identifiers
     from tamis.risk.large import large_exposure
 

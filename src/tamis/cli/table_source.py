@@ -15,7 +15,7 @@ from tamis.errors import InputError
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.engine.backend import Engine
-    from tamis.engine.door import LargeTable
+    from tamis.engine.large_table import LargeTable
     from tamis.engine.pairs import Pairs
     from tamis.read.schema import Schema
     from tamis.table import Table
@@ -133,7 +133,7 @@ class TableSource:
 
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
-        from tamis.engine.door import check_large, labelled_large
+        from tamis.engine.large_table import check_large, labelled_large
         from tamis.engine.sources import open_large
 
         if self.sparse:

@@ -17,7 +17,7 @@ import polars as pl
 
 from tamis.engine.backend import MOST_ROWS, Engine, Frame
 from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows
-from tamis.engine.sampling import HASH, content_text, hash_below, salt_of
+from tamis.engine.large_table import HASH, content_text, hash_below, salt_of
 from tamis.errors import InputError
 from tamis.read.labelled import say_unlabelled
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.engine.cells import count_cells
-from tamis.engine.door import LargeTable, large_table, refuse_nested
+from tamis.engine.large_table import LargeTable, large_table, refuse_nested
 from tamis.engine.pairs import (
     ENTITY,
     FEATURE,

@@ -20,7 +20,7 @@ from tamis.engine.cells import (
     sizes_of_classes,
     whole_classes,
 )
-from tamis.engine.door import LargeTable
+from tamis.engine.large_table import LargeTable
 from tamis.errors import InputError
 from tamis.risk.audit import ColumnEffect, Exposure
 from tamis.risk.classes import THRESHOLD, Reidentification

@@ -18,7 +18,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.value_groups import CommonValues, ValueGroups, listed_text, plain_text
 from tamis.engine.backend import Frame
 from tamis.engine.cells import ROWS, count_cells
-from tamis.engine.door import LargeTable
+from tamis.engine.large_table import LargeTable
 from tamis.publish.manifest import stated_of
 from tamis.release import Coarsening
 

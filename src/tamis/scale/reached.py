@@ -24,7 +24,7 @@ from tamis.engine.cells import (
     sensitive_counts,
     size_counts,
 )
-from tamis.engine.door import LargeTable
+from tamis.engine.large_table import LargeTable
 from tamis.publish.checks import Counts
 from tamis.publish.exposure import shown_from
 from tamis.publish.secret_groups import asked_entries, asked_risks

@@ -14,8 +14,7 @@ from typing import Any
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
-from tamis.engine.door import LargeTable
-from tamis.engine.sampling import Sample, sampled
+from tamis.engine.large_table import LargeTable, Sample, sampled
 from tamis.errors import CannotMeet, InputError, Progress, listed
 from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row

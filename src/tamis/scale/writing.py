@@ -18,8 +18,7 @@ import polars as pl
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
 from tamis.engine.choice import estimated_bytes, free_memory
-from tamis.engine.door import LargeTable
-from tamis.engine.sampling import HASH, content_text, salt_of
+from tamis.engine.large_table import HASH, LargeTable, content_text, salt_of
 from tamis.errors import InputError
 from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
 from tamis.publish.kept_told import close_look_facts

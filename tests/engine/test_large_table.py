@@ -10,7 +10,7 @@ import pytest
 
 from tamis.engine.backend import Polars
 from tamis.engine.cells import count_distinct
-from tamis.engine.sampling import sampled
+from tamis.engine.large_table import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
 from tamis.table import Roles

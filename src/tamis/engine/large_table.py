@@ -1,0 +1,321 @@
+"""A `LargeTable`: rows that stay where an engine can read them; and samples of it.
+
+Rows are drawn by a salted hash: the same on every engine, whatever the order of the rows. Where
+identifiers tell people apart, people are drawn, each with all their rows. Otherwise the contents
+are counted, and of a content with n rows about the share asked for is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from tamis.engine.backend import Engine, Frame
+from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows, one_where, people_by
+from tamis.errors import InputError, listed
+from tamis.read.labelled import named_target, say_unlabelled
+from tamis.table import Roles, Table
+
+
+@dataclass(frozen=True, eq=False)
+class LargeTable:
+    """Rows behind an engine, and what each column is for.
+
+    Parameters
+    ----------
+    engine : Engine
+    frame : lazy frame
+        Columns c0 to cn; numbers in one form: zero without a sign, NaN missing.
+    names : tuple of str
+        The real names, in the order of the columns.
+    shape : Table
+        The same columns and roles without any row.
+    rows : int
+    """
+
+    engine: Engine
+    frame: Frame
+    names: tuple[str, ...]
+    shape: Table
+    rows: int
+
+    def columns(self, names: Iterable[str]) -> list[str]:
+        """The columns of the frame that have these names."""
+        at = {name: f"c{i}" for i, name in enumerate(self.names)}
+        return [at[name] for name in names]
+
+    def name_of(self, column: str) -> str:
+        """The real name of a column of the frame."""
+        return self.names[int(column[1:])]
+
+    @cached_property
+    def told_apart_by(self) -> tuple[str, ...]:
+        """The identifiers that distinguish people; empty if none do."""
+        roles = self.shape.roles
+        if roles.person is not None:
+            return roles.person
+        if not roles.identifiers:
+            return ()
+        columns = self.columns(roles.identifiers)
+        found = people_by(self.engine, self.frame, columns, self.rows)
+        return tuple(self.name_of(c) for c in found)
+
+    @cached_property
+    def who(self) -> list[str]:
+        """The columns that tell people apart; empty if each row is a different person."""
+        columns = self.columns(self.told_apart_by)
+        if not columns or count_distinct(self.engine, self.frame, columns) == self.rows:
+            return []
+        return columns
+
+
+def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Table) -> LargeTable:
+    """Check and normalise an opened frame.
+
+    Parameters
+    ----------
+    engine : Engine
+    frame : lazy frame
+        As opened: columns c0 to cn.
+    schema : polars schema
+        The real names and types, in the same order.
+    roles : Table
+        The columns and their roles, without rows.
+    """
+    refuse_nested(schema)
+    plain = frame.with_columns(*one_value(frame, engine.has_nan))
+    rows = count_rows(engine, plain)
+    if not rows:
+        raise InputError("the table has no rows")
+    return LargeTable(engine, plain, tuple(schema), roles, rows)
+
+
+def labelled_large(table: LargeTable) -> LargeTable:
+    """The rows that have a label; a warning says how many have none."""
+    target = named_target(table.shape.roles.target)
+    (column,) = table.columns([target])
+    frame = table.frame.filter(~nw.col(column).is_null())
+    rows = count_rows(table.engine, frame)
+    say_unlabelled(target, rows, table.rows)
+    shape = replace(table.shape, unlabelled=table.rows - rows)
+    return replace(table, frame=frame, rows=rows, shape=shape)
+
+
+def check_large(table: LargeTable) -> None:
+    """Refuse what no later step could use: empty columns, infinite numbers, a missing target."""
+    names = [c for c in table.names if c in table.shape.frame.columns]
+    columns, schema = table.columns(names), table.frame.collect_schema()
+    gone = [one_where(nw.col(c).is_null()).alias(f"gone_{c}") for c in columns]
+    endless = [
+        one_where(nw.col(c).abs() == nw.lit(float("inf"))).alias(f"endless_{c}")
+        for c in columns
+        if schema[c].is_float()
+    ]
+    marked = table.frame.select(*gone, *endless)
+    sums = [nw.col(c).sum().cast(nw.Int64) for c in marked.collect_schema().names()]
+    found = table.engine.small(marked.select(*sums)).row(0, named=True)
+    empty = [n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows]
+    if empty:
+        raise InputError(
+            f"column {listed(empty)} has no values at all; leave it out with --drop "
+            f"{','.join(empty)}"
+        )
+    infinite = [n for n, c in zip(names, columns) if found.get(f"endless_{c}")]
+    if infinite:
+        raise InputError(
+            f"column {listed(infinite)} has infinite numbers; replace them or make them missing"
+        )
+    target = table.shape.roles.target
+    if target is not None and (count := found[f"gone_{table.columns([target])[0]}"]):
+        raise InputError(
+            f"the target {target!r} is missing in {count} of {table.rows} rows; give these rows a "
+            "label, or leave them out with --drop-unlabelled"
+        )
+
+
+def refuse_nested(schema: pl.Schema) -> None:
+    """Refuse columns whose cells are not one number or text, of a size that every engine has."""
+    wide = (pl.Int128, pl.UInt128)
+    if odd := [c for c, t in schema.items() if t in wide]:
+        raise InputError(
+            f"column {listed(odd)} holds whole numbers of 128 bits, which engines do not count; "
+            "write them in 64 bits or as text, or pass --engine memory"
+        )
+    odd = [c for c, t in schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
+    if odd:
+        raise InputError(
+            f"column {listed(odd)} holds lists, records, bytes or objects; a cell must be one "
+            "number or text: unpack or drop such columns first"
+        )
+
+
+def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:
+    """Each column in one form: decimals as floats, zero without a sign, NaN as missing."""
+    found = []
+    for name, kind in frame.collect_schema().items():
+        column = nw.col(name)
+        if kind.is_decimal():
+            column = column.cast(nw.Float64)
+        elif kind in (nw.Categorical, nw.Enum):
+            column = column.cast(nw.String)
+        if kind.is_float() or kind.is_decimal():
+            present = nw.when(~column.is_nan()).then(column) if has_nan else column
+            column = nw.when(present == 0).then(nw.lit(0.0)).otherwise(present)
+        found.append(column.alias(name))
+    return found
+
+
+HASH = "hash"
+_APART, _NONE = "\x1f", "\x1e"
+"""What separates cells in the text that is hashed, and what stands for a missing one."""
+_LARGEST = 2.0**52
+_DIGITS = 12
+"""Hex digits of a hash that decide whether a row is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows drawn from a larger table.
+
+    Parameters
+    ----------
+    table : Table
+    of : int
+        The rows of the larger table.
+    by : str
+        What was drawn: "people", "contents", or "everything" where all rows were taken.
+    """
+
+    table: Table
+    of: int
+    by: str
+
+    def k_for(self, k: int) -> int:
+        """The k to search with: as many of the sample as k is of all, but two at least.
+
+        >>> Sample(Table(pl.DataFrame({"a": [0] * 50})), 1000, "contents").k_for(100)
+        5
+        """
+        return k if self.by == "everything" else max(2, ceil(k * self.table.rows / self.of))
+
+
+def salt_of(seed: int, purpose: str) -> str:
+    """A salt that a seed and a purpose determine.
+
+    >>> salt_of(7, "order")
+    'tamis 7 order '
+    """
+    return f"tamis {seed} {purpose} "
+
+
+def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
+    """About so many rows of a large table, with the roles of the whole.
+
+    Parameters
+    ----------
+    large : LargeTable
+    rows : int
+    seed : int
+        Decides which; it is no secret, since nothing drawn is published.
+    """
+    names = [c for c in large.names if c in large.shape.frame.columns]
+    columns, share = large.columns(names), min(1.0, rows / large.rows)
+    if share == 1.0:
+        drawn = large.engine.small(large.frame.select(*columns), large.rows)
+        by = "everything"
+    elif large.who:
+        drawn = _people(large, columns, share, seed)
+        by = "people"
+    else:
+        drawn = _contents(large, columns, share, seed)
+        by = "contents"
+    frame = pl.DataFrame([drawn[c].alias(name) for c, name in zip(columns, names)])
+    frame = frame.cast(dict(large.shape.frame.schema))  # type: ignore[arg-type]
+    table = Table(frame, _roles_of(large), unlabelled=large.shape.unlabelled)
+    return Sample(table, large.rows, by)
+
+
+def _roles_of(large: LargeTable) -> Roles:
+    """The roles of the whole; a sample cannot tell which identifiers distinguish people."""
+    roles = large.shape.roles
+    if roles.person is not None or not roles.identifiers:
+        return roles
+    return replace(roles, person=large.told_apart_by if large.who else ())
+
+
+def _people(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
+    keyed = large.frame.with_columns(content_text(large.frame, large.who).alias("key"))
+    hashed = large.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
+    drawn = hashed.filter(hash_below(share)).select(*columns, HASH)
+    return large.engine.small(drawn).sort(HASH, *columns, nulls_last=True)
+
+
+def _contents(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
+    counted = count_cells(large.frame.select(*columns), columns)
+    keyed = counted.with_columns(content_text(counted, columns).alias("key"))
+    hashed = large.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
+    found = large.engine.small(hashed.filter(_perhaps(share)).drop("key"))
+    found = found.sort(HASH, *columns, nulls_last=True)
+    chance = np.array([int(text[:_DIGITS], 16) for text in found[HASH]]) / 16.0**_DIGITS
+    copies = np.floor(found[ROWS].to_numpy() * share + 1 - chance).astype(np.int64)
+    return found[np.repeat(np.arange(found.height), copies)]
+
+
+def _perhaps(share: float) -> nw.Expr:
+    """Contents of which a row may be drawn: a bound that needs no arithmetic on hashes."""
+    found = nw.col(ROWS) >= nw.lit(ceil(1 / share))
+    level = 1
+    while level * share < 1:
+        here = (nw.col(ROWS) >= nw.lit(level)) & (nw.col(ROWS) < nw.lit(2 * level))
+        found = found | (here & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
+        level *= 2
+    return found
+
+
+def hash_below(share: float) -> nw.Expr:
+    """Whether the hash of a row is among the lowest share of all hashes."""
+    return nw.col(HASH) < nw.lit(_hex(share))
+
+
+def _hex(share: float) -> str:
+    """The hash below which a share of all hashes lies."""
+    return "g" if share >= 1 else f"{int(share * 16**_DIGITS):0{_DIGITS}x}"
+
+
+def content_text(frame: Frame, columns: Sequence[str]) -> nw.Expr:
+    """The cells of each row as one text, the same on every engine.
+
+    Engines write floats in different ways, so these are split into two whole numbers. Different
+    floats may come out alike, which does no harm: whoever sorts by a hash of the text sorts by
+    the cells afterwards.
+    """
+    schema = frame.collect_schema()
+    texts = [text for c in columns for text in _texts(nw.col(c), schema[c])]
+    return nw.concat_str(*(t.fill_null(_NONE) for t in texts), separator=_APART)
+
+
+def _texts(cell: nw.Expr, kind: nw.dtypes.DType) -> list[nw.Expr]:
+    if kind.is_float():
+        number = cell.cast(nw.Float64).clip(-_LARGEST, _LARGEST)
+        whole = number.floor()
+        rest = ((number - whole) * nw.lit(2.0**31)).floor()
+        return [part.cast(nw.Int64).cast(nw.String) for part in (whole, rest)]
+    if kind == nw.Boolean:
+        return [nw.when(cell).then(nw.lit("1")).otherwise(nw.when(~cell).then(nw.lit("0")))]
+    if isinstance(kind, nw.Duration):
+        return [cell.cast(nw.Int64).cast(nw.String)]
+    if isinstance(kind, nw.Datetime):
+        if kind.time_zone is not None:
+            cell = cell.cast(nw.Datetime("us"))  # in UTC, the zone of every engine
+        parts = ("year", "month", "day", "hour", "minute", "second")
+        # Spark counts microseconds before 1970 from below.
+        micro = (cell.dt.microsecond().cast(nw.Int64) + nw.lit(10**6)) % nw.lit(10**6)
+        every = (*(getattr(cell.dt, part)() for part in parts), micro)
+        return [part.cast(nw.Int64).cast(nw.String) for part in every]
+    return [cell.cast(nw.String)]
