@@ -72,7 +72,7 @@ def _asked(engine: str, path: Path) -> dict[str, object]:
 
 def _measure(engine: str, path: Path) -> None:
     from tamis import read_table
-    from tamis.engine.choice import EngineOptions, running
+    from tamis.engine import EngineOptions, running
     from tamis.engine.sources import open_large
     from tamis.risk.audit import exposure
     from tamis.risk.large import large_exposure

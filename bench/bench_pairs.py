@@ -68,8 +68,8 @@ def _asked(engine: str, what: str, path: Path) -> dict[str, object]:
 
 
 def _measure(engine: str, what: str, path: Path) -> None:
+    from tamis.engine import EngineOptions, running
     from tamis.engine.cells import count_rows
-    from tamis.engine.choice import EngineOptions, running
     from tamis.engine.pairs import class_totals, feature_totals, patterns
     from tamis.engine.sources import open_pairs
 

@@ -246,8 +246,8 @@ def _read_large(engine: str) -> Callable[[Path], object]:
     """A reader of tables that are not taken into memory: every cell is read once."""
 
     def read(path: Path) -> object:
+        from tamis.engine import EngineOptions, running
         from tamis.engine.cells import count_rows
-        from tamis.engine.choice import EngineOptions, running
         from tamis.engine.sources import open_large
 
         source = f"{path}::t" if path.suffix == ".duckdb" else str(path)

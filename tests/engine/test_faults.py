@@ -17,9 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars, Spark, _advice, _started_session
-from tamis.engine.cells import count_cells, count_rows
-from tamis.engine.choice import (
+from tamis.engine import (
     EngineOptions,
     bytes_of,
     chosen_engine,
@@ -27,6 +25,8 @@ from tamis.engine.choice import (
     held_memory,
     running,
 )
+from tamis.engine.backend import DuckDB, Engine, Polars, Spark, _advice, _started_session
+from tamis.engine.cells import count_cells, count_rows
 from tamis.errors import CannotMeet, InputError
 from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
@@ -139,7 +139,7 @@ def test_scratch_is_private_and_goes_away(tmp_path):
 KILLED = """
 import os, signal, sys
 from tamis.engine.cells import count_cells
-from tamis.engine.choice import EngineOptions, running
+from tamis.engine import EngineOptions, running
 source, scratch, name = sys.argv[1:]
 with running(EngineOptions(scratch=scratch, memory="1GB"), name) as engine:
     engine.hold(count_cells(engine.open(source), ["c0"]))
@@ -188,7 +188,7 @@ def test_sizes_in_words():
 
 
 def test_memory_is_for_the_whole_process(tmp_path, monkeypatch):
-    monkeypatch.setattr("tamis.engine.choice.held_memory", lambda: 300_000_000)
+    monkeypatch.setattr("tamis.engine.held_memory", lambda: 300_000_000)
     given = []
     monkeypatch.setattr(DuckDB, "__init__", lambda self, scratch, memory: given.append(memory))
     monkeypatch.setattr(DuckDB, "close", lambda self: None)
@@ -205,9 +205,9 @@ def test_this_process_holds_some_memory():
 def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch):
     assert estimated_bytes(str(rows)) == 2_000_000 * 3 * 33
     assert estimated_bytes(str(rows), long=True) == 2_000_000 * 80
-    monkeypatch.setattr("tamis.engine.choice.free_memory", lambda: 500_000_000)
+    monkeypatch.setattr("tamis.engine.free_memory", lambda: 500_000_000)
     assert chosen_engine(str(rows)) == ("memory", "")
-    monkeypatch.setattr("tamis.engine.choice.free_memory", lambda: 390_000_000)
+    monkeypatch.setattr("tamis.engine.free_memory", lambda: 390_000_000)
     name, why = chosen_engine(str(rows))
     assert name == "duckdb"
     assert "0.2 GB" in why

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
-    from tamis.engine.choice import EngineName, EngineOptions
+    from tamis.engine import EngineName, EngineOptions
     from tamis.publish.summary import Unit
     from tamis.read.safe_harbour import HarbourItem
     from tamis.risk.audit import Exposure
@@ -125,7 +125,7 @@ def _audit_large(
     source: TableSource, options: EngineOptions, name: EngineName, as_json: bool, quiet: bool
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
-    from tamis.engine.choice import running
+    from tamis.engine import running
     from tamis.engine.large_table import sampled
     from tamis.read.keys import warn_of_unstated_identifiers
     from tamis.risk.large import large_exposure

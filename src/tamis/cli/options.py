@@ -19,7 +19,7 @@ from tamis.errors import InputError, TamisWarning, listed
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
-    from tamis.engine.choice import EngineName, EngineOptions
+    from tamis.engine import EngineName, EngineOptions
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -245,7 +245,7 @@ def recount_options(command: Command) -> Command:
 def _with_engine(command: Command) -> Command:
     @wraps(command)
     def gathered(**given: Any) -> Any:
-        from tamis.engine.choice import EngineOptions
+        from tamis.engine import EngineOptions
 
         said = {f.name: given.pop(f.name) for f in fields(EngineOptions) if f.name in given}
         return command(engine=EngineOptions(**said), **given)
@@ -260,7 +260,7 @@ def named_engine(
 
     Sparse records stay in memory unless an engine was asked for, or `long` ones can be large.
     """
-    from tamis.engine.choice import chosen_engine
+    from tamis.engine import chosen_engine
 
     large = long and bool(source.long)
     in_memory = options.engine == "auto" and source.sparse and not large

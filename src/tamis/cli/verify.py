@@ -11,7 +11,7 @@ import click
 from tamis.cli.options import command, common_options, option, recount_options
 
 if TYPE_CHECKING:
-    from tamis.engine.choice import EngineName, EngineOptions
+    from tamis.engine import EngineName, EngineOptions
     from tamis.publish.verify import Verified
     from tamis.table import Table
 
@@ -100,7 +100,7 @@ def _verified(
         return check(folder)
     if why and not silent:
         click.echo(why, err=True)
-    from tamis.engine.choice import running
+    from tamis.engine import running
     from tamis.scale.verifying import verify_large
 
     with running(options, name) as engine:
@@ -109,7 +109,7 @@ def _verified(
 
 def _engine_for(folder: Path, options: EngineOptions) -> tuple[EngineName, str]:
     """What counts the rows, and a line that says why where it was not asked for."""
-    from tamis.engine.choice import chosen_engine
+    from tamis.engine import chosen_engine
     from tamis.publish.layout import NAME, RELEASE, read_json
 
     file = next((f for n in ("csv", "parquet") if (f := folder / RELEASE[n]).is_file()), None)

@@ -1,5 +1,171 @@
 """The few relational questions, answered on polars-lazy, DuckDB or Spark without loading the rows.
 
-`backend` is the only module that knows the engines; `door` turns sources into frames whose columns
-are named c0 to cn; `cells`, `spread` and `pairs` ask the questions, of any engine, in narwhals.
+Here: which engine, as asked or by how much memory a table would take. `backend` is the only module
+that knows the engines; `sources` and `large_table` turn what a user names into frames whose columns
+are named c0 to cn; `cells` and `pairs` ask the questions, of any engine, in narwhals.
 """
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tamis.errors import InputError
+from tamis.files import scratch_folder
+
+if TYPE_CHECKING:
+    from tamis.engine.backend import Engine
+
+EngineName = Literal["auto", "memory", "polars", "duckdb", "spark"]
+"""What `--engine` may be; an engine that runs is never `auto`."""
+
+BYTES_A_CELL = 33
+"""What a cell of a table takes in memory while it is measured."""
+BYTES_A_PAIR = 80
+"""What a pair of sparse records takes."""
+TEXT_A_CELL = 8
+"""About how many bytes of a text file make one cell."""
+MEMORY = "4GB"
+LEAST_ROOM = 250_000_000
+"""What an engine gets even where the rest of the process takes as much as was allowed."""
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a user says about engines.
+
+    Parameters
+    ----------
+    engine : {"auto", "memory", "polars", "duckdb", "spark"}
+    memory : str
+        The most memory that counting may take, such as 4GB, the rest of the process included.
+    scratch : str, optional
+        The folder for intermediate results; by default that of the system.
+    spark_master : str
+        The address of a Spark cluster.
+    sample : int
+        The rows on which a release is searched for.
+    """
+
+    engine: EngineName = "auto"
+    memory: str = MEMORY
+    scratch: str | None = None
+    spark_master: str = "local[2]"
+    sample: int = 50_000
+
+
+def bytes_of(text: str) -> int:
+    """A size in bytes from text.
+
+    >>> bytes_of("4GB"), bytes_of("500 mb")
+    (4000000000, 500000000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)b?\s*", text, re.IGNORECASE)
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if size < 1_000_000:
+        raise InputError(f"--memory takes a size of at least 1MB, such as 4GB, got {text!r}")
+    return size
+
+
+def chosen_engine(
+    source: str, asked: EngineName = "auto", *, long: bool = False
+) -> tuple[EngineName, str]:
+    """The engine for a source, and a line that says why if it was not asked for.
+
+    Auto takes memory, except for a table that would fill more than half of what is free. The rows
+    of a `long` one are pairs.
+    """
+    if asked != "auto":
+        return asked, ""
+    if source.startswith(("postgresql://", "postgres://")):
+        return "duckdb", "engine: duckdb, since the table is in a database"
+    if source.startswith("spark::"):
+        return "spark", "engine: spark, since it is to read the table"
+    needed, free = estimated_bytes(source, long=long), free_memory()
+    if free is None or needed <= free / 2:
+        return "memory", ""
+    words = f"about {needed / 1e9:.1f} GB in memory, where {free / 1e9:.1f} GB are free"
+    return "duckdb", f"engine: duckdb, since the table would take {words}"
+
+
+def estimated_bytes(source: str, *, long: bool = False) -> int:
+    """The memory that measuring a table would take, from its size or its metadata."""
+    path = Path(source.partition("::")[0])
+    if not path.is_file():
+        return 0
+    size = path.stat().st_size
+    if path.suffix in (".parquet", ".pq"):
+        rows, columns = _parquet_shape(path)
+        return rows * (BYTES_A_PAIR if long else columns * BYTES_A_CELL)
+    packed = 5 if path.suffix in (".gz", ".duckdb") else 1
+    cells = size * packed // TEXT_A_CELL
+    return cells // 2 * BYTES_A_PAIR if long else cells * BYTES_A_CELL
+
+
+def _parquet_shape(path: Path) -> tuple[int, int]:
+    import polars as pl
+
+    try:
+        rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+        return int(rows), len(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return 0, 0  # reading it will say what is wrong
+
+
+def free_memory() -> int | None:
+    """The bytes of memory that are free; `None` where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        sizes = {line.split(":")[0]: int(line.split()[1]) for line in lines}
+        return sizes["MemAvailable"] * 1024
+    except (OSError, KeyError, ValueError, IndexError):
+        try:
+            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
+            return None
+
+
+def held_memory() -> int:
+    """The bytes of memory that this process holds; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def left_of(memory: int, held: int) -> int:
+    """What an engine in this process may use of so much memory, given what is held already.
+
+    A tenth is kept for what passes between the engine and Python.
+
+    >>> left_of(4_000_000_000, 300_000_000), left_of(60_000_000, 300_000_000)
+    (3300000000, 60000000)
+    """
+    return max(memory * 9 // 10 - held, min(memory, LEAST_ROOM))
+
+
+@contextmanager
+def running(options: EngineOptions, name: EngineName) -> Iterator[Engine]:
+    """An engine with its scratch folder, both gone when the block ends."""
+    from tamis.engine.backend import DuckDB, Polars, Spark
+
+    memory = bytes_of(options.memory)
+    with scratch_folder(options.scratch) as scratch:
+        if name == "duckdb":
+            engine: Engine = DuckDB(scratch, left_of(memory, held_memory()))
+        elif name == "spark":
+            engine = Spark(scratch, options.spark_master, memory)
+        else:
+            engine = Polars(scratch)
+        try:
+            with engine.trouble():
+                yield engine
+        finally:
+            engine.close()

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
+from tamis.engine import EngineName
 from tamis.engine.backend import BATCH, Engine, Frame
 from tamis.engine.cells import PEOPLE as MEMBERS
 from tamis.engine.cells import (
@@ -33,7 +34,6 @@ from tamis.engine.cells import (
     size_counts,
     whole_classes,
 )
-from tamis.engine.choice import EngineName
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import FEW, Counts, hidden_in_parquet, wrong_exposure_by
 from tamis.publish.layout import (

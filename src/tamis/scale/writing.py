@@ -15,9 +15,9 @@ from typing import IO, Any
 
 import polars as pl
 
+from tamis.engine import estimated_bytes, free_memory
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
-from tamis.engine.choice import estimated_bytes, free_memory
 from tamis.engine.large_table import HASH, LargeTable, content_text, salt_of
 from tamis.errors import InputError
 from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release

@@ -50,7 +50,7 @@ from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
-    from tamis.engine.choice import EngineOptions
+    from tamis.engine import EngineOptions
     from tamis.flow import Settings
 
 METHODS = (

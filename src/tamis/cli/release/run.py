@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
-    from tamis.engine.choice import EngineName, EngineOptions
+    from tamis.engine import EngineName, EngineOptions
     from tamis.flow import Outcome, Settings
     from tamis.scale.search import LargeOutcome
     from tamis.table import Table
@@ -297,7 +297,7 @@ def release_large(
     ladders: Mapping[str, Ladder],
 ) -> None:
     """Search on a sample, count all rows, publish, report."""
-    from tamis.engine.choice import running
+    from tamis.engine import running
     from tamis.publish.bundle import refuse_existing
     from tamis.scale.search import consider_large
     from tamis.scale.writing import publish_large
@@ -327,7 +327,7 @@ def release_pairs(
     quiet: bool,
 ) -> None:
     """Find the columns to compare behind the engine, then release them as any records."""
-    from tamis.engine.choice import running
+    from tamis.engine import running
     from tamis.flow import consider
     from tamis.publish.bundle import publish, refuse_existing
     from tamis.scale.records import compared_records
