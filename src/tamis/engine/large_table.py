@@ -19,7 +19,7 @@ import polars as pl
 from tamis.engine.backend import Engine, Frame
 from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows, one_where, people_by
 from tamis.errors import InputError, listed
-from tamis.read.labelled import named_target, say_unlabelled
+from tamis.read import named_target, say_unlabelled
 from tamis.table import Roles, Table
 
 

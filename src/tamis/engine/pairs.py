@@ -19,7 +19,7 @@ from tamis.engine.backend import MOST_ROWS, Engine, Frame
 from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows
 from tamis.engine.large_table import HASH, content_text, hash_below, salt_of
 from tamis.errors import InputError
-from tamis.read.labelled import say_unlabelled
+from tamis.read import say_unlabelled
 
 ENTITY, FEATURE, LABEL, PATTERN = "entity", "feature", "label", "pattern"
 MOST_CHOSEN = 62

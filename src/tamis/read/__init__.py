@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tamis.errors import InputError, listed, listed_as, plural
+from tamis.errors import InputError, TamisWarning, listed, listed_as, plural
 from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
     arrow_frame,
@@ -20,7 +22,6 @@ from tamis.read.frames import (
     sheet_frame,
     statistical_frame,
 )
-from tamis.read.labelled import labelled
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import file_at
 from tamis.read.types import typed
@@ -265,6 +266,44 @@ def check_target(target: pl.Series) -> None:
             f"the target {target.name!r} has only one value, so there is nothing to learn; choose "
             "another --target, or a table with rows of two or more classes"
         )
+
+
+def labelled(table: Table) -> Table:
+    """The rows that have a label; a warning says how many have none.
+
+    Examples
+    --------
+    >>> from tamis.table import Roles
+    >>> frame = pl.DataFrame({"age": [31, 47], "ill": ["no", "yes"]})
+    >>> found = labelled(Table(frame, Roles(target="ill")))
+    >>> found.rows, found.unlabelled
+    (2, 0)
+    """
+    target = named_target(table.roles.target)
+    has = table.frame.get_column(target).is_not_null()
+    say_unlabelled(target, int(has.sum()), table.rows)
+    rows = table.frame.filter(has)
+    return replace(table, frame=rows, unlabelled=table.rows - rows.height)
+
+
+def named_target(target: str | None) -> str:
+    """The target, which must be known to say which rows have a label."""
+    if target is None:
+        raise InputError(
+            "--drop-unlabelled leaves out rows without a value of the target; name it with --target"
+        )
+    return target
+
+
+def say_unlabelled(target: str, left: int, rows: int) -> None:
+    """Warn of rows that are left out; refuse to leave out all of them."""
+    if not left:
+        raise InputError(
+            f"no row has a value of the target {target!r}, so --drop-unlabelled leaves nothing"
+        )
+    if left < rows:
+        words = f"{rows - left:,} of {rows:,} rows have no {target!r} and are left out"
+        warnings.warn(words, TamisWarning, stacklevel=3)
 
 
 def read_binary(

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed, listed_as, plural
-from tamis.read.labelled import labelled_entities
+from tamis.read import named_target, say_unlabelled
 from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
@@ -180,7 +180,7 @@ def long_table(
     if drop_unlabelled:
         if labels is not None and target is not None:
             _need(labels, [entity, target], "the label table")
-        pairs, labels, left_out = labelled_entities(pairs, entity, labels, target)
+        pairs, labels, left_out = _labelled_entities(pairs, entity, labels, target)
     entities, classes = _entities(pairs, entity, labels, target)
     names = pairs[feature].cast(pl.String).unique().sort()
     row = (
@@ -202,6 +202,34 @@ def long_table(
     counts = np.bincount(row.to_numpy(), minlength=len(entities))
     matrix = _csr(column.to_numpy()[order], counts, len(names))
     return BinaryTable(matrix, tuple(names), classes, target or "label", unlabelled=left_out)
+
+
+def _labelled_entities(
+    pairs: pl.DataFrame, entity: str, labels: pl.DataFrame | None, target: str | None
+) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    """The lines and the labels of the entities of a long table that have a label.
+
+    The last is how many have none.
+
+    Parameters
+    ----------
+    pairs : frame
+        One line for each feature an entity has.
+    entity : str
+        The column of both frames that names the entity.
+    labels : frame, optional
+        One line for each entity.
+    target : str, optional
+        The column of `labels` with the label.
+    """
+    target = named_target(None if labels is None else target)
+    assert labels is not None
+    known = labels.filter(labels.get_column(target).is_not_null())
+    names, lines = (each.get_column(entity).cast(pl.String) for each in (known, pairs))
+    everybody = pl.concat([labels.get_column(entity).cast(pl.String), lines]).n_unique()
+    left = names.n_unique()
+    say_unlabelled(target, left, everybody)
+    return pairs.filter(lines.is_in(names.implode())), known, everybody - left
 
 
 def _labels_within(pairs: pl.DataFrame, entity: str, target: str) -> pl.DataFrame:
