@@ -61,7 +61,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.rank.evaluation import pareto_front as pareto_front
     from tamis.read import read_binary as read_binary
     from tamis.read import read_table as read_table
-    from tamis.read.safe_harbour import safe_harbour as safe_harbour
+    from tamis.read.keys import safe_harbour as safe_harbour
     from tamis.release import Release as Release
     from tamis.risk.audit import exposure as exposure
     from tamis.risk.audit import riskiest_columns as riskiest_columns
@@ -146,7 +146,7 @@ _HOME = {
     "retention": "tamis.evaluate.retention",
     "retention_curve": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",
-    "safe_harbour": "tamis.read.safe_harbour",
+    "safe_harbour": "tamis.read.keys",
     "special_uniques": "tamis.risk.suda",
     "t_closeness": "tamis.risk.diversity",
     "verify": "tamis.publish.verify",

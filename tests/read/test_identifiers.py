@@ -15,8 +15,7 @@ from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.read.check_digits import NATIONAL, OTHER
 from tamis.read.identifiers import LOOKED_AT, content_of
-from tamis.read.keys import refuse_unstated_identifiers, unstated_identifiers
-from tamis.read.safe_harbour import safe_harbour
+from tamis.read.keys import refuse_unstated_identifiers, safe_harbour, unstated_identifiers
 from tests.read.made_identifiers import IDENTIFYING, ORDINARY, SHAPES, checked_number, made, of
 
 PUBLISHED = {

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.engine import EngineName, EngineOptions
     from tamis.publish.summary import Unit
-    from tamis.read.safe_harbour import HarbourItem
+    from tamis.read.keys import HarbourItem
     from tamis.risk.audit import Exposure
     from tamis.risk.diversity import Likeness
     from tamis.risk.population import PopulationRisk
@@ -167,7 +167,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
         The most columns by which people are singled out.
     """
     from tamis.binary.records import binarise, from_wide, is_binary
-    from tamis.read.safe_harbour import safe_harbour
+    from tamis.read.keys import safe_harbour
     from tamis.risk.audit import exposure
     from tamis.risk.suda import MOST_COLUMNS, special_uniques
 
