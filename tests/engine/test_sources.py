@@ -16,7 +16,7 @@ from tamis.engine.cells import count_rows
 from tamis.engine.large_table import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
-from tamis.read.delimited import delimited_chunks
+from tamis.read.text import delimited_chunks
 
 TEXT = (
     'zip,age,Age,"note, long",ill\n01000,31,1.5,"a ""b""\nc",yes\n75011,?,2,,no\n75011,47,,x,no\n'

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, consider, read_table
 from tamis.errors import InputError, TamisWarning
-from tamis.read.delimited import _text_frame, direct_frame
 from tamis.read.schema import load_schema
+from tamis.read.text import _text_frame, direct_frame
 from tamis.read.types import typed
 
 GOOD = b"zip,age,glad,pay\n01000,31,yes,1.5\n75011,47,no,2\n75011,,no,3e2\n"

@@ -25,10 +25,9 @@ from tamis.engine.pairs import (
 )
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, roles_of
-from tamis.read.delimited import delimited_chunks
 from tamis.read.frames import duckdb_parquet
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import file_at
+from tamis.read.text import delimited_chunks, file_at
 from tamis.read.types import ColumnRule, without_markers
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed, listed_as, plural
-from tamis.read.delimited import delimited_frame
 from tamis.read.frames import (
     arrow_frame,
     duckdb_frame,
@@ -23,7 +22,7 @@ from tamis.read.frames import (
     statistical_frame,
 )
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import file_at
+from tamis.read.text import delimited_frame, file_at
 from tamis.read.types import typed
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table, only
