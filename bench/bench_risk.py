@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from bench.ratio import Ratio, seconds, show
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.audit import exposure
-from tamis.risk.classes import k_anonymity
 from tamis.risk.diversity import l_diversity, t_closeness
 
 ROWS = 1_000_000

@@ -63,11 +63,11 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.read import read_table as read_table
     from tamis.read.keys import safe_harbour as safe_harbour
     from tamis.release import Release as Release
+    from tamis.risk.anonymity import k_anonymity as k_anonymity
+    from tamis.risk.anonymity import reidentification as reidentification
     from tamis.risk.audit import exposure as exposure
     from tamis.risk.audit import riskiest_columns as riskiest_columns
     from tamis.risk.breach import breach_increase as breach_increase
-    from tamis.risk.classes import k_anonymity as k_anonymity
-    from tamis.risk.classes import reidentification as reidentification
     from tamis.risk.containment import containment_anonymity as containment_anonymity
     from tamis.risk.containment import entity_anonymity as entity_anonymity
     from tamis.risk.diversity import l_diversity as l_diversity
@@ -130,7 +130,7 @@ _HOME = {
     "exposure": "tamis.risk.audit",
     "fold_p_value": "tamis.learn.cv",
     "holm": "tamis.learn.cv",
-    "k_anonymity": "tamis.risk.classes",
+    "k_anonymity": "tamis.risk.anonymity",
     "l_diversity": "tamis.risk.diversity",
     "ladders_of": "tamis.coarsen.draft",
     "mine_rules": "tamis.rules.tree",
@@ -142,7 +142,7 @@ _HOME = {
     "read_binary": "tamis.read",
     "read_ladder": "tamis.coarsen.ladder_file",
     "read_table": "tamis.read",
-    "reidentification": "tamis.risk.classes",
+    "reidentification": "tamis.risk.anonymity",
     "retention": "tamis.evaluate.retention",
     "retention_curve": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",

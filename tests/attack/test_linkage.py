@@ -16,7 +16,7 @@ from tamis.attack.kernels import NearestRows
 from tamis.attack.linkage import linkage_by_things, pattern_numbers
 from tamis.attack.scene import Scene
 from tamis.errors import InputError
-from tamis.risk.classes import reidentification
+from tamis.risk.anonymity import reidentification
 from tamis.table import Roles, Table
 
 linkage: Any = links.linkage

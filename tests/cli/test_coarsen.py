@@ -10,7 +10,7 @@ import pytest
 
 from tamis.cli.coarsen import METRICS
 from tamis.coarsen import metrics
-from tamis.risk.classes import reidentification
+from tamis.risk.anonymity import reidentification
 from tamis.risk.diversity import l_diversity, likeness
 
 

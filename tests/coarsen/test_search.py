@@ -15,8 +15,7 @@ from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.anonymity import Anonymity
-from tamis.risk.classes import k_anonymity, reidentification
+from tamis.risk.anonymity import Anonymity, k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, likeness, t_closeness
 from tamis.table import Roles, Table
 

@@ -10,7 +10,7 @@ from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, label_codes
 from tamis.release import Coarsening, Recipe, Release, released
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import k_anonymity
 from tamis.table import Roles, Table
 
 ROLES = Roles(target="ill", sensitive="secret")

@@ -19,7 +19,7 @@ from tamis.evaluate.subset_bits import SubsetBits
 from tamis.flow import Outcome
 from tamis.propose.coarsen import FEWEST_ROWS, MOVES, Coarsen, learnt_rungs, search_coarser
 from tamis.propose.rungs import RungBits
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import k_anonymity
 from tamis.select.front import search_front
 from tamis.table import Table
 

@@ -16,7 +16,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.propose.problem import Problem
 from tamis.propose.unaltered import KeptToldFront, keeps_k
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Table
 

@@ -19,7 +19,7 @@ from tamis.publish.bundle import publish
 from tamis.publish.checks import measure
 from tamis.publish.people import arranged, arranged_people, read_people, write_people
 from tamis.release import Promise, Recipe, released
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table_file import read_written
 

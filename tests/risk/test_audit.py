@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
+from tamis.risk.anonymity import k_anonymity, reidentification
 from tamis.risk.audit import exposure, riskiest_columns
-from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.risk.grouping import scope
 

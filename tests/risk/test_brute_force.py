@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
+from tamis.risk.anonymity import k_anonymity, reidentification
 from tamis.risk.audit import riskiest_columns
-from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.risk.grouping import scope
 

@@ -21,8 +21,7 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     short_of_asked,
 )
-from tamis.risk.anonymity import Anonymity, fewest_people
-from tamis.risk.classes import reidentification
+from tamis.risk.anonymity import Anonymity, fewest_people, reidentification
 from tamis.risk.diversity import LDiversity, l_diversity, likeness, t_closeness
 from tamis.risk.grouping import grouped, people_of
 

@@ -12,8 +12,8 @@ import pytest
 
 from tamis import Roles, Table
 from tamis.errors import InputError
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.audit import column_effects, exposure
-from tamis.risk.classes import k_anonymity
 from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.risk.grouping import (
     LARGEST,

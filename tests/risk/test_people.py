@@ -15,8 +15,8 @@ from scipy.stats import wasserstein_distance
 
 from tamis import Roles, Table
 from tamis.errors import InputError
+from tamis.risk.anonymity import k_anonymity, reidentification
 from tamis.risk.audit import exposure, riskiest_columns
-from tamis.risk.classes import k_anonymity, reidentification
 from tamis.risk.containment import containment_anonymity, entity_anonymity
 from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.risk.grouping import scope

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.diversity import l_diversity, t_closeness
 
 PEER = Path(__file__).with_name("pycanon_peer.py")

@@ -26,8 +26,7 @@ from tamis.coarsen.local import (
 from tamis.coarsen.register import RegisterPlaces, in_register, places_in
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
-from tamis.risk.anonymity import Anonymity, Kind, fewest_people
-from tamis.risk.classes import k_anonymity
+from tamis.risk.anonymity import Anonymity, Kind, fewest_people, k_anonymity
 from tamis.risk.grouping import coded, dense, scope
 from tamis.risk.presence import Presence, people_table, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence

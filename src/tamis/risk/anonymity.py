@@ -1,4 +1,4 @@
-"""What is asked of groups of people alike: how many they are, and how their secrets differ."""
+"""k-anonymity: measured, with the risk that a row is matched; and asked for, with l, t and others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
 from tamis.risk.diversity import (
     BetaKind,
     Distance,
@@ -23,7 +23,199 @@ from tamis.risk.diversity import (
     spread,
     surpluses,
 )
-from tamis.risk.grouping import ROUNDING, Coded, Grouping, Ints, counted, people_in
+from tamis.risk.grouping import (
+    ROUNDING,
+    Coded,
+    Grouping,
+    Ints,
+    Scope,
+    counted,
+    grouped,
+    people_in,
+    scope,
+)
+from tamis.risk.presence import stacked
+from tamis.table import Table
+
+
+def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
+    """The number of people in the smallest class of rows that are equal on the quasi-identifiers.
+
+    Parameters
+    ----------
+    data : Table or pandas, polars or pyarrow frame
+        The table as it would be released.
+    quasi : sequence of str, optional
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
+    people : array, optional
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
+
+    Returns
+    -------
+    int
+        Everyone shares what is known of them with at least this many people, themselves included.
+
+    Notes
+    -----
+    If a person has several rows, a class counts each person once: eight rows of one person are
+    a crowd of one.
+
+    Missing is a value of its own: a missing cell equals other missing cells and differs from
+    every present value. Leaving such rows out, as many tools do, overstates k.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"age": [30, 30, 40, 40], "job": ["cook", "cook", None, None]})
+    >>> k_anonymity(frame)
+    2
+    >>> k_anonymity(frame, people=["ann", "bob", "eve", "eve"])
+    1
+    """
+    return scope(data, quasi, people=people).grouped().k_anonymity
+
+
+THRESHOLD = 0.2
+"""A row in a class of fewer than five."""
+
+
+@dataclass(frozen=True)
+class Reidentification:
+    """The risk from three kinds of attacker, after El Emam and Dankar 2008.
+
+    A person in a class of f people, whose class has F people in the population, is matched with
+    probability 1/f by an attacker who knows that the person is in the table, else with 1/F. For
+    people with rows in several classes, the largest 1/f and 1/F count.
+
+    Parameters
+    ----------
+    threshold : float
+        The risk above which a person counts as exposed.
+    prosecutor : float
+        The largest 1/f: the attacker looks for someone known to be in the table.
+    prosecutor_above : float
+        The share of the people whose 1/f is above the threshold.
+    journalist : float
+        The largest 1/F: the attacker wants to match anyone at all.
+    journalist_above : float
+        The share of the people whose 1/F is above the threshold.
+    marketer : float
+        The share of people that an attacker who matches everyone expects to get right: the mean
+        of 1/F over the people, which is classes / rows if each row is a person and the table
+        is its own population.
+    """
+
+    threshold: float
+    prosecutor: float
+    prosecutor_above: float
+    journalist: float
+    journalist_above: float
+    marketer: float
+
+
+def reidentification(
+    data: Any,
+    quasi: Sequence[str] | None = None,
+    *,
+    population: Any = None,
+    threshold: float = THRESHOLD,
+    people: Any = None,
+) -> Reidentification:
+    """How likely a person is to be matched to one of their rows.
+
+    Parameters
+    ----------
+    data : Table or pandas, polars or pyarrow frame
+        The table as it would be released.
+    quasi : sequence of str, optional
+        The columns an attacker may know; by default the quasi-identifiers of the table, else all
+        features; in a bare frame, all columns.
+    population : Table or frame, optional
+        The people the table was drawn from, including those in the table, with the
+        quasi-identifiers as columns; one row each, unless it is a `Table` with people.
+        By default the table is its own population, which is the
+        cautious answer.
+    threshold : float
+        The risk above which a person counts as exposed.
+    people : array, optional
+        The person each row belongs to, by name or number; by default from the identifiers, see
+        `Table.people`; in a bare frame each row is a person.
+
+    Returns
+    -------
+    Reidentification
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"job": ["cook", "cook", "cook", "judge"]})
+    >>> found = reidentification(frame, threshold=0.5)
+    >>> found.prosecutor, found.prosecutor_above, found.marketer
+    (1.0, 0.25, 0.5)
+    >>> town = pl.DataFrame({"job": ["cook"] * 6 + ["judge"] * 2})
+    >>> found = reidentification(frame, population=town, threshold=0.5)
+    >>> found.journalist, found.journalist_above, found.marketer
+    (0.5, 0.0, 0.25)
+    """
+    scoped = scope(data, quasi, people=people)
+    return matched(scoped, scoped.grouped(), population, threshold)
+
+
+def matched(
+    scoped: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
+) -> Reidentification:
+    """The three risks of grouped rows."""
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
+    sizes = grouping.sizes
+    people = sizes if population is None else people_there(scoped, grouping, population)
+    if grouping.people is not None:
+        return _of_people(grouping, people, threshold)
+    return Reidentification(
+        threshold=threshold,
+        prosecutor=1 / int(sizes.min()),
+        prosecutor_above=int(sizes[1 / sizes > threshold].sum()) / grouping.rows,
+        journalist=1 / int(people.min()),
+        journalist_above=int(sizes[1 / people > threshold].sum()) / grouping.rows,
+        marketer=float((sizes / people).sum()) / grouping.rows,
+    )
+
+
+def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
+    """The risks of people with several rows, each by their most exposed row."""
+    everyones = np.full(grouping.everybody, people.max())
+    np.minimum.at(everyones, grouping.members.people, people[grouping.members.classes])
+    inside, outside = 1 / grouping.of_person, 1 / everyones
+    return Reidentification(
+        threshold=threshold,
+        prosecutor=float(inside.max()),
+        prosecutor_above=float((inside > threshold).mean()),
+        journalist=float(outside.max()),
+        journalist_above=float((outside > threshold).mean()),
+        marketer=float(outside.mean()),
+    )
+
+
+def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
+    """The number of people in the population in each class of the table."""
+    both = stacked(scoped, population, scoped.quasi)
+    class_of = grouped(both.frame, scoped.quasi).class_of
+    own, everyones = np.split(class_of, [both.rows])
+    who = population.people if isinstance(population, Table) else None
+    if who is not None:  # each person once in each class
+        everyones = np.unique(np.column_stack([everyones, who]), axis=0)[:, 0]
+    counts = np.bincount(everyones, minlength=class_of.max() + 1)
+    people = np.empty_like(grouping.sizes)
+    people[grouping.class_of] = counts[own]
+    if short := int((people < grouping.sizes)[grouping.class_of].sum()):
+        raise InputError(
+            "some classes have fewer people in the population than in the table "
+            f"({plural(short, 'row')}); the population must include everyone in the table"
+        )
+    return people
+
 
 Kind = Literal["distinct", "entropy", "recursive"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from tamis.charts import BLUE, ORANGE, SOFT, Picture
 from tamis.errors import plural
 from tamis.notebook import html_table, in_short
-from tamis.risk.classes import THRESHOLD, Reidentification, matched
+from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, Likeness, closeness, diversity, spread, worst_likeness
 from tamis.risk.grouping import ClassSize, Coded, Grouping, dense, joined, people_in, scope
 from tamis.table import Table

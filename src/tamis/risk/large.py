@@ -22,8 +22,8 @@ from tamis.engine.cells import (
 )
 from tamis.engine.large_table import LargeTable
 from tamis.errors import InputError
+from tamis.risk.anonymity import THRESHOLD, Reidentification
 from tamis.risk.audit import ColumnEffect, Exposure
-from tamis.risk.classes import THRESHOLD, Reidentification
 from tamis.risk.diversity import LDiversity, Spread, closeness, diversity
 from tamis.risk.grouping import ClassSize
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tamis.errors import InputError
-from tamis.risk.classes import people_there
+from tamis.risk.anonymity import people_there
 from tamis.risk.grouping import Ints, scope
 from tamis.risk.individual import (
     Floats,
