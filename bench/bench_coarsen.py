@@ -26,7 +26,7 @@ import polars as pl
 from bench.ratio import Ratio, show
 from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.ladder_file import read_ladder
+from tamis.coarsen.ladder_sources import read_ladder
 from tamis.coarsen.lattice import full_domain
 from tamis.coarsen.local import SplitBy, local_classes
 from tamis.coarsen.metrics import metric_named

@@ -220,7 +220,7 @@ def _read_json_rules(path: Path) -> object:
 
 
 def _read_schema(path: Path) -> object:
-    from tamis.coarsen.ladder_file import ladder_from
+    from tamis.coarsen.ladder_sources import ladder_from
     from tamis.read.schema import load_schema
 
     schema = load_schema(path)
@@ -236,7 +236,7 @@ def _read_bounds(path: Path) -> object:
 
 
 def _read_ladder(path: Path) -> object:
-    from tamis.coarsen.ladder_file import read_ladder
+    from tamis.coarsen.ladder_sources import read_ladder
 
     ladder = read_ladder(path, "job", unlisted="other")
     return [ladder.apply(pl.Series("job", [f"{MARK}1", None]), i) for i in range(ladder.top + 1)]

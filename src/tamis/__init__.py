@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.binary.records import binarise as binarise
     from tamis.coarsen.classes import Constraints as Constraints
     from tamis.coarsen.coarsener import Coarsener as Coarsener
-    from tamis.coarsen.draft import ladders_of as ladders_of
     from tamis.coarsen.ladder import Ladder as Ladder
-    from tamis.coarsen.ladder_file import read_ladder as read_ladder
+    from tamis.coarsen.ladder_sources import ladders_of as ladders_of
+    from tamis.coarsen.ladder_sources import read_ladder as read_ladder
     from tamis.coarsen.search import coarsened as coarsened
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
@@ -132,7 +132,7 @@ _HOME = {
     "holm": "tamis.learn.cv",
     "k_anonymity": "tamis.risk.anonymity",
     "l_diversity": "tamis.risk.diversity",
-    "ladders_of": "tamis.coarsen.draft",
+    "ladders_of": "tamis.coarsen.ladder_sources",
     "mine_rules": "tamis.rules.tree",
     "paired_t_test": "tamis.learn.cv",
     "pareto_front": "tamis.rank.evaluation",
@@ -140,7 +140,7 @@ _HOME = {
     "prediction": "tamis.evaluate.prediction",
     "publish": "tamis.publish.bundle",
     "read_binary": "tamis.read",
-    "read_ladder": "tamis.coarsen.ladder_file",
+    "read_ladder": "tamis.coarsen.ladder_sources",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.anonymity",
     "retention": "tamis.evaluate.retention",

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tamis.coarsen import lattice
 from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
 from tamis.coarsen.ladder import Hierarchy
-from tamis.coarsen.ladder_file import read_ladder
+from tamis.coarsen.ladder_sources import read_ladder
 from tamis.coarsen.lattice import full_domain, searched_in_boxes
 from tamis.coarsen.metrics import METRICS, metric_named
 from tamis.errors import CannotMeet, InputError

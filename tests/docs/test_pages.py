@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from tamis.cli import _run, cli
-from tamis.coarsen.ladder_file import ladder_from
+from tamis.coarsen.ladder_sources import ladder_from
 from tamis.datasets import patients
 from tests.long import daily, long
 from tests.quick_look import no_trees

@@ -295,8 +295,8 @@ def ladder(
     The ladder of the column of TABLE is the one of a csv file (--ladder COL=FILE), of [ladders] in
     a schema or configuration, or else one that tamis makes.
     """
-    from tamis.coarsen.draft import ladders_of
     from tamis.coarsen.ladder import rungs
+    from tamis.coarsen.ladder_sources import ladders_of
 
     table = source.read()
     given = given_ladders(source, ladder, ladders)

@@ -108,7 +108,7 @@ def likely_ladders(
 ) -> dict[str, dict[str, Any]]:
     """The ladders of the ordinary columns: the given ones, or else those that tamis makes."""
     from tamis.cli.options import given_ladders
-    from tamis.coarsen.draft import ladders_of
+    from tamis.coarsen.ladder_sources import ladders_of
 
     features = [c.name for c in columns if c.name in table.features and not c.looks]
     ladders = ladders_of(table, given_ladders(source, (), None), features)

@@ -322,7 +322,7 @@ def given_ladders(
     source: TableSource, ladder: Sequence[str], ladders: Mapping[str, Any] | None
 ) -> dict[str, Ladder]:
     """The ladders that people wrote: flags override the configuration, which overrides a schema."""
-    from tamis.coarsen.ladder_file import ladder_from
+    from tamis.coarsen.ladder_sources import ladder_from
 
     described = {**source.rules().ladders, **(ladders or {})}
     for each in ladder:

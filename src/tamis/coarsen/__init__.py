@@ -2,22 +2,21 @@
 
 ::
 
-    ladder         `Ladder`: the forms of one column, level by level
-    intervals      the forms of numbers and dates
-    value_groups   the forms of values without an order
-    ladder_file    ladders from csv files
-    draft          ladders made where nobody wrote any
+    ladder          `Ladder`: the forms of one column, level by level
+    intervals       the forms of numbers and dates
+    value_groups    the forms of values without an order
+    ladder_sources  ladders from csv files, or made where nobody wrote any
 
-    search         `coarsened`: a table in which people are alike, by one of two searches
-    lattice        the best levels for all rows
-    metrics        what levels cost
-    classes        the classes of rows at some levels, and which may leave
-    register       who of a register is in them
-    local          each class gets intervals of its own
-    coarsener      `Coarsener`: learn levels on one table, apply them to others
+    search          `coarsened`: a table in which people are alike, by one of two searches
+    lattice         the best levels for all rows
+    metrics         what levels cost
+    classes         the classes of rows at some levels, and which may leave
+    register        who of a register is in them
+    local           each class gets intervals of its own
+    coarsener       `Coarsener`: learn levels on one table, apply them to others
 
-    learnt_forms   the finest groups of a column, and which of them to merge
+    learnt_forms    the finest groups of a column, and which of them to merge
 
-    kernels        classes at a node, and what is inside them
-    split_kernels  rows split in two, again and again
+    kernels         classes at a node, and what is inside them
+    split_kernels   rows split in two, again and again
 """

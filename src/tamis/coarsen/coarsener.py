@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.ladder_file import ladder_from
+from tamis.coarsen.ladder_sources import ladder_from
 from tamis.coarsen.search import coarsened, limits_of
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame

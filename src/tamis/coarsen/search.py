@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
-from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
+from tamis.coarsen.ladder_sources import ladders_of
 from tamis.coarsen.lattice import Optimum, full_domain
 from tamis.coarsen.local import (
     SplitBy,

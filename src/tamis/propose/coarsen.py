@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.draft import ladders_of
 from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.ladder_sources import ladders_of
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
 from tamis.errors import InputError, plural

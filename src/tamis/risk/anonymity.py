@@ -1,4 +1,4 @@
-"""k-anonymity: measured, with the risk that a row is matched; and asked for, with l, t and others."""
+"""k-anonymity: measured, with the risk that a row is matched; and asked for, with l, t and more."""
 
 from __future__ import annotations
 
