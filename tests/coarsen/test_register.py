@@ -17,8 +17,7 @@ from tamis import Roles, Table
 from tamis.coarsen import lattice
 from tamis.coarsen.classes import Constraints, coded_rows
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.lattice import full_domain
-from tamis.coarsen.register import InRegister
+from tamis.coarsen.lattice import InRegister, full_domain
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.suppression import most_suppressed

@@ -8,10 +8,9 @@
     ladder_sources  ladders from csv files, or made where nobody wrote any
 
     search          `coarsened`: a table in which people are alike, by one of two searches
-    lattice         the best levels for all rows
+    lattice         the best levels for all rows, and who of a register is in their classes
     metrics         what levels cost
     classes         the classes of rows at some levels, and which may leave
-    register        who of a register is in them
     local           each class gets intervals of its own
     coarsener       `Coarsener`: learn levels on one table, apply them to others
 

@@ -21,7 +21,7 @@ from tamis.risk.diversity import Distance, Spread
 from tamis.risk.grouping import ROUNDING
 
 if TYPE_CHECKING:
-    from tamis.coarsen.register import InRegister
+    from tamis.coarsen.lattice import InRegister
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
-from tamis.coarsen.register import RegisterPlaces
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.anonymity import Anonymity, average_risk, fewest_people
 from tamis.risk.grouping import ROUNDING, Coded, people_of
-from tamis.risk.presence import Presence
-from tamis.table import bare, kind_of
+from tamis.risk.presence import Presence, presence_bounds, stacked
+from tamis.table import Table, bare, kind_of
 
 SplitBy = Literal["range", "target"]
 MISSING = " or missing"
@@ -279,3 +278,58 @@ def local_score(metric: str, loss: float, found: LocalClasses) -> float:
     if metric == "discernability":
         return float(sizes @ sizes)
     return len(found.class_of) / found.classes if metric == "aecs" else loss
+
+
+class RegisterPlaces(NamedTuple):
+    """The place of each value of a table and of a register in one order, a line a column.
+
+    As `tamis.coarsen.split_kernels.Register` takes them: -1 is missing, -2 a value without an order
+    that the table lacks; `every` has the number of values of columns without an order, 0 of others.
+    """
+
+    mine: Ints
+    theirs: Ints
+    every: Ints
+    people: Ints
+    low: float
+    high: float
+
+    @classmethod
+    def nowhere(cls, rows: int) -> Self:
+        """No register at all."""
+        none = np.zeros(0, np.int64)
+        return cls(np.zeros((0, rows), np.int64), np.zeros((0, 0), np.int64), none, none, 0.0, 1.0)
+
+    def presence(self, shares: Ints, told: int) -> Presence:
+        """From the share of each class, and the rows of the register that none may be about."""
+        if not len(shares):
+            raise CannotMeet(
+                "even the whole table as one class does not keep the chance that somebody of the "
+                f"register is in it from {self.low:g} to {self.high:g}; allow a wider range with "
+                "--delta-presence"
+            )
+        return Presence(0.0 if told else float(shares.min()), float(shares.max()))
+
+
+def places_in(
+    table: Table, population: Table | pl.DataFrame, quasi: Sequence[str], bounds: Sequence[float]
+) -> RegisterPlaces:
+    """Where the values of a table and of a register are, for classes that tell their own ends."""
+    low, high = presence_bounds(bounds)
+    both, people, rows = stacked(table, population, quasi)
+    lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
+    places = np.array(lines, dtype=np.int64)
+    who = np.zeros(0, np.int64) if people is None else people[rows:] - people[rows:].min()
+    return RegisterPlaces(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
+
+
+def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:
+    """The places of a column whose first rows are the table's, and how many values these have."""
+    cells = bare(column)
+    if kind_of(cells.dtype) != "nominal":
+        return cells.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy(), 0
+    texts = cells.cast(pl.String)
+    known = pl.DataFrame({"cell": texts.head(rows).drop_nulls().unique()}).with_row_index("place")
+    joined = pl.DataFrame({"cell": texts}).join(known, "cell", "left", maintain_order="left")
+    places = joined["place"].cast(pl.Int64).fill_null(-2)
+    return places.set(texts.is_null(), -1).to_numpy(), known.height

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.ladder_sources import ladders_of
-from tamis.coarsen.lattice import Optimum, full_domain
+from tamis.coarsen.lattice import Optimum, full_domain, in_register
 from tamis.coarsen.local import (
+    RegisterPlaces,
     SplitBy,
     check_local_metric,
     local_classes,
@@ -22,8 +23,8 @@ from tamis.coarsen.local import (
     local_loss,
     local_score,
     local_shares,
+    places_in,
 )
-from tamis.coarsen.register import RegisterPlaces, in_register, places_in
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people, k_anonymity
