@@ -109,7 +109,7 @@ def content_of(column: pl.Series) -> Content | None:
         return None
     if column.dtype in (pl.Date, pl.Datetime):
         return _of_years(column.name, column.alias("").drop_nulls().dt.year())
-    if column.dtype.is_float() and not _whole(column):
+    if column.dtype.is_float() and not is_whole(column.alias("").drop_nulls()):
         return _of_places(column)
     known = _known(column)
     texts = _some(known)
@@ -143,18 +143,14 @@ def _some(known: pl.Series) -> pl.Series:
     return cut.cast(pl.String).str.strip_chars().str.slice(0, 2_000)
 
 
-def _whole(column: pl.Series) -> bool:
-    present = column.alias("").drop_nulls()
-    return bool((present == present.floor()).all())
+def is_whole(present: pl.Series) -> bool:
+    """Whether values are text, dates or whole numbers rather than measured fractions."""
+    return not present.dtype.is_float() or bool((present == present.floor()).all())
 
 
 def _share(texts: pl.Series, *shapes: str) -> float:
     """The share of texts that one of the shapes is found in."""
-    return max(_mean(texts.str.contains(shape)) for shape in shapes)
-
-
-def _mean(flags: pl.Series) -> float:
-    return int(flags.sum()) / flags.len() if flags.len() else 0.0
+    return max(int(texts.str.contains(shape).sum()) for shape in shapes) / max(texts.len(), 1)
 
 
 _WRITTEN: tuple[tuple[Content, str, str], ...] = (
@@ -320,7 +316,7 @@ def _of_places(column: pl.Series) -> Content | None:
         return None
     present = column.alias("").drop_nulls()
     near = present.len() > 0 and bool((present.abs() <= 180).all())
-    fine = _mean((present * 100).round() / 100 != present) >= 0.5
+    fine = int(((present * 100).round() / 100 != present).sum()) >= 0.5 * present.len()
     return Content("coordinates", "coordinates") if near and fine else None
 
 

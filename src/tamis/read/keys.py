@@ -16,7 +16,7 @@ from typing import NamedTuple
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning, listed_as
-from tamis.read.identifiers import Kind, content_of
+from tamis.read.identifiers import Kind, content_of, is_whole
 from tamis.table import Table
 
 LEAST = 20
@@ -136,11 +136,6 @@ def identifying_form(column: pl.Series) -> str:
     if _in_order(present, distinct):
         return ORDER
     return KEY if whole and distinct >= LEAST and _is_key(column.name, present, distinct) else ""
-
-
-def is_whole(present: pl.Series) -> bool:
-    """Whether values are text, dates or whole numbers rather than measured fractions."""
-    return not present.dtype.is_float() or bool((present == present.floor()).all())
 
 
 def _open(table: Table) -> list[str]:
@@ -369,11 +364,10 @@ def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
     3 dates other than years, ages over 89 age ages over 89
     6 e-mail addresses mail e-mail addresses
     """
-    names = [c for c in table.frame.columns if c not in table.roles.identifiers]
-    found: dict[int, list[ListedColumn]] = {number: [] for number in range(1, len(_LIST) + 1)}
-    for name in names:
-        number, why = _placed(table.frame.get_column(name))
-        if number:
+    found: list[list[ListedColumn]] = [[] for _ in range(len(_LIST) + 1)]
+    for name in table.frame.columns:
+        if name not in table.roles.identifiers:
+            number, why = _placed(table.frame.get_column(name))
             found[number].append(ListedColumn(name, why))
     return tuple(
         HarbourItem(number, asked.what, tuple(found[number]))
@@ -383,7 +377,7 @@ def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
 
 def _placed(column: pl.Series) -> tuple[int, str]:
     """The number on the list and why; 0 if the column is not on it."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column.name).lower())
+    words = _words(column.name)
     if looks := content_of(column):
         if looks.kind == "phone" and "fax" in words:
             return 5, looks.words
