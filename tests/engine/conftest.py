@@ -10,7 +10,7 @@ import pytest
 
 from tamis.engine.backend import DuckDB, Engine, Polars, Spark
 from tamis.engine.large_table import LargeTable, large_table
-from tamis.table import Roles, Table
+from tamis.table import Roles
 from tests.spark import engines
 
 
@@ -30,7 +30,6 @@ def behind(tmp_path: Path) -> Callable[[Engine, pl.DataFrame, Roles], LargeTable
     def put(engine: Engine, frame: pl.DataFrame, roles: Roles) -> LargeTable:
         path = tmp_path / "rows.parquet"
         frame.write_parquet(path)
-        shape = Table(frame.clear(), roles)
-        return large_table(engine, engine.open(path), frame.schema, shape)
+        return large_table(engine, engine.open(path), frame.schema, roles)
 
     return put

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "memory", "polars", "duckdb", "spark"]
 """What `--engine` may be; an engine that runs is never `auto`."""
 
+SPARK = "spark::"
+POSTGRES = ("postgresql://", "postgres://")
+"""How sources begin that are not files."""
 BYTES_A_CELL = 33
 """What a cell of a table takes in memory while it is measured."""
 BYTES_A_PAIR = 80
@@ -83,9 +86,9 @@ def chosen_engine(
     """
     if asked != "auto":
         return asked, ""
-    if source.startswith(("postgresql://", "postgres://")):
+    if source.startswith(POSTGRES):
         return "duckdb", "engine: duckdb, since the table is in a database"
-    if source.startswith("spark::"):
+    if source.startswith(SPARK):
         return "spark", "engine: spark, since it is to read the table"
     needed, free = estimated_bytes(source, long=long), free_memory()
     if free is None or needed <= free / 2:

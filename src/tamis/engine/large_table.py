@@ -19,7 +19,8 @@ import polars as pl
 from tamis.engine.backend import Engine, Frame
 from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows, one_where, people_by
 from tamis.errors import InputError, listed
-from tamis.read import named_target, say_unlabelled
+from tamis.read import named_target, need_labels, refuse_empty, say_unlabelled
+from tamis.read.frames import refuse_nested
 from tamis.table import Roles, Table
 
 
@@ -75,7 +76,7 @@ class LargeTable:
         return columns
 
 
-def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Table) -> LargeTable:
+def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Roles) -> LargeTable:
     """Check and normalise an opened frame.
 
     Parameters
@@ -85,15 +86,23 @@ def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Table) -
         As opened: columns c0 to cn.
     schema : polars schema
         The real names and types, in the same order.
-    roles : Table
-        The columns and their roles, without rows.
+    roles : Roles
     """
-    refuse_nested(schema)
+    refuse_uncountable(schema)
     plain = frame.with_columns(*one_value(frame, engine.has_nan))
     rows = count_rows(engine, plain)
     if not rows:
         raise InputError("the table has no rows")
-    return LargeTable(engine, plain, tuple(schema), roles, rows)
+    return LargeTable(engine, plain, tuple(schema), shape_of(schema, roles), rows)
+
+
+def shape_of(schema: pl.Schema, roles: Roles) -> Table:
+    """The columns without any row, of the types in memory; texts of an Enum are plain ones."""
+    kinds = {
+        name: pl.Float64() if kind.is_decimal() else pl.String() if kind == pl.Enum else kind
+        for name, kind in schema.items()
+    }
+    return Table(pl.DataFrame(schema=kinds), roles)
 
 
 def labelled_large(table: LargeTable) -> LargeTable:
@@ -120,26 +129,18 @@ def check_large(table: LargeTable) -> None:
     marked = table.frame.select(*gone, *endless)
     sums = [nw.col(c).sum().cast(nw.Int64) for c in marked.collect_schema().names()]
     found = table.engine.small(marked.select(*sums)).row(0, named=True)
-    empty = [n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows]
-    if empty:
-        raise InputError(
-            f"column {listed(empty)} has no values at all; leave it out with --drop "
-            f"{','.join(empty)}"
-        )
+    refuse_empty([n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows])
     infinite = [n for n, c in zip(names, columns) if found.get(f"endless_{c}")]
     if infinite:
         raise InputError(
             f"column {listed(infinite)} has infinite numbers; replace them or make them missing"
         )
     target = table.shape.roles.target
-    if target is not None and (count := found[f"gone_{table.columns([target])[0]}"]):
-        raise InputError(
-            f"the target {target!r} is missing in {count} of {table.rows} rows; give these rows a "
-            "label, or leave them out with --drop-unlabelled"
-        )
+    if target is not None:
+        need_labels(target, found[f"gone_{table.columns([target])[0]}"], table.rows)
 
 
-def refuse_nested(schema: pl.Schema) -> None:
+def refuse_uncountable(schema: pl.Schema) -> None:
     """Refuse columns whose cells are not one number or text, of a size that every engine has."""
     wide = (pl.Int128, pl.UInt128)
     if odd := [c for c, t in schema.items() if t in wide]:
@@ -147,12 +148,7 @@ def refuse_nested(schema: pl.Schema) -> None:
             f"column {listed(odd)} holds whole numbers of 128 bits, which engines do not count; "
             "write them in 64 bits or as text, or pass --engine memory"
         )
-    odd = [c for c, t in schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
-    if odd:
-        raise InputError(
-            f"column {listed(odd)} holds lists, records, bytes or objects; a cell must be one "
-            "number or text: unpack or drop such columns first"
-        )
+    refuse_nested(schema)
 
 
 def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:

@@ -11,9 +11,10 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from tamis.engine import POSTGRES, SPARK
 from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.engine.cells import count_cells
-from tamis.engine.large_table import LargeTable, large_table, refuse_nested
+from tamis.engine.large_table import LargeTable, large_table, refuse_uncountable
 from tamis.engine.pairs import (
     ENTITY,
     FEATURE,
@@ -24,16 +25,14 @@ from tamis.engine.pairs import (
     refuse_several,
 )
 from tamis.errors import InputError, MissingExtra, listed
-from tamis.read import format_of, roles_of
+from tamis.read import format_of, need_plain, roles_of
 from tamis.read.frames import duckdb_parquet
 from tamis.read.schema import Schema, load_schema
 from tamis.read.text import delimited_chunks, file_at
 from tamis.read.types import ColumnRule, without_markers
 from tamis.statistical_file import PROGRAMS
-from tamis.table import Roles, Table
+from tamis.table import Roles
 
-SPARK = "spark::"
-POSTGRES = ("postgresql://", "postgres://")
 ROWS_AT_ONCE = 1 << 17
 
 
@@ -73,8 +72,7 @@ def open_large(
     path = _parquet(engine, source, format, encoding, separator, markers, rules.columns, said)
     columns = _schema_of(path)
     _check_names(columns, said, rules)
-    shape = Table(pl.DataFrame(schema=_read_as(columns)), said)
-    return large_table(engine, engine.open(_readable(engine, path)), columns, shape)
+    return large_table(engine, engine.open(_readable(engine, path)), columns, said)
 
 
 def open_pairs(
@@ -167,24 +165,9 @@ def _schema_of(path: Path) -> pl.Schema:
     return pl.Schema(pl.read_parquet_schema(parts[0]))
 
 
-def _read_as(columns: Mapping[str, Any]) -> pl.Schema:
-    """The types that a table in memory has; listed texts are plain ones, whatever the list says."""
-
-    def kind(stored: Any) -> Any:
-        if stored.is_decimal():
-            return pl.Float64()
-        return pl.String() if isinstance(stored, pl.Enum) else stored
-
-    return pl.Schema({name: kind(stored) for name, stored in columns.items()})
-
-
 def _check_names(columns: Mapping[str, Any], roles: Roles, rules: Schema) -> None:
-    present = list(columns)
-    rules.check_columns(present)
-    if unknown := [c for c in roles.plain if c not in columns]:
-        raise InputError(
-            f"no column {listed(unknown)} in the table; its columns are {listed(present, most=30)}"
-        )
+    rules.check_columns(list(columns))
+    need_plain(columns, roles)
 
 
 def _catalogued(engine: Engine, name: str, roles: Roles, rules: Schema) -> LargeTable:
@@ -193,8 +176,7 @@ def _catalogued(engine: Engine, name: str, roles: Roles, rules: Schema) -> Large
     names, frame = engine.table(name)
     columns = _types(engine, names, frame)
     _check_names(columns, roles, rules)
-    shape = Table(pl.DataFrame(schema=_read_as(columns)), roles)
-    return large_table(engine, frame, columns, shape)
+    return large_table(engine, frame, columns, roles)
 
 
 def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
@@ -209,9 +191,7 @@ def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
     """
     person = roles.pop("person", None)
     names, frame = list(rows.columns), engine.table(rows)
-    columns = _types(engine, names, frame)
-    shape = Table(pl.DataFrame(schema=_read_as(columns)), roles_of(roles, person))
-    return large_table(engine, frame, columns, shape)
+    return large_table(engine, frame, _types(engine, names, frame), roles_of(roles, person))
 
 
 def _types(engine: Engine, names: list[str], frame: Frame) -> pl.Schema:
@@ -300,8 +280,9 @@ def _without_nan(path: Path) -> Path:
 
 def _readable(engine: Engine, path: Path) -> Path:
     """The same rows, or a copy in which types that the engine misreads are others."""
-    kinds = {name: engine.plain(kind) for name, kind in _schema_of(path).items()}
-    changed = {name: kind for name, kind in kinds.items() if kind != _schema_of(path)[name]}
+    stored = _schema_of(path)
+    kinds = {name: engine.plain(kind) for name, kind in stored.items()}
+    changed = {name: kind for name, kind in kinds.items() if kind != stored[name]}
     if not changed:
         return path
     again = _beside(path, "readable")
@@ -347,7 +328,7 @@ def _typed_again(
 ) -> Path:
     """Rows that have types already, with markers and declarations applied to their texts."""
     columns = _schema_of(path)
-    refuse_nested(columns)
+    refuse_uncountable(columns)
     texts = [name for name, kind in columns.items() if kind == pl.String]
     wanted = {n: ColumnRule(n, declared.get(n), infer=False) for n in texts if n not in untouched}
     if not texts or not (markers or any(name in declared for name in texts)):

@@ -130,7 +130,7 @@ def read_table(
     if check:
         rules.check_columns(frame.columns)
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
-    _need_plain(frame, roles)
+    need_plain(frame.columns, roles)
     table = Table(frame, roles, library)
     if drop_unlabelled:
         table = labelled(table)
@@ -207,27 +207,31 @@ def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) ->
     )
 
 
-def _need_plain(frame: pl.DataFrame, roles: Roles) -> None:
-    # A table may lack them, since it may be part of another; a misspelt name is caught here.
-    if unknown := [c for c in roles.plain if c not in frame.columns]:
+def need_plain(columns: Collection[str], roles: Roles) -> None:
+    """Refuse names of ordinary columns that the source lacks: a part of a table may lack them."""
+    if unknown := [c for c in roles.plain if c not in columns]:
         raise InputError(
             f"no {listed_as('column', unknown)} in the table; its columns are "
-            f"{listed(frame.columns, most=30)}"
+            f"{listed(columns, most=30)}"
         )
 
 
 def check_table(table: Table) -> None:
     """Refuse what no later step could use: empty columns, infinite numbers, a useless target."""
     frame = table.frame
-    empty = [c for c in frame.columns if frame[c].null_count() == frame.height]
-    if empty:
-        raise InputError(
-            f"{listed_as('column', empty, 'has', 'have')} no values at all; use --drop "
-            f"{','.join(empty)}"
-        )
+    refuse_empty([c for c in frame.columns if frame[c].null_count() == frame.height])
     check_numbers(table)
     if table.roles.target is not None:
         check_target(frame[table.roles.target])
+
+
+def refuse_empty(columns: Collection[str]) -> None:
+    """Refuse a table with columns that have no value in any row."""
+    if columns:
+        raise InputError(
+            f"{listed_as('column', columns, 'has', 'have')} no values at all; use --drop "
+            f"{','.join(columns)}"
+        )
 
 
 LARGEST = 1e30
@@ -255,15 +259,20 @@ def check_numbers(table: Table) -> None:
 
 def check_target(target: pl.Series) -> None:
     """A target needs a value in every row, and at least two distinct values."""
-    if count := target.null_count():
-        raise InputError(
-            f"the target {target.name!r} is missing in {count} of {target.len()} rows; give these "
-            "rows a label, or leave them out with --drop-unlabelled"
-        )
+    need_labels(target.name, target.null_count(), target.len())
     if target.n_unique() < 2:
         raise InputError(
             f"the target {target.name!r} has only one value, so there is nothing to learn; choose "
             "another --target, or a table with rows of two or more classes"
+        )
+
+
+def need_labels(target: str, missing: int, rows: int) -> None:
+    """Refuse a target that is missing in some rows."""
+    if missing:
+        raise InputError(
+            f"the target {target!r} is missing in {missing} of {rows} rows; give these rows a "
+            "label, or leave them out with --drop-unlabelled"
         )
 
 

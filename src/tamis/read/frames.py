@@ -10,7 +10,7 @@ import polars as pl
 
 from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.files import scratch_folder
-from tamis.read.text import check_width, file_at
+from tamis.read.text import check_width, empty_file, file_at
 from tamis.statistical_file import read_sheet, read_statistical
 from tamis.table_file import panics_unheard
 
@@ -55,14 +55,18 @@ def native_kind(data: Any) -> str:
     return str(nw.get_native_namespace(nw.from_native(data, eager_only=True)).__name__)
 
 
-def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Only column types that a table can have: numbers, text, categories, booleans and dates."""
-    odd = [c for c, t in frame.schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]
-    if odd:
+def refuse_nested(schema: pl.Schema) -> None:
+    """Refuse columns whose cells are not one number or text."""
+    if odd := [c for c, t in schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]:
         raise InputError(
             f"{listed_as('column', odd, 'holds', 'hold')} lists, records, bytes or objects; a cell "
             "must be one number or text: unpack or drop such columns first"
         )
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Only column types that a table can have: numbers, text, categories, booleans and dates."""
+    refuse_nested(frame.schema)
     return frame.with_columns(
         pl.selectors.decimal().cast(pl.Float64), pl.selectors.float().fill_nan(None)
     )
@@ -76,38 +80,39 @@ def arrow_frame(path: str | Path) -> pl.DataFrame:
     return _typed_file(path, "feather (arrow) file", pl.read_ipc)
 
 
-def _not_empty(path: Path) -> Path:
+def _not_empty(source: str | Path) -> Path:
+    path = file_at(source)
     if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+        raise empty_file(path)
     return path
 
 
+def _of_file(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+    check_width(path, frame.width)
+    return plain(frame)
+
+
 def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
-    path = _not_empty(file_at(source))
+    path = _not_empty(source)
     try:
         with panics_unheard():
             frame: pl.DataFrame = reader(path.read_bytes())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError(f"{path} is not a {kind}, or is damaged; export it again") from None
-    check_width(path, frame.width)
-    return plain(frame)
+    return _of_file(path, frame)
 
 
 def statistical_frame(source: str | Path, kind: str) -> pl.DataFrame:
     """An SPSS, Stata or SAS file, with labels for codes."""
-    path = _not_empty(file_at(source))
-    frame = read_statistical(path, kind)
-    check_width(path, frame.width)
-    return plain(frame)
+    path = _not_empty(source)
+    return _of_file(path, read_statistical(path, kind))
 
 
 def sheet_frame(source: str | Path) -> pl.DataFrame:
     """A sheet of a spreadsheet, named ``file.xlsx::sheet`` where there are several."""
     file, _, sheet = str(source).partition("::")
-    path = _not_empty(file_at(file))
-    frame = read_sheet(path, sheet)
-    check_width(path, frame.width)
-    return plain(frame)
+    path = _not_empty(file)
+    return _of_file(path, read_sheet(path, sheet))
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:

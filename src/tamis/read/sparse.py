@@ -178,8 +178,6 @@ def long_table(
         raise InputError(f"{entity!r} or {feature!r} is missing in some rows; remove these rows")
     left_out = 0
     if drop_unlabelled:
-        if labels is not None and target is not None:
-            _need(labels, [entity, target], "the label table")
         pairs, labels, left_out = _labelled_entities(pairs, entity, labels, target)
     entities, classes = _entities(pairs, entity, labels, target)
     names = pairs[feature].cast(pl.String).unique().sort()
@@ -207,23 +205,10 @@ def long_table(
 def _labelled_entities(
     pairs: pl.DataFrame, entity: str, labels: pl.DataFrame | None, target: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """The lines and the labels of the entities of a long table that have a label.
-
-    The last is how many have none.
-
-    Parameters
-    ----------
-    pairs : frame
-        One line for each feature an entity has.
-    entity : str
-        The column of both frames that names the entity.
-    labels : frame, optional
-        One line for each entity.
-    target : str, optional
-        The column of `labels` with the label.
-    """
+    """The pairs and labels of entities that have a label, and how many entities have none."""
     target = named_target(None if labels is None else target)
     assert labels is not None
+    _need(labels, [entity, target], "the label table")
     known = labels.filter(labels.get_column(target).is_not_null())
     names, lines = (each.get_column(entity).cast(pl.String) for each in (known, pairs))
     everybody = pl.concat([labels.get_column(entity).cast(pl.String), lines]).n_unique()

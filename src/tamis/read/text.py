@@ -45,6 +45,11 @@ def file_at(source: str | Path) -> Path:
     return path
 
 
+def empty_file(path: Path) -> InputError:
+    """What to say of a file without anything in it."""
+    return InputError(f"{path} is empty; a table needs a header and at least one row")
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unpacked if it is gzip."""
     with _errors_in_words(path):
@@ -94,19 +99,22 @@ def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
     the given encoding.
     """
     path = file_at(source)
-    data = read_bytes(path)
-    data = _recode(path, data, encoding)
+    data = _recode(path, read_bytes(path), encoding)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError(
-            f"{path} contains a NUL byte in line {line}, so it is not a text table; export it "
-            "again, or pass --encoding utf-16 if a program wrote it as Unicode text"
-        )
+        raise _has_nul(path, f"in line {line}")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not data or data.isspace():
-        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+        raise empty_file(path)
     return data if data[-2:-1] != b"\n" else data.rstrip(b"\n") + b"\n"
+
+
+def _has_nul(path: Path, where: str) -> InputError:
+    return InputError(
+        f"{path} contains a NUL byte {where}, so it is not a text table; export it again, or pass "
+        "--encoding utf-16 if a program wrote it as Unicode text"
+    )
 
 
 def whole_lines(
@@ -130,7 +138,7 @@ def whole_lines(
         empty = False
         yield held.encode()
     if empty:
-        raise InputError(f"{path} is empty; a table needs a header and at least one row")
+        raise empty_file(path)
 
 
 def _end_of_records(text: str) -> int:
@@ -155,11 +163,7 @@ def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
             while text := lines.read(size):
                 text = text if read else text.removeprefix("\ufeff")
                 if "\0" in text:
-                    raise InputError(
-                        f"{path} contains a NUL byte after line {read}, so it is not a text table; "
-                        "export it again, or pass --encoding utf-16 if a program wrote it as "
-                        "Unicode text"
-                    )
+                    raise _has_nul(path, f"after line {read}")
                 read += text.count("\n")
                 yield text
     except UnicodeDecodeError:
