@@ -27,6 +27,74 @@ SplitBy = Literal["range", "target"]
 MISSING = " or missing"
 
 
+class ClassBounds(NamedTuple):
+    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody bounds.
+
+    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
+    `beta` and `delta` are as in `tamis.risk.diversity.likeness`.
+    """
+
+    k: int
+    l: int  # noqa: E741 - the field's name for it
+    t: float
+    ordered: bool
+    missing: bool
+    entropy: bool
+    c: float
+    alpha: float
+    beta: float
+    enhanced: bool
+    delta: float
+
+
+class Labelled(NamedTuple):
+    """What the rows are about; an array without entries where it does not matter.
+
+    `people` and `values` are numbers from 0 without gaps, `pairs` those of a person and a value
+    together; `usual` has the share of each value in the whole table, `target` what is to be
+    predicted.
+    """
+
+    people: Any
+    values: Any
+    pairs: Any
+    usual: Any
+    target: Any
+
+
+class Register(NamedTuple):
+    """Everybody, and what share of those whom a class may stand for may be in it.
+
+    A line a column: `mine` has the place of each row's value, `theirs` that of each row of the
+    register, in one order; -1 is missing, -2 a value without an order that no row of the table has.
+    Of columns without an order `every` has the number of values, of others 0. `people` are the
+    people of the register, as in `Labelled`.
+    """
+
+    mine: Ints
+    theirs: Ints
+    every: Ints
+    people: Ints
+    low: float
+    high: float
+
+    @classmethod
+    def nobody(cls, rows: int) -> Self:
+        """No register at all."""
+        none = np.zeros(0, np.int64)
+        return cls(np.zeros((0, rows), np.int64), np.zeros((0, 0), np.int64), none, none, 0.0, 1.0)
+
+    def presence(self, shares: Ints, told: int) -> Presence:
+        """From the share of each class, and the rows of the register that none may be about."""
+        if not len(shares):
+            raise CannotMeet(
+                "even the whole table as one class does not keep the chance that somebody of the "
+                f"register is in it from {self.low:g} to {self.high:g}; allow a wider range with "
+                "--delta-presence"
+            )
+        return Presence(0.0 if told else float(shares.min()), float(shares.max()))
+
+
 @dataclass(frozen=True, eq=False)
 class LocalClasses:
     """The class of each row, the number of classes, and who of a register they may be about."""
@@ -45,7 +113,7 @@ def local_classes(
     values: Ints | None = None,
     missing: bool = False,
     target: Ints | None = None,
-    places: RegisterPlaces | None = None,
+    register: Register | None = None,
 ) -> LocalClasses:
     """Cut the rows into classes.
 
@@ -63,7 +131,7 @@ def local_classes(
     target : array of int, optional
         What is to be predicted: each cut is then the one that tells most about it, instead of one
         in the middle of the column with the widest range.
-    places : RegisterPlaces, optional
+    register : Register, optional
         Where the values of the table and of a register are, and how likely people of the latter
         may be in the table.
 
@@ -73,10 +141,10 @@ def local_classes(
     >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
-    from tamis.coarsen.split_kernels import Labelled, Register, may_be_class, split_classes
+    from tamis.coarsen.split_kernels import may_be_class, split_classes
 
-    register = Register(*(places or RegisterPlaces.nowhere(len(leaves[0]))))
-    about = Labelled(*_about(people, values if constraints.needs_values else None, target))
+    everyone = register or Register.nobody(len(leaves[0]))
+    about = _about(people, values if constraints.needs_values else None, target)
     lines = np.array(leaves, dtype=np.int32)
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
 
@@ -87,8 +155,8 @@ def local_classes(
                 f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
                 "one class, so no part of it can; ask for less (k, l, alpha, ...)"
             )
-        class_of, classes, shares, told = split_classes(lines, first, about, bounds, register)
-        presence = None if places is None else places.presence(shares, told)
+        class_of, classes, shares, told = split_classes(lines, first, about, bounds, everyone)
+        presence = None if register is None else register.presence(shares, told)
         return LocalClasses(class_of, int(classes), presence)
 
     most = None if constraints.also is None else constraints.also.max_average_risk
@@ -97,10 +165,8 @@ def local_classes(
     return _risking_little(divided, constraints.k, most, people)
 
 
-def _bounds(constraints: Constraints, k: int, missing: bool) -> Any:
+def _bounds(constraints: Constraints, k: int, missing: bool) -> ClassBounds:
     """The constraints as kernels take them, with classes of k people or more."""
-    from tamis.coarsen.split_kernels import ClassBounds
-
     also = constraints.also or Anonymity()
     return ClassBounds(
         k,
@@ -150,7 +216,7 @@ def _risking_little(
     return found
 
 
-def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> list[Any]:
+def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> Labelled:
     none, pairs, usual = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     if values is not None:
         counted = values
@@ -159,12 +225,10 @@ def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> lis
             known, pairs = np.unique(joint, return_inverse=True)
             counted = known % (values.max() + 1)
         usual = np.bincount(counted) / len(counted)
-    return [
-        *(none if each is None else each.astype(np.int64) for each in (people, values)),
-        pairs.astype(np.int64),
-        usual,
-        none if target is None else target.astype(np.int64),
-    ]
+    who, what, told = (
+        none if each is None else each.astype(np.int64) for each in (people, values, target)
+    )
+    return Labelled(who, what, pairs.astype(np.int64), usual, told)
 
 
 def local_shares(column: pl.Series, codes: Ints, width: int, found: LocalClasses) -> Floats:
@@ -280,47 +344,16 @@ def local_score(metric: str, loss: float, found: LocalClasses) -> float:
     return len(found.class_of) / found.classes if metric == "aecs" else loss
 
 
-class RegisterPlaces(NamedTuple):
-    """The place of each value of a table and of a register in one order, a line a column.
-
-    As `tamis.coarsen.split_kernels.Register` takes them: -1 is missing, -2 a value without an order
-    that the table lacks; `every` has the number of values of columns without an order, 0 of others.
-    """
-
-    mine: Ints
-    theirs: Ints
-    every: Ints
-    people: Ints
-    low: float
-    high: float
-
-    @classmethod
-    def nowhere(cls, rows: int) -> Self:
-        """No register at all."""
-        none = np.zeros(0, np.int64)
-        return cls(np.zeros((0, rows), np.int64), np.zeros((0, 0), np.int64), none, none, 0.0, 1.0)
-
-    def presence(self, shares: Ints, told: int) -> Presence:
-        """From the share of each class, and the rows of the register that none may be about."""
-        if not len(shares):
-            raise CannotMeet(
-                "even the whole table as one class does not keep the chance that somebody of the "
-                f"register is in it from {self.low:g} to {self.high:g}; allow a wider range with "
-                "--delta-presence"
-            )
-        return Presence(0.0 if told else float(shares.min()), float(shares.max()))
-
-
-def places_in(
+def register_of(
     table: Table, population: Table | pl.DataFrame, quasi: Sequence[str], bounds: Sequence[float]
-) -> RegisterPlaces:
+) -> Register:
     """Where the values of a table and of a register are, for classes that tell their own ends."""
     low, high = presence_bounds(bounds)
     both, people, rows = stacked(table, population, quasi)
     lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
     places = np.array(lines, dtype=np.int64)
     who = np.zeros(0, np.int64) if people is None else people[rows:] - people[rows:].min()
-    return RegisterPlaces(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
+    return Register(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
 
 
 def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:

@@ -15,7 +15,7 @@ from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.ladder_sources import ladders_of
 from tamis.coarsen.lattice import Optimum, full_domain, in_register
 from tamis.coarsen.local import (
-    RegisterPlaces,
+    Register,
     SplitBy,
     check_local_metric,
     local_classes,
@@ -23,7 +23,7 @@ from tamis.coarsen.local import (
     local_loss,
     local_score,
     local_shares,
-    places_in,
+    register_of,
 )
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
@@ -118,14 +118,14 @@ class _Request:
         who = in_register(self.table, self.population, self.columns, self.ladders, hidden)
         return replace(rows, register=who)
 
-    def places(self, hidden: Sequence[float] | None) -> RegisterPlaces | None:
+    def register(self, hidden: Sequence[float] | None) -> Register | None:
         """Where the values of table and register are; any share will do where none is asked for."""
         if self.population is None:
             return None
         bounds = (0.0, 1.0) if hidden is None else hidden
         # An error where the register lacks people of the table.
         in_register(self.table, self.population, self.columns, self.ladders, bounds)
-        return places_in(self.table, self.population, self.columns, bounds)
+        return register_of(self.table, self.population, self.columns, bounds)
 
 
 def coarsened(
@@ -326,7 +326,7 @@ def _local(
         values=request.values,
         missing=request.missing,
         target=target,
-        places=request.places(hidden),
+        register=request.register(hidden),
     )
     shares = [
         local_shares(frame.get_column(c), line, width, found)

@@ -2,63 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-
-class ClassBounds(NamedTuple):
-    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody bounds.
-
-    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
-    `beta` and `delta` are as in `tamis.risk.diversity.likeness`.
-    """
-
-    k: int
-    l: int  # noqa: E741 - the field's name for it
-    t: float
-    ordered: bool
-    missing: bool
-    entropy: bool
-    c: float
-    alpha: float
-    beta: float
-    enhanced: bool
-    delta: float
-
-
-class Labelled(NamedTuple):
-    """What the rows are about; an array without entries where it does not matter.
-
-    `people` and `values` are numbers from 0 without gaps, `pairs` those of a person and a value
-    together; `usual` has the share of each value in the whole table, `target` what is to be
-    predicted.
-    """
-
-    people: Any
-    values: Any
-    pairs: Any
-    usual: Any
-    target: Any
-
-
-class Register(NamedTuple):
-    """Everybody, and what share of those whom a class may stand for may be in it.
-
-    A line a column: `mine` has the place of each row's value, `theirs` that of each row of the
-    register, in one order; -1 is missing, -2 a value without an order that no row of the table has.
-    Of columns without an order `every` has the number of values, of others 0. `people` are the
-    people of the register, as in `Labelled`.
-    """
-
-    mine: Any
-    theirs: Any
-    every: Any
-    people: Any
-    low: float
-    high: float
+if TYPE_CHECKING:
+    from tamis.coarsen.local import ClassBounds, Labelled, Register
 
 
 @register_jitable
