@@ -18,7 +18,7 @@ from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError, check_whole
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.diversity import Distance, Spread
-from tamis.risk.grouping import ROUNDING
+from tamis.risk.grouping import LARGEST, ROOMY, ROUNDING
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister
@@ -27,11 +27,6 @@ Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Levels = tuple[int, ...]
-
-LARGEST = 1 << 62
-"""No key reaches this, so that keys stay within 64 bits."""
-ROOMY = 4
-"""Keys index a table directly while it has at most this many cells for each row."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +170,7 @@ class CodedRows:
     def usual_shares(self) -> Floats:
         """The share of each sensitive value in the whole table, suppressed rows included."""
         assert self.values is not None
-        weight = self.weight
-        if self.people is not None:
-            weight = self._firsts(np.zeros_like(self.people), self._person_values)
+        weight = self._value_weight(np.zeros(len(self.weight), dtype=np.int64))
         counts = np.bincount(self.values, weight).astype(np.float64)
         shares: Floats = counts / counts.sum()
         return shares
@@ -189,6 +182,10 @@ class CodedRows:
         assert self.values is not None
         pairs: Ints = self.people * (self.values.max() + 1) + self.values
         return pairs
+
+    def _value_weight(self, class_of: Ints) -> Ints:
+        """What each distinct row adds to the count of its sensitive value in its class."""
+        return self.weight if self.people is None else self._firsts(class_of, self._person_values)
 
     @staticmethod
     def _firsts(class_of: Ints, items: Ints) -> Ints:
@@ -205,7 +202,7 @@ class CodedRows:
         """The number of people in each class; `sizes` are its rows."""
         if self.people is None:
             return sizes
-        return np.bincount(class_of, self._firsts(class_of, self.people), classes)
+        return np.bincount(class_of, self.once_in_class(class_of), classes)
 
     def values_in(self, class_of: Ints, classes: int) -> Ints:
         """The number of distinct sensitive values in each class."""
@@ -217,9 +214,7 @@ class CodedRows:
         from tamis.coarsen.kernels import entropies_by_class, ratios_by_class, rows_by_class
 
         assert asked.l is not None
-        weight = self.weight
-        if self.people is not None:
-            weight = self._firsts(class_of, self._person_values)
+        weight = self._value_weight(class_of)
         values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
         distinct = len(self.usual_shares)
         if asked.kind == "entropy":
@@ -231,9 +226,7 @@ class CodedRows:
         """How far the sensitive values of each class are from those of the whole table."""
         from tamis.coarsen.kernels import equal_distances, ordered_distances, rows_by_class
 
-        weight, usual = self.weight, self.usual_shares
-        if self.people is not None:
-            weight = self._firsts(class_of, self._person_values)
+        weight, usual = self._value_weight(class_of), self.usual_shares
         values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
         if distance == "equal":
             found: Floats = equal_distances(values, weight, starts, usual)
@@ -244,25 +237,18 @@ class CodedRows:
             found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
         return found
 
-    def unlike(self, class_of: Ints, classes: int, asked: Anonymity) -> Bools:
-        """The classes that do not keep alpha, beta or delta."""
-        return asked.unlike(self._spread(class_of, classes))
-
-    def _spread(self, class_of: Ints, classes: int) -> Spread:
+    def spread(self, class_of: Ints, classes: int) -> Spread:
         """The sensitive values of each class, as the measures of a table count them."""
         assert self.values is not None
-        weight, several = self.weight, self.people is not None
-        if several:
-            weight = self._firsts(class_of, self._person_values)
         distinct = len(self.usual_shares)
         pairs, place = np.unique(
             class_of.astype(np.int64) * distinct + self.values, return_inverse=True
         )
-        counts = np.bincount(place, weight)
+        counts = np.bincount(place, self._value_weight(class_of))
         of_class, value = np.divmod(pairs, distinct)
         first = np.flatnonzero(np.diff(of_class, prepend=-1))
         sizes = np.add.reduceat(counts, first)
-        people = self.people_in(class_of, classes, sizes) if several else None
+        people = None if self.people is None else self.people_in(class_of, classes, sizes)
         return Spread(
             of_class, value, counts, first, sizes, self.usual_shares, False, self.missing, people
         )
@@ -438,7 +424,7 @@ def _held_to(asked: Anonymity, node: LatticeNode, rows: CodedRows) -> LatticeNod
     classes = len(node.sizes)
     suppressed = node.suppressed.copy()
     if asked.of_secrets:
-        suppressed |= rows.unlike(node.class_of, classes, asked)
+        suppressed |= asked.unlike(rows.spread(node.class_of, classes))
     if asked.max_average_risk is not None and not suppressed.all():
         people = rows.people_in(node.class_of, classes, node.sizes)
         average = rows.average_risk(node.class_of, people, ~suppressed)

@@ -149,7 +149,10 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         asked = _with_arrays(self._with_quasi(table), sensitive, people)
         found = coarsened(
             asked,
-            {c: _ladder(c, form) for c, form in (self.ladders or {}).items()},
+            {
+                column: form if isinstance(form, Ladder) else ladder_from(column, form)
+                for column, form in (self.ladders or {}).items()
+            },
             limits_of(**{name: getattr(self, name) for name in _LIMITS}),
             metric=self.metric,
             max_suppressed=self.max_suppressed,
@@ -220,7 +223,3 @@ def _with_arrays(table: Table, sensitive: Any, people: Any) -> Table:
             roles, identifiers=(*roles.identifiers, _PERSON), person=(_PERSON,), quasi=quasi
         )
     return replace(table, frame=frame, roles=roles)
-
-
-def _ladder(column: str, form: Ladder | Mapping[str, Any]) -> Ladder:
-    return form if isinstance(form, Ladder) else ladder_from(column, form)

@@ -20,6 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
+from tamis.read import LARGEST
+from tamis.read.types import EXACT
 
 Floats = NDArray[np.float64]
 End = float | date | None
@@ -29,10 +31,6 @@ _EPOCH = date(1970, 1, 1).toordinal() - 1
 _BETWEEN = re.compile(r"\[(.+), (.+)\)")
 _INCLUSIVE = "which contain their lower end and not their upper one"
 _OPEN = re.compile(r"(<|>=) (.+)")
-LARGEST = 1e30
-"""The largest number that a table may hold."""
-EXACT = 2**53
-"""Whole numbers up to this one are exact as floating-point numbers."""
 UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 """From fine to coarse; each nests in the next."""
 
@@ -239,9 +237,7 @@ class Ends(_Ranges):
         written = _day if values.dtype.is_temporal() else _number
         bottom, top = self.levels[step - 1]
         points, place = np.unique(at, return_inverse=True)
-        texts = [
-            None if np.isnan(p) else _coded_label(float(p), bottom, top, written) for p in points
-        ]
+        texts = [_coded_label(point, bottom, top, written) for point in points.tolist()]
         return pl.Series(texts, dtype=pl.String).gather(place)
 
 

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,6 @@ from scipy.sparse import block_diag, csr_array
 from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, LatticeNode, Levels
 from tamis.errors import InputError
 
-MetricName = Literal[
-    "loss",
-    "loss_arith",
-    "discernability",
-    "aecs",
-    "precision",
-    "height",
-    "entropy",
-    "normentropy",
-]
-METRICS: tuple[str, ...] = get_args(MetricName)
 EVEN = 0.5
 """The factor at which a suppressed cell and a fully generalised one cost the same."""
 Grid = NDArray[np.float64]
@@ -454,6 +443,7 @@ _METRICS: dict[str, type[Metric]] = {
     "entropy": Entropy,
     "normentropy": NormalisedEntropy,
 }
+METRICS = tuple(_METRICS)
 
 
 def metric_named(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.ladder_sources import ladders_of
-from tamis.coarsen.lattice import Optimum, full_domain, in_register
+from tamis.coarsen.lattice import full_domain, in_register
 from tamis.coarsen.local import (
     Register,
     SplitBy,
@@ -258,18 +258,6 @@ def _exact(
         for c, level in levels.items()
     }
     told = tuple(c for c, level in levels.items() if level < request.ladders[c].top)
-    return _measured(request, coarse, told, kept, levels, metric, best)
-
-
-def _measured(
-    request: _Request,
-    coarse: Mapping[str, pl.Series],
-    told: tuple[str, ...],
-    kept: NDArray[np.bool_],
-    levels: Mapping[str, int],
-    metric: str,
-    best: Optimum,
-) -> Coarsened:
     table = _rewritten(request, coarse, told, kept)
     people = None if request.people is None else request.people[kept]
     return Coarsened(

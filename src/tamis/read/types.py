@@ -21,6 +21,7 @@ _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _ZERO_OR_PLUS = r"^\s*(?:[+]|-?0[0-9])"
 EXACT = 2**53
+"""Whole numbers up to this one are exact as floating-point numbers."""
 SHORT = 5_000
 """Columns of fewer rows are looked at one after another: to start threads takes longer."""
 _SAMPLE = 1000
