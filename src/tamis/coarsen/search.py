@@ -28,8 +28,8 @@ from tamis.coarsen.local import (
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people, k_anonymity
-from tamis.risk.grouping import coded, dense, scope
-from tamis.risk.presence import Presence, people_table, stacked, with_left_out
+from tamis.risk.grouping import as_table, coded, dense, scope
+from tamis.risk.presence import Presence, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
 from tamis.table import Table, frame_of_columns, kind_of
 
@@ -237,7 +237,7 @@ def _request(
         scoped.people,
         values,
         missing,
-        None if population is None else people_table(population),
+        None if population is None else as_table(population),
     )
 
 

@@ -31,8 +31,8 @@ from tamis.risk.grouping import (
     Scope,
     counted,
     grouped,
-    people_in,
     scope,
+    sizes_of,
 )
 from tamis.risk.presence import stacked
 from tamis.table import Table
@@ -312,8 +312,9 @@ class Anonymity:
 
     def kept(self, classes: Coded, secret: pl.Series | None, people: Coded | None = None) -> bool:
         """Whether classes of rows keep all that is asked."""
-        sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        if int(sizes.min()) < self.k or self._too_risky(average_risk(classes, people)):
+        if int(sizes_of(classes, people).min()) < self.k:
+            return False
+        if self._too_risky(average_risk(classes, people)):
             return False
         return secret is None or not self.short_of(classes, secret, people)
 
@@ -371,8 +372,7 @@ class Anonymity:
         self, classes: Coded, secret: pl.Series, people: Coded | None = None
     ) -> dict[str, Any]:
         """What classes of rows reach of everything but k, of the kinds asked for."""
-        sizes = counted(classes)[1] if people is None else people_in(classes, people)
-        found = spread(Grouping((), (), classes, sizes, people), secret)
+        found = spread(Grouping.of_classes(classes, people), secret)
         return {**self.reached_in(found), "average_risk": average_risk(classes, people)}
 
     def reached_in(self, found: Spread) -> dict[str, Any]:
@@ -434,6 +434,4 @@ def average_risk(classes: Coded, people: Coded | None) -> float:
     """
     if people is None:
         return len(counted(classes)[0]) / len(classes.codes)
-    sizes: Ints = people_in(classes, people)
-    of_person = Grouping((), (), classes, sizes, people).of_person
-    return float((1 / of_person).mean())
+    return float((1 / Grouping.of_classes(classes, people).of_person).mean())

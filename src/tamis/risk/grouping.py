@@ -80,9 +80,7 @@ def fewest_alike(columns: Iterable[Coded], people: Coded | None = None) -> int:
     >>> fewest_alike([Coded(np.array([0, 1, 1]), 2)]), fewest_alike([Coded(np.array([0, 0]), 1)])
     (1, 2)
     """
-    classes = reduce(joined, columns)
-    sizes = counted(classes)[1] if people is None else people_in(classes, people)
-    return int(sizes.min())
+    return int(sizes_of(reduce(joined, columns), people).min())
 
 
 def _present(column: pl.Series) -> tuple[pl.Series, int]:
@@ -232,6 +230,11 @@ def people_in(column: Coded, people: Coded) -> Ints:
     return np.bincount(pairs // people.radix)
 
 
+def sizes_of(classes: Coded, people: Coded | None) -> Ints:
+    """The people in each class that occurs, in code order; without people, its rows."""
+    return counted(classes)[1] if people is None else people_in(classes, people)
+
+
 def _roomy(column: Coded) -> bool:
     return column.radix <= ROOMY * len(column.codes)
 
@@ -271,6 +274,11 @@ class Grouping:
     keys: Coded
     sizes: Ints
     people: Coded | None = None
+
+    @classmethod
+    def of_classes(cls, classes: Coded, people: Coded | None = None) -> Grouping:
+        """Rows whose classes are known, whatever columns they come from."""
+        return cls((), (), classes, sizes_of(classes, people), people)
 
     @property
     def rows(self) -> int:
@@ -366,10 +374,8 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
     """
     columns_coded = _all_coded(only(frame, columns))
     keys = reduce(joined, columns_coded)
-    if people is None:
-        return Grouping(tuple(columns), columns_coded, keys, counted(keys)[1])
-    who = people_of(people)
-    return Grouping(tuple(columns), columns_coded, keys, people_in(keys, who), who)
+    who = None if people is None else people_of(people)
+    return Grouping(tuple(columns), columns_coded, keys, sizes_of(keys, who), who)
 
 
 def _all_coded(frame: pl.DataFrame) -> tuple[Coded, ...]:
@@ -427,7 +433,7 @@ def scope(
     >>> scope(pl.DataFrame({"age": [31], "job": ["cook"], "ill": [1]}), sensitive="ill").quasi
     ('age', 'job')
     """
-    table = data if isinstance(data, Table) else Table(polars_frame(data))
+    table = as_table(data)
     sensitive = table.sensitive if sensitive is None else sensitive
     if isinstance(quasi, str):
         raise InputError("quasi must be a list of column names, got a string; write quasi=[...]")
@@ -436,6 +442,11 @@ def scope(
     _check(table, quasi, sensitive)
     who = table.people if people is None else numbered(people, table.rows)
     return Scope(table.frame, tuple(quasi), sensitive, who)
+
+
+def as_table(data: Any) -> Table:
+    """A table as it is; a bare frame as one in which each row is a person."""
+    return data if isinstance(data, Table) else Table(polars_frame(data))
 
 
 def numbered(people: Any, rows: int) -> Ints | None:

@@ -151,7 +151,8 @@ def population_risk(
     >>> population_risk(frame, weights=[50, 50, 50, 2]).unique_share
     0.125
     """
-    given = [name for name, each in _named(population, sampling, weights).items() if each]
+    known = {"population": population, "sampling": sampling, "weights": weights}
+    given = [name for name, each in known.items() if each is not None]
     if len(given) != 1:
         raise InputError(
             "the population is known by itself, by the share that was sampled, or by weights; "
@@ -166,11 +167,6 @@ def population_risk(
     there = people_there(scoped, grouping, population)
     everybody = population.everybody if hasattr(population, "everybody") else len(population)
     return counted_risk(grouping.sizes, there, everybody)
-
-
-def _named(population: Any, sampling: Any, weights: Any) -> dict[str, bool]:
-    given = {"population": population, "sampling": sampling, "weights": weights}
-    return {name: each is not None for name, each in given.items()}
 
 
 def counted_risk(sizes: Ints, there: Ints, everybody: int) -> PopulationRisk:

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed_as
-from tamis.read import polars_frame
 from tamis.risk.grouping import (
     ROUNDING,
     Coded,
     Ints,
     Scope,
+    as_table,
     dense,
     grouped,
     people_in,
@@ -24,8 +23,6 @@ from tamis.risk.grouping import (
     scope,
 )
 from tamis.table import Table, only
-
-Counts = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ def with_left_out(there: Presence, all_rows: Presence) -> Presence:
     return Presence(there.least, all_rows.most)
 
 
-def presence_of_counts(inside: Counts, outside: Counts) -> Presence:
+def presence_of_counts(inside: Ints, outside: Ints) -> Presence:
     """The smallest and largest share of classes, by their people in the table and in all.
 
     >>> presence_of_counts(np.array([0, 2]), np.array([3, 8]))
@@ -155,7 +152,7 @@ def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stac
     >>> stacked(Table(pl.DataFrame({"job": ["cook"]})), pl.DataFrame({"job": ["smith"]}), ["job"])
     Stacked(frame=shape: (2, 1)..., people=None, rows=1)
     """
-    everybody = people_table(population).frame
+    everybody = as_table(population).frame
     if unknown := [c for c in quasi if c not in everybody.columns]:
         raise InputError(
             f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
@@ -173,11 +170,6 @@ def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stac
     return Stacked(both, _people_of_both(table.people, rows, who, both.height), rows)
 
 
-def people_table(data: Any) -> Table:
-    """A table as it is; a bare frame as one in which each row is a person."""
-    return data if isinstance(data, Table) else Table(polars_frame(data))
-
-
 def _people_of_both(inside: Ints | None, rows: int, outside: Ints | None, all_rows: int) -> Any:
     if inside is None and outside is None:
         return None
@@ -188,11 +180,9 @@ def _people_of_both(inside: Ints | None, rows: int, outside: Ints | None, all_ro
 
 def _of_everybody(data: Any, population: Any, people: Any) -> Presence:
     """Who knows nothing that is released sees everybody as one class."""
-    counts = []
-    for each, who in ((data, people), (population, None)):
-        table = people_table(each)
-        counts.append(table.everybody if who is None else len(np.unique(np.asarray(who))))
-    return presence_of_counts(np.array(counts[:1]), np.array(counts[1:]))
+    table = as_table(data)
+    inside = table.everybody if people is None else len(np.unique(np.asarray(people)))
+    return presence_of_counts(np.array([inside]), np.array([as_table(population).everybody]))
 
 
 def _people_of_classes(codes: Ints, classes: int, people: Ints | None) -> Ints:

@@ -40,11 +40,9 @@ from tamis.risk.grouping import (
     all_stand_for,
     coded,
     collapsed,
-    counted,
     counted_with,
     dense,
     joined,
-    people_in,
     people_of,
 )
 
@@ -134,11 +132,10 @@ def breaking_classes(
     def breaks(rows: Ints) -> Bools:
         some = dense(Coded(classes.codes[rows], classes.radix))
         who = None if people is None else dense(people_of(people[rows]))
-        sizes = counted(some)[1] if who is None else people_in(some, who)
-        broken = np.asarray(sizes < asked.k)
+        grouping = Grouping.of_classes(some, who)
+        broken = np.asarray(grouping.sizes < asked.k)
         if asked.of_secrets and secret is not None:
-            found = spread(Grouping((), (), some, sizes, who), secret.gather(rows))
-            broken |= _too_alike(found, asked)
+            broken |= _too_alike(spread(grouping, secret.gather(rows)), asked)
         return np.asarray(broken[some.codes])
 
     return breaks
