@@ -4,9 +4,8 @@
 
     text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
 
-`grammar` reads and writes text, `rule` also JSON; `tree` extracts rules from
-fitted trees, `mine` from a table; `bind`, `pack` and `count` count rows with packed
-bits.
+`grammar` reads and writes text, `rule` also JSON; `tree` extracts rules from fitted trees, or from
+a table by fitting one; `bind`, `pack` and `count` count rows with packed bits.
 """
 
 from tamis.rules.rule import Between, Condition, OneOf, Rule

@@ -163,16 +163,13 @@ def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
     if not groups:
         return rules
     of_column = {column: _Groups(*each) for column, each in groups.items()}
+
+    def coarse(condition: Condition) -> Condition:
+        known = of_column.get(condition.column)
+        return condition if known is None else known.meeting(condition)
+
     found = [
-        Rule(
-            (
-                of_column[c.column].meeting(c) if c.column in of_column else c
-                for c in rule.conditions
-            ),
-            rule.label,
-            rule.distribution,
-            name,
-        )
+        Rule(map(coarse, rule.conditions), rule.label, rule.distribution, name)
         for name, rule in zip(rules.ids, rules)
     ]
     return RuleSet(found, target=rules.target)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from tamis.errors import InputError
 from tamis.learn.columns import is_number
-from tamis.rules.rule import Between, Condition, OneOf, Rule
+from tamis.rules.rule import Between, Condition, OneOf, Rule, tighter
 
 WORDS = frozenset({"and", "in", "not"})
 """Reserved words; a column or value of that name must be quoted."""
@@ -113,7 +113,7 @@ class Cursor:
     Examples
     --------
     >>> cursor = Cursor("age > 40 -> ill=yes", 1)
-    >>> cursor.column(), cursor.take("sign", "a comparison").text, cursor.number()
+    >>> cursor.column(), cursor.take("a comparison", "sign").text, cursor.number()
     ('age', '>', 40.0)
     """
 
@@ -143,26 +143,18 @@ class Cursor:
         if not self.accept(text):
             raise self.wrong(f"'{text}'")
 
-    def take(self, kind: str, expected: str) -> Token:
+    def take(self, expected: str, *kinds: str) -> Token:
         here = self.peek()
-        if here is None or here.kind != kind:
+        if here is None or here.kind not in kinds:
             raise self.wrong(expected)
         self._at += 1
         return here
 
     def column(self) -> str:
-        here = self.peek()
-        if here is None or here.kind not in ("word", "name", "quoted"):
-            raise self.wrong("a column")
-        self._at += 1
-        return here.text
+        return self.take("a column", "word", "name", "quoted").text
 
     def value(self) -> str:
-        here = self.peek()
-        if here is None or here.kind not in ("word", "quoted"):
-            raise self.wrong("a value, in quotes if it is unusual")
-        self._at += 1
-        return here.text
+        return self.take("a value, in quotes if it is unusual", "word", "quoted").text
 
     def number(self) -> float:
         if not self.at_number():
@@ -213,7 +205,7 @@ def parse_line(line: str, number: int = 1, label: str | None = None) -> tuple[Ru
     conditions = _conditions(cursor)
     if cursor.peek() is None and label is not None:
         return Rule(conditions, label=label, id=name), None
-    arrow = cursor.take("arrow", "'and' or '->'")
+    arrow = cursor.take("'and' or '->'", "arrow")
     return _with_consequent(conditions, name, line, number, arrow.end)
 
 
@@ -253,7 +245,7 @@ def _conditions(cursor: Cursor) -> tuple[Condition, ...]:
 
 
 def _condition(cursor: Cursor) -> Condition:
-    depth = 0
+    depth = 0  # counted, not recursive: a line may open more parentheses than Python's stack holds
     while cursor.accept("("):
         depth += 1
     inner = _bare_condition(cursor)
@@ -276,7 +268,7 @@ def _bare_condition(cursor: Cursor) -> Condition:
 
 def _bounds_first(cursor: Cursor) -> Between:
     first = cursor.number()
-    sign = _TURNED[cursor.take("sign", "a comparison").text]
+    sign = _TURNED[cursor.take("a comparison", "sign").text]
     column = cursor.column()
     then = cursor.peek()
     if then is None or then.text not in _TURNED:
@@ -284,7 +276,7 @@ def _bounds_first(cursor: Cursor) -> Between:
     if then.text[0] == sign[0]:
         raise cursor.wrong("both signs to point the same way, as in 10 < age <= 20")
     cursor.next()
-    return _both(_bound(column, sign, first), _bound(column, then.text, cursor.number()))
+    return tighter(_bound(column, sign, first), _bound(column, then.text, cursor.number()))
 
 
 def _column_first(cursor: Cursor) -> Condition:
@@ -294,7 +286,7 @@ def _column_first(cursor: Cursor) -> Condition:
         return OneOf(column, _values(cursor), negated=True)
     if cursor.accept("in"):
         return OneOf(column, _values(cursor))
-    sign = cursor.take("sign", "a comparison, 'in' or 'not in'").text
+    sign = cursor.take("a comparison, 'in' or 'not in'", "sign").text
     if sign in _TURNED:
         return _bound(column, sign, cursor.number())
     return OneOf(column, (cursor.value(),), negated=sign == "!=")
@@ -305,11 +297,6 @@ def _bound(column: str, sign: str, number: float) -> Between:
     if sign[0] == ">":
         return Between(column, low=number, low_closed=closed)
     return Between(column, high=number, high_closed=closed)
-
-
-def _both(a: Between, b: Between) -> Between:
-    low, high = (a, b) if math.isfinite(a.low) else (b, a)
-    return Between(low.column, low.low, high.high, low.low_closed, high.high_closed)
 
 
 def _values(cursor: Cursor) -> tuple[str, ...]:

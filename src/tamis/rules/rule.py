@@ -101,13 +101,14 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
         if earlier is None:
             held[key] = condition
         elif isinstance(condition, Between) and isinstance(earlier, Between):
-            held[key] = _tighter(earlier, condition)
+            held[key] = tighter(earlier, condition)
         elif isinstance(condition, OneOf) and isinstance(earlier, OneOf):
             held[key] = _common(earlier, condition)
     return tuple(held.values())
 
 
-def _tighter(a: Between, b: Between) -> Between:
+def tighter(a: Between, b: Between) -> Between:
+    """The bounds that both meet."""
     # Of two equal bounds the open one is tighter, so it sorts further inwards.
     low, low_open = max((a.low, not a.low_closed), (b.low, not b.low_closed))
     high, high_closed = min((a.high, a.high_closed), (b.high, b.high_closed))
@@ -126,9 +127,8 @@ def _common(a: OneOf, b: OneOf) -> OneOf:
 
 def refuse_unknown(conditions: Iterable[Condition], known: Iterable[str], where: str) -> None:
     """Raise an error that names the columns of `conditions` that are not among `known`."""
-    known = list(known)
-    unknown = list(dict.fromkeys(c.column for c in conditions if c.column not in set(known)))
-    if unknown:
+    there = set(known := list(known))
+    if unknown := list(dict.fromkeys(c.column for c in conditions if c.column not in there)):
         raise InputError(
             f"the rules name {listed(unknown)}, which {where} does not have; its columns are "
             f"{listed(known, most=30)}"
@@ -268,8 +268,7 @@ def _condition_of_record(record: Any) -> Condition:
     if not isinstance(record, Mapping) or not isinstance(record.get("column"), str):
         raise InputError("a condition in JSON must be an object with a string 'column'")
     column = record["column"]
-    unknown = [key for key in record if key not in _KNOWN]
-    if unknown:
+    if unknown := [key for key in record if key not in _KNOWN]:
         raise InputError(
             f"unknown entry {listed(unknown)} in a JSON condition; allowed: "
             f"{listed(sorted(_KNOWN))}"
