@@ -127,11 +127,8 @@ def reidentification(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-        The table as it would be released.
-    quasi : sequence of str, optional
-        The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns.
+    data, quasi, people
+        As in `k_anonymity`.
     population : Table or frame, optional
         The people the table was drawn from, including those in the table, with the
         quasi-identifiers as columns; one row each, unless it is a `Table` with people.
@@ -139,9 +136,6 @@ def reidentification(
         cautious answer.
     threshold : float
         The risk above which a person counts as exposed.
-    people : array, optional
-        The person each row belongs to, by name or number; by default from the identifiers, see
-        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------

@@ -60,14 +60,8 @@ def riskiest_columns(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-        The table as it would be released.
-    quasi : sequence of str, optional
-        The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns.
-    people : array, optional
-        The person each row belongs to, by name or number; by default from the identifiers, see
-        `Table.people`; in a bare frame each row is a person.
+    data, quasi, people
+        As in `k_anonymity`.
 
     Returns
     -------

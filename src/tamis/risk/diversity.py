@@ -244,19 +244,11 @@ def t_closeness(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-        The table as it would be released.
-    sensitive : str, optional
-        The column that must stay hard to guess; by default that of the table's roles.
-    quasi : sequence of str, optional
-        The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns except the sensitive one.
+    data, sensitive, quasi, people
+        As in `l_diversity`.
     distance : {"equal", "ordered"}, optional
         How far apart two sensitive values are: all equally far, or by the steps between them.
         By default ordered for numbers, equal for everything else.
-    people : array, optional
-        The person each row belongs to, by name or number; by default from the identifiers, see
-        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
@@ -389,7 +381,7 @@ def likeness(
     Parameters
     ----------
     data, sensitive, quasi, people
-        As in `tamis.l_diversity`.
+        As in `l_diversity`.
 
     Returns
     -------

@@ -119,11 +119,8 @@ def population_risk(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-        The table as it would be released.
-    quasi : sequence of str, optional
-        The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns.
+    data, quasi, people
+        As in `k_anonymity`. A person with several rows counts in each of their classes.
     population : Table or frame, optional
         Everybody, including those in the table, with the quasi-identifiers as columns.
     sampling : float, optional
@@ -132,9 +129,6 @@ def population_risk(
         How many people of the population each row stands for.
     missing : {"value", "anything"}
         With weights: whether a missing cell is a value of its own, or matches anything.
-    people : array, optional
-        The person each row belongs to; see `exposure`. One with several rows counts in each of
-        their classes.
 
     Returns
     -------

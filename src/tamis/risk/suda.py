@@ -165,19 +165,14 @@ def special_uniques(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-    quasi : sequence of str, optional
-        The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns. At most 62.
+    data, quasi, people
+        As in `k_anonymity`; at most 62 columns.
     most : int, optional
         The most columns in a set; by default as many as can be looked at in a few seconds.
     scoring : {"original", "weighted"}
         What a set S of M columns weighs: (M - |S|)!, or that times (2^(M - |S|) - 1) |S|! / M!.
     missing : {"value", "nothing"}
         Whether a missing cell is a value of its own, or equals nothing and singles out nobody.
-    people : array, optional
-        The person each row belongs to, by name or number; by default from the identifiers, see
-        `Table.people`; in a bare frame each row is a person.
 
     Returns
     -------
