@@ -215,8 +215,8 @@ def limits_of(
 def _request(
     data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints, population: Any
 ) -> _Request:
-    scoped = scope(data)
-    table = data if isinstance(data, Table) else Table(scoped.frame)
+    table = as_table(data)
+    scoped = scope(table)
     values, missing = None, False
     if constraints.needs_values:
         column = scoped.sensitive_column

@@ -28,7 +28,7 @@ from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, need_plain, roles_of
 from tamis.read.frames import duckdb_parquet
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import delimited_chunks, file_at
+from tamis.read.text import DELIMITERS, delimited_chunks, file_at
 from tamis.read.types import ColumnRule, without_markers
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles
@@ -217,10 +217,8 @@ def _parquet(
         write_in_parts(_postgres_chunks(source, numbers), kept)
         return _typed_again(kept, markers, {**numbers, **declared}, untouched)
     kind = format or format_of(source)
-    if kind in ("csv", "tsv"):
-        chunks = delimited_chunks(
-            file_at(source), separator or {"csv": ",", "tsv": "\t"}[kind], encoding
-        )
+    if kind in DELIMITERS:
+        chunks = delimited_chunks(file_at(source), separator or DELIMITERS[kind], encoding)
         return _typed_text(chunks, kept, markers, declared, untouched)
     if kind == "duckdb":
         duckdb_parquet(source, engine.scratch).rename(kept)

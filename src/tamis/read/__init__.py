@@ -22,7 +22,7 @@ from tamis.read.frames import (
     statistical_frame,
 )
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import delimited_frame, file_at
+from tamis.read.text import DELIMITERS, delimited_frame, file_at
 from tamis.read.types import typed
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles, Table, only
@@ -165,10 +165,10 @@ def _frame(
 ) -> pl.DataFrame:
     untouched = (*roles.identifiers, *roles.dropped)
     kind = (format or format_of(source)) if isinstance(source, str | Path) else "frame"
-    if kind in ("csv", "tsv"):
+    if kind in DELIMITERS:
         return delimited_frame(
             Path(source),
-            separator or {"csv": ",", "tsv": "\t"}[kind],
+            separator or DELIMITERS[kind],
             encoding,
             missing=missing,
             declared=declared,

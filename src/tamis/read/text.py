@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _PART = 1 << 20
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+"""The formats of delimited text, and what stands between their cells."""
 MOST_UNPACKED = 1 << 30
 """The most bytes that gzip data may unpack to: a small file may hold more than fits in memory."""
 MOST_COLUMNS = 100_000
@@ -340,15 +342,13 @@ def _text_frame(
     path: Path, data: bytes, header: list[str], separator: str, before: int = 0
 ) -> pl.DataFrame:
     """Every cell as text; so many lines of the file come before those of `data`."""
-    try:
+    with suppress(pl.exceptions.PolarsError):
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
         if frame.width == len(header):
             frame.columns = header  # polars leaves quotes inside a name doubled
-        if not _evenly_split(data, frame, separator):
-            frame = _record_by_record(path, data, header, separator, before)
-    except pl.exceptions.PolarsError:
-        frame = _record_by_record(path, data, header, separator, before)
-    return frame
+        if _evenly_split(data, frame, separator):
+            return frame
+    return _record_by_record(path, data, header, separator, before)
 
 
 def _header(path: Path, data: bytes, separator: str) -> list[str]:

@@ -128,7 +128,8 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
         present = column.drop_nulls()
         strange = present.filter(~present.str.contains(_NUMBER))
         if strange.len():
-            _refuse_infinite(name, strange)
+            if strange.str.contains(_INFINITE).all():
+                raise _endless(name, strange.len())
             there = column.len() - column.null_count()
             _warn_almost_numbers(name, strange.len(), strange.n_unique(), there)
             return None
@@ -155,9 +156,7 @@ def _trimmed(column: pl.Series) -> pl.Series:
 def _whole(column: pl.Series) -> pl.Series | None:
     """The column as 64-bit integers, if every value fits."""
     whole = column.cast(pl.Int64, strict=False)
-    if whole.null_count() > column.null_count():
-        return None
-    return whole
+    return None if whole.null_count() > column.null_count() else whole
 
 
 def _finite(column: pl.Series, name: str, numbers: pl.Series) -> pl.Series:
@@ -189,8 +188,7 @@ def _or_text(name: str) -> str:
 
 def _declared_number(column: pl.Series, name: str) -> pl.Series:
     column = column.str.strip_chars()
-    whole = column.cast(pl.Int64, strict=False)
-    if whole.null_count() == column.null_count():
+    if (whole := _whole(column)) is not None:
         return whole
     numbers = column.cast(pl.Float64, strict=False).fill_nan(None)
     if bad := numbers.null_count() - column.null_count():
@@ -248,8 +246,7 @@ class ColumnRule:
             self._like += int(sample.str.contains(_NUMBER).sum())
         self._present += present.len()
         present = present.str.strip_chars() if self._declared else _trimmed(present)
-        whole = _whole(present)
-        if whole is not None:
+        if (whole := _whole(present)) is not None:
             self._long += int((whole.abs() >= EXACT).sum())
             return
         self._whole = False
@@ -291,13 +288,8 @@ class ColumnRule:
         return cells.str.strip_chars().cast(dtype, strict=False).fill_nan(None)
 
 
-def _refuse_infinite(name: str, strange: pl.Series) -> None:
-    """Refuse infinite values among numbers: neither numbers to learn from nor text to keep."""
-    if strange.str.contains(_INFINITE).all():
-        raise _endless(name, strange.len())
-
-
 def _endless(name: str, rows: int) -> InputError:
+    """For infinite values among numbers: neither numbers to learn from nor text to keep."""
     return InputError(
         f"column {name!r} has infinite numbers in {plural(rows, 'row')}; replace "
         "them, or pass --missing with that text to read them as missing"

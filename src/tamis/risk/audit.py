@@ -14,8 +14,16 @@ from tamis.errors import plural
 from tamis.notebook import html_table, in_short
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, Likeness, closeness, diversity, spread, worst_likeness
-from tamis.risk.grouping import ClassSize, Coded, Grouping, dense, joined, people_in, scope
-from tamis.table import Table
+from tamis.risk.grouping import (
+    ClassSize,
+    Coded,
+    Grouping,
+    as_table,
+    dense,
+    joined,
+    people_in,
+    scope,
+)
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of groups that the picture shows together."""
@@ -225,11 +233,10 @@ def exposure(
     >>> found.to_dict()["l_diversity"]["distinct"]
     1
     """
-    scoped = scope(data, quasi, sensitive, people)
-    counts = None
+    table = as_table(data)
+    scoped = scope(table, quasi, sensitive, people)
     grouping = scoped.grouped()
-    if scoped.sensitive is not None:
-        counts = spread(grouping, scoped.sensitive_column)
+    counts = None if scoped.sensitive is None else spread(grouping, scoped.sensitive_column)
     return Exposure(
         rows=grouping.rows,
         quasi=scoped.quasi,
@@ -245,15 +252,9 @@ def exposure(
         columns=column_effects(grouping),
         people=grouping.everybody,
         unique_people=grouping.unique_people,
-        unit=_unit(data, people),
+        unit=table.unit if people is None else "people",
         likeness=None if counts is None else worst_likeness(counts),
     )
-
-
-def _unit(data: Any, people: Any) -> Literal["people", "rows"]:
-    if people is not None:
-        return "people"
-    return data.unit if isinstance(data, Table) else "rows"
 
 
 def classes_picture(found: Exposure) -> Picture:

@@ -18,6 +18,7 @@ from tamis.learn.cv import Folds, Interval, fold_interval
 from tamis.learn.models import classifier
 from tamis.learn.task import Task
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
+from tamis.risk.grouping import as_table
 from tamis.table import Table, bare, only
 
 if TYPE_CHECKING:
@@ -238,10 +239,10 @@ def breach_increase(
     """
     from tamis.learn.subset_scores import SubsetScores
 
+    table = as_table(table)
     task, made = _guessing(table, sensitive, cut)
     who = named_attackers(attackers)
-    people = table.people if isinstance(table, Table) else None
-    folds = Folds.of(cv, task.y, random_state, people)
+    folds = Folds.of(cv, task.y, random_state, table.people)
     attack = Attack(
         {
             name: SubsetScores(task, one, cv=folds, n_jobs=n_jobs, random_state=random_state)
@@ -288,12 +289,18 @@ def bayes_accuracy(table: Table, folds: int = 5) -> tuple[float, float]:
 
 
 def _guessing(
-    table: Any, sensitive: str | None = None, cut: CutRule = "auto"
+    table: Table, sensitive: str | None = None, cut: CutRule = "auto"
 ) -> tuple[Task, SensitiveCut]:
     """What an attacker has to do, with the sensitive column as classes."""
-    frame, names, sensitive, target = _frame_and_roles(table, sensitive)
+    frame, target = table.frame, table.roles.target
+    sensitive = sensitive or table.sensitive
+    if sensitive is None:
+        raise InputError("name the column an attacker guesses with sensitive=...")
+    if sensitive not in frame.columns:
+        raise InputError(f"no column {sensitive!r} in the table")
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
+    names = [n for n in table.features if n not in (sensitive, target)]
     coded = only(frame, names).with_columns(pl.Series(sensitive, made.codes(frame[sensitive])))
     return Task.of(coded, sensitive), made
 
@@ -308,24 +315,6 @@ def warn_of_floor(floor: float) -> None:
             TamisWarning,
             stacklevel=3,
         )
-
-
-def _frame_and_roles(
-    table: Any, sensitive: str | None
-) -> tuple[pl.DataFrame, list[str], str, str | None]:
-    from tamis.read import polars_frame
-
-    if isinstance(table, Table):
-        frame, names, target = table.frame, list(table.features), table.roles.target
-        sensitive = sensitive or table.sensitive
-    else:
-        frame, target = polars_frame(table), None
-        names = list(frame.columns)
-    if sensitive is None:
-        raise InputError("name the column an attacker guesses with sensitive=...")
-    if sensitive not in frame.columns:
-        raise InputError(f"no column {sensitive!r} in the table")
-    return frame, [n for n in names if n not in (sensitive, target)], sensitive, target
 
 
 def _labels(frame: pl.DataFrame, target: str | None) -> NDArray[Any]:
