@@ -344,7 +344,7 @@ def local_score(metric: str, loss: float, found: LocalClasses) -> float:
     return len(found.class_of) / found.classes if metric == "aecs" else loss
 
 
-def register_of(
+def local_register(
     table: Table, population: Table | pl.DataFrame, quasi: Sequence[str], bounds: Sequence[float]
 ) -> Register:
     """Where the values of a table and of a register are, for classes that tell their own ends."""
