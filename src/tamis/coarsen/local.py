@@ -25,6 +25,8 @@ from tamis.table import Table, bare, kind_of
 
 SplitBy = Literal["range", "target"]
 MISSING = " or missing"
+LOCAL_METRICS = ("loss", "discernability", "aecs")
+"""What needs no levels."""
 
 
 class ClassBounds(NamedTuple):
@@ -79,6 +81,22 @@ class Register(NamedTuple):
     high: float
 
     @classmethod
+    def of(
+        cls,
+        table: Table,
+        population: Table | pl.DataFrame,
+        quasi: Sequence[str],
+        bounds: Sequence[float],
+    ) -> Self:
+        """Where the values of a table and of a register are."""
+        low, high = presence_bounds(bounds)
+        both, people, rows = stacked(table, population, quasi)
+        lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
+        places = np.array(lines, dtype=np.int64)
+        who = np.zeros(0, np.int64) if people is None else people[rows:] - people[rows:].min()
+        return cls(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
+
+    @classmethod
     def nobody(cls, rows: int) -> Self:
         """No register at all."""
         none = np.zeros(0, np.int64)
@@ -93,6 +111,18 @@ class Register(NamedTuple):
                 "--delta-presence"
             )
         return Presence(0.0 if told else float(shares.min()), float(shares.max()))
+
+
+def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:
+    """The places of a column whose first rows are the table's, and how many values these have."""
+    cells = bare(column)
+    if kind_of(cells.dtype) != "nominal":
+        return cells.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy(), 0
+    texts = cells.cast(pl.String)
+    known = pl.DataFrame({"cell": texts.head(rows).drop_nulls().unique()}).with_row_index("place")
+    joined = pl.DataFrame({"cell": texts}).join(known, "cell", "left", maintain_order="left")
+    places = joined["place"].cast(pl.Int64).fill_null(-2)
+    return places.set(texts.is_null(), -1).to_numpy(), known.height
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,36 +363,9 @@ def check_local_metric(metric: str) -> None:
         )
 
 
-LOCAL_METRICS = ("loss", "discernability", "aecs")
-
-
 def local_score(metric: str, loss: float, found: LocalClasses) -> float:
     """The score by a metric that needs no levels."""
     sizes = np.bincount(found.class_of, minlength=found.classes)
     if metric == "discernability":
         return float(sizes @ sizes)
     return len(found.class_of) / found.classes if metric == "aecs" else loss
-
-
-def local_register(
-    table: Table, population: Table | pl.DataFrame, quasi: Sequence[str], bounds: Sequence[float]
-) -> Register:
-    """Where the values of a table and of a register are, for classes that tell their own ends."""
-    low, high = presence_bounds(bounds)
-    both, people, rows = stacked(table, population, quasi)
-    lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
-    places = np.array(lines, dtype=np.int64)
-    who = np.zeros(0, np.int64) if people is None else people[rows:] - people[rows:].min()
-    return Register(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
-
-
-def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:
-    """The places of a column whose first rows are the table's, and how many values these have."""
-    cells = bare(column)
-    if kind_of(cells.dtype) != "nominal":
-        return cells.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy(), 0
-    texts = cells.cast(pl.String)
-    known = pl.DataFrame({"cell": texts.head(rows).drop_nulls().unique()}).with_row_index("place")
-    joined = pl.DataFrame({"cell": texts}).join(known, "cell", "left", maintain_order="left")
-    places = joined["place"].cast(pl.Int64).fill_null(-2)
-    return places.set(texts.is_null(), -1).to_numpy(), known.height

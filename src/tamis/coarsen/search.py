@@ -21,7 +21,6 @@ from tamis.coarsen.local import (
     local_classes,
     local_form,
     local_loss,
-    local_register,
     local_score,
     local_shares,
 )
@@ -125,7 +124,7 @@ class _Request:
         bounds = (0.0, 1.0) if hidden is None else hidden
         # An error where the register lacks people of the table.
         in_register(self.table, self.population, self.columns, self.ladders, bounds)
-        return local_register(self.table, self.population, self.columns, bounds)
+        return Register.of(self.table, self.population, self.columns, bounds)
 
 
 def coarsened(
