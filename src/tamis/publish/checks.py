@@ -28,6 +28,11 @@ FEW = 20
 """With fewer rows than this, a column may well have no repeated value."""
 
 
+def target_column(content: dict[str, Any]) -> dict[str, Any]:
+    """What a manifest says of its target."""
+    return next(column for column in content["columns"] if column["role"] == "target")
+
+
 def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None) -> int:
     """What a written table reaches for a promise, in rows, or in people where these are known."""
     if missing := [c for c in promise.columns if c not in frame.columns]:
@@ -260,12 +265,11 @@ def wrong_exposure(
     are counted; figures about people are counted where `people` has the person of each row, and
     can otherwise only be compared with the rows.
     """
-    target = next(c["name"] for c in content["columns"] if c["role"] == "target")
 
     def count(columns: list[str], kind: str, in_people: bool) -> Counts:
         who = people if in_people else None
         total = frame.height if who is None else len(np.unique(who))
-        return recounted(frame, columns, kind, target, who), total
+        return recounted(frame, columns, kind, target_column(content)["name"], who), total
 
     return wrong_exposure_by(count, content, people is not None)
 

@@ -9,7 +9,8 @@ file (0 is missing, and larger values have larger numbers), and the recipe says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from math import exp, inf, log
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -19,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, plural
-from tamis.publish.checks import People, as_stored
+from tamis.publish.checks import People, as_stored, target_column
 from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 from tamis.publish.people import kept_people, read_numbers
 from tamis.table import bare, only
@@ -33,6 +34,8 @@ RISKS = ("max_risk", "average_risk")
 """What is about the number of people alike, whatever their secrets."""
 LIKENESS = ("alpha", "beta_likeness", "delta_disclosure")
 ROUNDING = 1e-9
+Reached = Callable[[dict[str, Any]], float]
+"""What is reached of what an entry of a manifest or recipe asks for."""
 
 
 def numbered_secrets(column: pl.Series) -> Secrets:
@@ -183,14 +186,19 @@ def measured_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None = None
 ) -> float:
     """What a written table reaches of what an entry asks for."""
-    if missing := [c for c in entry["columns"] if c not in frame.columns]:
-        lacking = plural(len(missing), "column")
-        raise CannotMeet(f"{entry['key']} is about {lacking} that the file lacks")
+    check_columns(entry, frame.columns)
     cells = only(frame, entry["columns"])
     if entry["key"] in RISKS:
         return risk_of_rows(cells, entry["key"], people, frame.height)
     groups = secret_groups(cells, secrets, people)
     return reached_by_groups(entry, groups, usual_counts(secrets, people))
+
+
+def check_columns(entry: dict[str, Any], columns: Collection[str]) -> None:
+    """Refuse an entry about columns that are not in the file."""
+    if missing := [c for c in entry["columns"] if c not in columns]:
+        lacking = plural(len(missing), "column")
+        raise CannotMeet(f"{entry['key']} is about {lacking} that the file lacks")
 
 
 def reached_by_groups(
@@ -369,36 +377,51 @@ def with_measures(
 def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
     """What does not hold for people alike, as the manifest and the holder's recipe state it."""
     people = kept_people(folder, frame, content)
-    public = content.get("diversity", [])
-    target = next(c for c in content["columns"] if c["role"] == "target")
-    for entry in public:
-        if entry["key"] not in RISKS and entry["column"] != target["name"]:
-            return f"{entry['key']} is stated of a column that is not the target"
-        if entry["recount"] == "file" or people is not None:
-            cells = frame.get_column(target["name"])
-            read = cells.cast(pl.Float64) if target["kind"] == "number" else cells
-            if wrong := _wrong_entry(entry, frame, numbered_secrets(read), people):
-                return wrong
-    return _wrong_private_entries(folder, frame, people) if is_folder(folder / PRIVATE) else ""
+    target = target_column(content)
+
+    @cache
+    def of_target() -> Secrets:
+        cells = frame.get_column(target["name"])
+        return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
+
+    @cache
+    def of_holder() -> Secrets:
+        return read_numbers(folder / PRIVATE / SECRETS, HEADER, frame.height)
+
+    return wrong_secret_groups_by(
+        lambda entry: measured_entry(entry, frame, of_target(), people),
+        lambda entry: measured_entry(entry, frame, of_holder(), people),
+        folder,
+        content,
+        people is not None,
+    )
 
 
-def _wrong_private_entries(folder: Path, frame: pl.DataFrame, people: People | None) -> str:
-    entries = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
-    path = folder / PRIVATE / SECRETS
-    if not entries:
-        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for" if path.exists() else ""
-    secrets = read_numbers(path, HEADER, frame.height)
-    return next(filter(None, (_wrong_entry(e, frame, secrets, people) for e in entries)), "")
-
-
-def _wrong_entry(
-    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None
+def wrong_secret_groups_by(
+    public: Reached, private: Reached, folder: Path, content: dict[str, Any], with_people: bool
 ) -> str:
-    return wrong_entry_by(lambda e: measured_entry(e, frame, secrets, people), entry)
+    """The same by whatever counts what values of the target, or the holder's secrets, reach."""
+    target = target_column(content)["name"]
+    for entry in content.get("diversity", []):
+        if entry["key"] not in RISKS and entry["column"] != target:
+            return f"{entry['key']} is stated of a column that is not the target"
+        if (entry["recount"] == "file" or with_people) and (wrong := _wrong_entry(public, entry)):
+            return wrong
+    entries = private_entries(folder)
+    if not entries and (folder / PRIVATE / SECRETS).exists():
+        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for"
+    return next(filter(None, (_wrong_entry(private, entry) for entry in entries)), "")
 
 
-def wrong_entry_by(count: Callable[[dict[str, Any]], float], entry: dict[str, Any]) -> str:
-    """What is wrong with an entry, by whatever counts what is reached of it."""
+def private_entries(folder: Path) -> list[dict[str, Any]]:
+    """What the holder's recipe states of a sensitive column that is not in the file."""
+    if not is_folder(folder / PRIVATE):
+        return []
+    found: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
+    return found
+
+
+def _wrong_entry(count: Reached, entry: dict[str, Any]) -> str:
     if entry["key"] not in ("l_diversity", "t_closeness", *LIKENESS, *RISKS):
         return f"{entry['key']!r} is not one that can be checked"
     value, said = count(entry), entry["measured"]

@@ -15,6 +15,7 @@ from tamis.errors import CannotMeet, InputError, listed
 from tamis.publish.checks import (
     hidden_in_parquet,
     measure,
+    target_column,
     unlike_a_table,
     without_repeats,
     wrong_exposure,
@@ -100,8 +101,7 @@ class Verified:
         exposure = self.manifest.get("exposure")
         if exposure is None:
             return []
-        target = next(c["name"] for c in self.manifest["columns"] if c["role"] == "target")
-        return exposure_words(exposure, target)
+        return exposure_words(exposure, target_column(self.manifest)["name"])
 
 
 def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -> Verified:
@@ -175,7 +175,8 @@ def _cell_checks(
         return
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
-        yield look_at(str(entry["key"]), partial(_wrong_promise, frame, entry))
+        count = partial(measure, promise_of(entry), frame)
+        yield look_at(str(entry["key"]), partial(wrong_promise_by, count, entry))
     yield look_at("method", lambda: _wrong_method(content))
     yield look_at("ladders", lambda: wrong_ladders(frame, content))
     yield look_at("people", lambda: wrong_people(folder, frame, content))
@@ -397,13 +398,14 @@ def _words(entry: dict[str, Any]) -> str:
     return claim(promise_of(entry), entry["unit"])
 
 
-def _wrong_promise(frame: pl.DataFrame, entry: dict[str, Any]) -> str:
+def wrong_promise_by(count: Callable[[], int], entry: dict[str, Any]) -> str:
+    """What is wrong with a promise, by whatever counts the rows that are alike."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
     promise = promise_of(entry)
     if promise.absences and promise.name != "containment_anonymity":
         return f"{promise.name} covers every absence, but the manifest names some"
-    value = measure(promise, frame)
+    value = count()
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_stated(entry)):

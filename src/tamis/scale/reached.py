@@ -6,7 +6,7 @@ tables in memory are: the worst of all classes counts, so no figure is of a samp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from tamis.engine.cells import (
     size_counts,
 )
 from tamis.engine.large_table import LargeTable
+from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import Counts
 from tamis.publish.exposure import shown_from
 from tamis.publish.secret_groups import asked_entries, asked_risks
@@ -85,11 +86,15 @@ class ReleasedRows:
         every = [*self.columns.values(), *self.who]
         return self.engine.hold(count_cells(self.frame, every))
 
-    def named(self, names: Iterable[str]) -> list[str]:
+    def named(self, names: Collection[str]) -> list[str]:
         """The columns of the frame that have these names."""
+        if missing := [name for name in names if name not in self.columns]:
+            raise CannotMeet(
+                f"a promise is about column {listed(missing)}, which is not in the file"
+            )
         return [self.columns[name] for name in names]
 
-    def reached(self, names: Iterable[str], in_people: bool) -> int:
+    def reached(self, names: Collection[str], in_people: bool) -> int:
         """The smallest group of those alike in some columns."""
         return smallest(self.engine, self.cells, self.named(names), self._who(in_people)).k
 
@@ -152,13 +157,8 @@ def one_group(cells: Frame, columns: list[str]) -> tuple[Frame, list[str]]:
 def counted_average_risk(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> float:
     """The mean over people of 1 by the people in their smallest group.
 
-    Parameters
-    ----------
-    engine : Engine
-    cells : frame
-        Cells over at least the columns.
-    columns : columns that define a group
-    who : columns that tell people apart; empty if each row is a person
+    From cells over at least the columns that define groups and those that tell people apart; where
+    there are none of the latter, each row is a person.
     """
     cells, columns = one_group(cells, columns)
     members = engine.hold(merge_cells(cells, [*columns, *who]))

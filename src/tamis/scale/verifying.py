@@ -24,31 +24,31 @@ from tamis.engine.backend import BATCH, Engine, Frame
 from tamis.engine.cells import PEOPLE as MEMBERS
 from tamis.engine.cells import (
     ROWS,
-    SIZE,
     SensitiveCounts,
     count_cells,
     count_distinct,
     count_rows,
-    merge_cells,
     sensitive_counts,
-    size_counts,
     whole_classes,
 )
-from tamis.errors import CannotMeet, listed
-from tamis.publish.checks import FEW, Counts, hidden_in_parquet, wrong_exposure_by
+from tamis.errors import CannotMeet
+from tamis.publish.checks import FEW, Counts, hidden_in_parquet, target_column, wrong_exposure_by
 from tamis.publish.layout import (
     PEOPLE,
     PRIVATE,
-    RECIPE,
     SECRETS,
     is_folder,
     open_plain_file,
-    read_json,
 )
-from tamis.publish.people import DIGITS, HEADER, rows_stated, wrong_people_by
-from tamis.publish.promises import claim
+from tamis.publish.people import DIGITS, HEADER, wrong_people_by
 from tamis.publish.secret_groups import HEADER as SECRET_HEADER
-from tamis.publish.secret_groups import RISKS, SecretGroup, reached_by_groups, wrong_entry_by
+from tamis.publish.secret_groups import (
+    SecretGroup,
+    check_columns,
+    private_entries,
+    reached_by_groups,
+    wrong_secret_groups_by,
+)
 from tamis.publish.verify import (
     BOUNDS,
     Check,
@@ -58,15 +58,15 @@ from tamis.publish.verify import (
     verify_by,
     wrong_identifiers,
     wrong_ladders,
+    wrong_promise_by,
     wrong_rows,
     wrong_schema,
 )
-from tamis.release import Promise
-from tamis.scale.reached import ReleasedRows
+from tamis.scale.reached import ALL, ReleasedRows, counted_average_risk
 from tamis.table_file import raw_parts, undone
 
-ALL, SECRET = "all", "secret"
-"""Columns that are added: one for all rows, and the sensitive values."""
+SECRET = "secret"
+"""A column that is added: the sensitive values."""
 
 
 def verify_large(folder: str | Path, engine: Engine) -> Verified:
@@ -110,9 +110,10 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
         return
     rows = written.rows()
     for entry in content["promises"]:
-        yield look_at(str(entry["key"]), partial(_wrong_promise, rows, entry))
+        count = partial(rows.reached, entry["columns"], in_people=False)
+        yield look_at(str(entry["key"]), partial(wrong_promise_by, count, entry))
     yield look_at("people", lambda: _wrong_people(rows, folder, content))
-    yield look_at("diversity", lambda: wrong_groups(rows, folder, content, written.secret_column))
+    yield look_at("diversity", lambda: _wrong_groups(rows, folder, content, written.secret_column))
     yield look_at("exposure", lambda: _wrong_exposure(rows, content))
     yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content))
 
@@ -165,7 +166,7 @@ class _WrittenFile:
             self.engine,
             self.frame,
             {c["name"]: f"c{i}" for i, c in enumerate(columns) if c["role"] not in BOUNDS},
-            next(c["name"] for c in columns if c["role"] == "target"),
+            target_column(self.content)["name"],
             [] if self.people is None else [f"c{len(columns)}"],
         )
 
@@ -208,20 +209,6 @@ class _Numbers:
             raise CannotMeet(f"{self.name} has more lines than the file has rows")
 
 
-def _wrong_promise(rows: ReleasedRows, entry: dict[str, Any]) -> str:
-    promise = Promise(entry["key"], entry["at_least"], tuple(entry["columns"]))
-    if missing := [c for c in promise.columns if c not in rows.columns]:
-        return f"a promise is about column {listed(missing)}, which is not in the file"
-    value = rows.reached(promise.columns, in_people=False)
-    if value < promise.at_least:
-        return f"{promise.name} is {value}, below the promised {promise.at_least}"
-    if value != (said := rows_stated(entry)):
-        return f"{promise.name} is {value}, but the manifest says {said}"
-    if entry["claim"] != claim(promise, entry["unit"]):
-        return f"the wording of the promise {promise.name} does not match its figures"
-    return ""
-
-
 def _wrong_people(rows: ReleasedRows, folder: Path, content: dict[str, Any]) -> str:
     def count(entry: dict[str, Any]) -> int:
         return rows.reached(entry["columns"], in_people=True)
@@ -259,61 +246,35 @@ def _whole(rows: ReleasedRows, name: str) -> bool:
     return not count_rows(rows.engine, rows.cells.filter(number != number.floor()))
 
 
-def private_entries(folder: Path) -> list[dict[str, Any]]:
-    """What the holder's recipe states of a sensitive column that is not in the file."""
-    if not is_folder(folder / PRIVATE):
-        return []
-    found: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
-    return found
-
-
-def wrong_groups(
+def _wrong_groups(
     rows: ReleasedRows, folder: Path, content: dict[str, Any], secrets: str | None
 ) -> str:
-    """What does not hold for people alike, as the manifest and the holder's recipe state it.
-
-    Parameters
-    ----------
-    rows : ReleasedRows
-    folder : Path
-    content : dict
-        The manifest.
-    secrets : str, optional
-        The column with the numbers of the holder's sensitive values.
-    """
-    target = next(c for c in content["columns"] if c["role"] == "target")
+    """What does not hold for people alike; `secrets` is the column of the holder's numbers."""
+    target = target_column(content)
     public = nw.col(rows.columns[target["name"]])
     if target["kind"] == "number":
         public = public.cast(nw.Float64)
-    for entry in content.get("diversity", []):
-        if entry["key"] not in RISKS and entry["column"] != target["name"]:
-            return f"{entry['key']} is stated of a column that is not the target"
-        counted = entry["recount"] == "file" or bool(rows.who)
-        if counted and (wrong := wrong_entry_by(partial(_reached, rows, public), entry)):
-            return wrong
-    return _wrong_private(rows, folder, secrets)
-
-
-def _wrong_private(rows: ReleasedRows, folder: Path, secrets: str | None) -> str:
-    entries = private_entries(folder)
-    if secrets is None or not entries:
-        there = is_folder(folder / PRIVATE) and (folder / PRIVATE / SECRETS).exists()
-        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for" if there else ""
-    number = nw.col(secrets)
+    number = nw.col(secrets or "")
     hidden = nw.when(number > 0).then(number)  # 0 is missing
-    count = partial(_reached, rows, hidden)
-    return next(filter(None, (wrong_entry_by(count, entry) for entry in entries)), "")
+    return wrong_secret_groups_by(
+        partial(_reached, rows, public),
+        partial(_reached, rows, hidden),
+        folder,
+        content,
+        bool(rows.who),
+    )
 
 
 def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> float:
     """What the rows reach of what an entry asks for."""
-    if missing := [c for c in entry["columns"] if c not in rows.columns]:
-        raise CannotMeet(f"{entry['key']} is about {len(missing)} columns that the file lacks")
+    check_columns(entry, rows.columns)
     columns = rows.named(entry["columns"])
+    if entry["key"] == "max_risk":
+        return 1 / rows.reached(entry["columns"], in_people=True)
+    if entry["key"] == "average_risk":
+        return counted_average_risk(rows.engine, rows.cells, columns, rows.who)
     frame = rows.frame.with_columns(nw.lit(1).alias(ALL), secret.alias(SECRET))
     cells = count_cells(frame, [ALL, *columns, SECRET, *rows.who])
-    if entry["key"] in RISKS:
-        return _risk(rows, cells, columns, entry["key"])
     counts = sensitive_counts(
         rows.engine, rows.engine.hold(cells), [ALL, *columns], SECRET, rows.who, number=True
     )
@@ -321,15 +282,6 @@ def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> floa
     found = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
     lowest = entry["key"] == "l_diversity" and entry["kind"] != "recursive"
     return min(found) if lowest else max(found)
-
-
-def _risk(rows: ReleasedRows, cells: Frame, columns: list[str], key: str) -> float:
-    members = rows.engine.hold(merge_cells(cells, [ALL, *columns, *rows.who]))
-    sizes = size_counts(rows.engine, members, [ALL, *columns], rows.who)
-    if key == "max_risk":
-        return 1 / int(sizes[SIZE].min())  # type: ignore[arg-type]
-    mean = (pl.col("people") / pl.col(SIZE)).sum() / pl.col("people").sum()
-    return float(sizes.select(mean).item())
 
 
 def _numbers(counts: SensitiveCounts) -> list[int]:
