@@ -17,7 +17,7 @@ from tamis.errors import CannotMeet
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import measure
-from tamis.publish.people import arranged, arranged_people, read_people, write_people
+from tamis.publish.people import arranged, arranged_people, read_numbers, write_numbers
 from tamis.release import Promise, Recipe, released
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
@@ -80,7 +80,7 @@ def test_the_private_numbers_are_those_of_the_rows(outcome: Outcome, folder: Pat
     path = folder / "private" / "people.csv"
     assert path.stat().st_mode & 0o077 == 0
     rows = read_written(folder / "release.csv", "csv")
-    people = read_people(path, rows.height)
+    people = read_numbers(path, rows.height)
     original = outcome.decision.chosen.release
     kept = original.table.only(rows.columns).cast(pl.String)
 
@@ -174,8 +174,8 @@ def test_counts_agree_with_the_measures_that_choose(seed: int, rows: int, column
 
 def test_what_is_written_is_read(tmp_path: Path):
     people = np.array([3, 0, 0, 2])
-    write_people(tmp_path / "p.csv", people)
-    assert read_people(tmp_path / "p.csv", 4).tolist() == people.tolist()
+    write_numbers(tmp_path / "people.csv", people)
+    assert read_numbers(tmp_path / "people.csv", 4).tolist() == people.tolist()
 
 
 def test_the_order_is_that_of_the_file():

@@ -89,17 +89,7 @@ def propose(
 ) -> Proposals:
     """Let each method propose releases; one that cannot is listed with the reason.
 
-    Parameters
-    ----------
-    problem : Problem
-        The table, the rows that may be looked at, and what is asked for.
-    chosen : iterable of Method
-    tell : callable, optional
-        Called with the progress.
-
-    Returns
-    -------
-    Proposals
+    `tell` is called with the progress.
     """
     releases: dict[tuple[Any, ...], Release] = {}
     method_reports = []

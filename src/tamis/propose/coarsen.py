@@ -253,7 +253,6 @@ def search_coarser(
     most: int = 0,
     codes: CodedFrame | None = None,
     budgets: Sequence[int] = BUDGETS,
-    progress: Callable[[int], None] | None = None,
 ) -> CoarserSets:
     """Go on from the sets that a search of whole columns has scored, with coarser forms of them.
 
@@ -282,18 +281,11 @@ def search_coarser(
         The columns as codes, where somebody has them.
     budgets : sequence of int
         The most sets to fit each time that groups were learnt; as many times they are learnt.
-    progress : callable, optional
-        Told the number of sets fitted so far.
-
-    Returns
-    -------
-    CoarserSets
     """
     levels = levels or {}
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
     finest = _finest(found, frame, {*levels, *fixed}, k)
     rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
-    codes = CodedFrame(frame) if codes is None else codes
     keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most, codes)
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
@@ -308,7 +300,7 @@ def search_coarser(
             break
         found = found.with_rungs(frame, more)
         rungs += more
-        _explore(found, keeps, budget, caution, progress)
+        _explore(found, keeps, budget, caution)
     return _scored(found, keeps)
 
 
@@ -331,19 +323,9 @@ def learnt_rungs(
 ) -> list[Rung]:
     """Coarser forms of every column, learnt given the rungs that are released of the others.
 
-    Parameters
-    ----------
-    bits : RungBits
-    frame : polars.DataFrame
-        The features, all rows.
-    finest : sequence of FinestForm
-        What each column's merges start from; `None`: it has none.
-    worths : sequence of float
-        Of a bit about the target, and of one about the secret: 1 / D_y and -caution / D_s.
-    chain : int
-        The number of the new chain.
-    given : tuple of int
-        The rungs that are known; of a column its own is left out.
+    Merges start from `finest`, which is `None` where a column has no form. `worths` are of a bit
+    about the target, and of one about the secret: 1 / D_y and -caution / D_s. Of the rungs that are
+    `given`, a column's own is left out.
     """
     grounds = list(_grounds(bits, worths))
     found: list[Rung] = []
@@ -430,13 +412,7 @@ def _halves(rows: NDArray[np.intp], people: NDArray[Any] | None) -> NDArray[np.b
     return np.asarray((stream.random(int(who.max()) + 1) < 0.5)[who])
 
 
-def _explore(
-    bits: RungBits,
-    keeps: Keeps,
-    budget: int,
-    caution: float,
-    progress: Callable[[int], None] | None,
-) -> None:
+def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
     """Move on from the front and from the best set, until neither changes or all is spent.
 
     Each time a few steps from each set, the most promising ones first: what they find may be a
@@ -459,8 +435,6 @@ def _explore(
             if len(bits.fitted) == last:
                 return
             bits.score(columns)
-            if progress is not None:
-                progress(len(bits.fitted))
 
 
 def _alone(bits: RungBits, caution: float) -> Floats:

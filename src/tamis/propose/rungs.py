@@ -189,9 +189,8 @@ def keeps_people(
         It may grow; a rung keeps its place.
     frame : polars.DataFrame
         All rows, since all of them are released.
-    quasi : sequence of str
-        The columns that attackers may know.
-    k : int
+    quasi, k
+        The columns that attackers may know, and the fewest people alike in them.
     people : array of int, optional
         Whose each row is, from 0 without a gap. `None`: each row is a person.
     also : callable, optional
@@ -320,14 +319,6 @@ def moves(rungs: Sequence[Rung], columns: Columns) -> list[Columns]:
     The step from the column as it is leads to the finest rung of its last chain, the step below a
     coarsest rung to its absence, and back. A rung that a later chain has too may be exchanged.
 
-    Parameters
-    ----------
-    rungs : sequence of Rung
-    columns : tuple of int
-        The rungs of the set, at most one a column.
-
-    Examples
-    --------
     >>> rungs = [Rung(0, 9), Rung(1, 2), Rung(0, 3, chain=1), Rung(0, 2, chain=1)]
     >>> moves(rungs, (1, 2)), moves(rungs, (0,))
     ([(0, 1), (1, 3), (2,)], [(2,), (0, 1)])

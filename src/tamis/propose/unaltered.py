@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -32,7 +32,7 @@ CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 LARGE = 5000
 """From this many rows on, one round of folds is stable enough."""
 REPEATS = 5
-MOST = 300
+MOST_SEARCHED = 300
 """The most columns that are searched: of more, those that promise most about the target."""
 Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
@@ -221,21 +221,13 @@ class Breach:
         worth = self._worth(problem, trials)
         every = (problem.table.features, *ordered)
         trimmed = [kept_to(problem, features, worth) for features in every]
-        sets = dict.fromkeys([*(_sorted(problem, f) for f in (*ordered, *trimmed) if f)])
-        recipe = Recipe(
-            self.name,
-            {
-                "search": found.search_,
-                "folds": self.folds,
-                "model": type(problem.classifier).__name__,
-            },
-        )
+        table, model = problem.table, type(problem.classifier).__name__
+        sets = dict.fromkeys(tuple(in_order(table, set(f))) for f in (*ordered, *trimmed) if f)
+        recipe = Recipe(self.name, {"search": found.search_, "folds": self.folds, "model": model})
         return [
-            released(
-                problem.table, features, set_name(features), recipe, problem.promises(features)
-            )
+            released(table, features, set_name(features), recipe, problem.promises(features))
             for features in sets
-            if len(features) < len(problem.table.features)
+            if len(features) < len(table.features)
         ]
 
     def _worth(self, problem: Problem, trials: Trials) -> Worth:
@@ -286,14 +278,14 @@ class Breach:
 
 def _narrowed(problem: Problem) -> Problem:
     """The same problem with the most promising columns alone, by rows that a search may see."""
-    if len(problem.table.features) <= MOST or problem.yardstick is None:
+    if len(problem.table.features) <= MOST_SEARCHED or problem.yardstick is None:
         return problem
     bits = problem.yardstick.choosing
     rows, target = bits.parts.learn, bits.target
     said = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
     promised = promised_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
-    best = np.argsort(-promised, kind="stable")[:MOST]
-    names = _sorted(problem, (problem.yardstick.features[c] for c in best))
+    best = np.argsort(-promised, kind="stable")[:MOST_SEARCHED]
+    names = [problem.yardstick.features[c] for c in best]
     return replace(problem, table=problem.table.select(names))
 
 
@@ -301,14 +293,8 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     """The most useful of some features that together leave k people alike.
 
     What attackers cannot know is kept; from the rest, the feature that helps most and fits is
-    added, again and again, because k never rises when a column is added.
-
-    Parameters
-    ----------
-    problem : Problem
-    features : sequence of str
-    worth : callable
-        What sets of features are worth, each a whole number.
+    added, again and again, because k never rises when a column is added. `worth` says what each of
+    some sets of features is worth, as a whole number.
     """
     known = [f for f in problem.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
@@ -339,11 +325,6 @@ def set_name(features: Sequence[str]) -> str:
     if len(features) <= 4:
         return " + ".join(features)
     return " + ".join([*features[:3], f"{len(features) - 3} more"])
-
-
-def _sorted(problem: Problem, features: Iterable[str]) -> tuple[str, ...]:
-    chosen = set(features)
-    return tuple(f for f in problem.table.features if f in chosen)
 
 
 def _people(problem: Problem) -> NDArray[np.int64] | None:

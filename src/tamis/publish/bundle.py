@@ -56,7 +56,6 @@ from tamis.publish.people import (
     left_out_numbers,
     promises_in_people,
     write_numbers,
-    write_people,
 )
 from tamis.publish.presence import (
     counted_shares,
@@ -69,7 +68,6 @@ from tamis.publish.promises import not_promised, not_promised_of_drawn
 from tamis.publish.release_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.publish.report import render
 from tamis.publish.secret_groups import (
-    HEADER,
     Recount,
     Secrets,
     asked_entries,
@@ -224,9 +222,9 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
     if people is not None:
-        write_people(private / PEOPLE, people)
+        write_numbers(private / PEOPLE, people)
     if secrets is not None:
-        write_numbers(private / SECRETS, HEADER, secrets)
+        write_numbers(private / SECRETS, secrets)
     how = recipe(outcome, draft, origin, date, diverse) | presence
     write_private(private, outcome, summary, how)
 

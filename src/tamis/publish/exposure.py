@@ -41,7 +41,6 @@ from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
 
 Ints = NDArray[np.int64]
 Edges = list[tuple[int, int | None]]
-Sizes = NDArray[np.int64]
 GIVEAWAY_WORK = 10_000_000
 """Rows looked at in all sets of columns together: less than a second."""
 GIVEAWAY_SETS = 8
@@ -259,7 +258,7 @@ def class_size_bins(
     }
 
 
-def _bins(before: Sizes, after: Sizes, everything: Sizes, k: int) -> list[ClassBin]:
+def _bins(before: Ints, after: Ints, everything: Ints, k: int) -> list[ClassBin]:
     sizes = [before, after, everything]
     largest = max(int(s.max(initial=0)) for s in sizes)
     edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
@@ -284,7 +283,7 @@ def _doubling(k: int, largest: int) -> Edges:
     return list(zip(starts, [*ends, None]))
 
 
-def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
+def _joined(edges: Edges, sizes: Sequence[Ints], k: int) -> Edges:
     """Bins merged with a neighbour while one of them counts fewer than k people."""
     while edges:
         counts = [[_inside(s, low, high) for s in sizes] for low, high in edges]
@@ -298,7 +297,7 @@ def _joined(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     return edges
 
 
-def _without_gaps(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
+def _without_gaps(edges: Edges, sizes: Sequence[Ints], k: int) -> Edges:
     """Neighbouring empty bins of k and more become one."""
     found: Edges = []
     gap = False
@@ -312,7 +311,7 @@ def _without_gaps(edges: Edges, sizes: Sequence[Sizes], k: int) -> Edges:
     return found
 
 
-def _inside(sizes: Sizes, low: int, high: int | None) -> int:
+def _inside(sizes: Ints, low: int, high: int | None) -> int:
     found = (sizes >= low) & (True if high is None else sizes <= high)
     return int(np.count_nonzero(found))
 

@@ -306,8 +306,8 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
     is_baseline = row is decision.scorecard.baseline
     kept, told = row.figures["kept"], row.figures["told"]
     assert kept is not None
-    accuracy, increase = value_of(performance), value_of(pbi)
-    gain = accuracy - value_of(decision.scorecard.baseline.figures["performance"])
+    accuracy, increase = row.value("performance") or 0.0, row.value("pbi") or 0.0
+    gain = accuracy - (decision.scorecard.baseline.value("performance") or 0.0)
     return {
         "name": row.release.name,
         "features": list(row.release.features),
@@ -335,11 +335,6 @@ def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:
     }
 
 
-def value_of(figure: Figure | None) -> float:
-    """The number of a figure; 0 where it could not be measured."""
-    return 0.0 if figure is None else figure.value
-
-
 def limit_facts(outcome: Outcome) -> LimitLines:
     """Hard limits, and what guessing alone reaches."""
     floor = outcome.decision.scorecard.floor
@@ -348,6 +343,6 @@ def limit_facts(outcome: Outcome) -> LimitLines:
         "max_told": outcome.settings.max_told,
         "max_pbi": outcome.settings.max_pbi,
         "min_performance": outcome.settings.min_performance,
-        "guessing_performance": value_of(floor.figures["performance"]),
-        "guessing_pbi": value_of(floor.figures["pbi"]),
+        "guessing_performance": floor.value("performance") or 0.0,
+        "guessing_pbi": floor.value("pbi") or 0.0,
     }

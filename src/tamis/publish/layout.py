@@ -34,6 +34,8 @@ PRIVATE = "private"
 RECIPE = "recipe.json"
 PEOPLE = "people.csv"
 SECRETS = "secrets.csv"
+HEADERS = {PEOPLE: "person", SECRETS: "secret"}
+"""What the numbers of a private file stand for, one for each released row."""
 PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE, SECRETS)
 """What `private/` may contain; nothing else counts as part of a release."""
 SCHEMA = "tamis-release"

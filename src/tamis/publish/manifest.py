@@ -54,8 +54,8 @@ def manifest(
     held_back: int,
     not_promised: list[str],
     date: str,
-    coarser: Mapping[str, dict[str, Any]] | None = None,
-    bounds: Mapping[str, Bound] | None = None,
+    coarser: Mapping[str, dict[str, Any]],
+    bounds: Mapping[str, Bound],
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
 
@@ -74,7 +74,7 @@ def manifest(
         "schema_version": SCHEMA_VERSION,
         "date": date,
         "file": _file(file, frame, format),
-        "columns": _columns(release.table, frame, format, coarser or {}, bounds or {}),
+        "columns": _columns(release.table, frame, format, coarser, bounds),
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [

@@ -24,11 +24,18 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet, plural
 from tamis.publish.checks import People, measure
 from tamis.publish.figures import count_words
-from tamis.publish.layout import PEOPLE, PRIVATE, RECIPE, is_folder, open_plain_file, read_json
+from tamis.publish.layout import (
+    HEADERS,
+    PEOPLE,
+    PRIVATE,
+    RECIPE,
+    is_folder,
+    open_plain_file,
+    read_json,
+)
 from tamis.release import Promise, Release
 from tamis.table import Table, one_form
 
-HEADER = "person"
 DIGITS = 20
 """The most characters a line may have."""
 
@@ -84,31 +91,23 @@ def _drawn_numbers(release: Release, random_state: int) -> People | None:
     return people
 
 
-def write_numbers(path: Path, header: str, numbers: NDArray[np.int64]) -> None:
-    """Write one number a line, under a header."""
-    path.write_text("\n".join([header, *map(str, numbers.tolist())]) + "\n", encoding="ascii")
+def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
+    """Write a file of the private part: one number a line, under its header."""
+    lines = [HEADERS[path.name], *map(str, numbers.tolist())]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def read_numbers(path: Path, header: str, rows: int) -> NDArray[np.int64]:
+def read_numbers(path: Path, rows: int) -> NDArray[np.int64]:
     """The numbers in a file of the private part; an error where it does not fit so many rows."""
     with open_plain_file(path) as file:
         data = file.read(DIGITS * (rows + 1) + 1)
     if len(data) > DIGITS * (rows + 1):
         raise CannotMeet(f"{PRIVATE}/{path.name} is longer than {rows} rows need")
+    header = HEADERS[path.name]
     first, *lines = data.decode("ascii", "replace").splitlines() or [""]
     if first != header or len(lines) != rows or not all(map(_is_number, lines)):
         raise CannotMeet(f"{PRIVATE}/{path.name} does not hold a {header} for each of {rows} rows")
     return np.array([int(line) for line in lines], dtype=np.int64)
-
-
-def write_people(path: Path, people: People) -> None:
-    """Write the person of each row."""
-    write_numbers(path, HEADER, people)
-
-
-def read_people(path: Path, rows: int) -> People:
-    """The person of each row."""
-    return read_numbers(path, HEADER, rows)
 
 
 def _is_number(line: str) -> bool:
@@ -120,21 +119,8 @@ def promises_in_people(
 ) -> list[dict[str, Any]]:
     """The promises of a manifest, counted in people from a written file and its people.
 
-    Parameters
-    ----------
-    entries : list of dict
-        As a manifest has them, `measured` being a number of rows.
-    frame : polars frame
-        The written rows.
-    people : array of int, optional
-        The person of each of them; `None`: each row is one.
-    unit : {"people", "rows"}
-
-    Returns
-    -------
-    list of dict
-        `measured` counts people, `rows_measured` rows; `recount` says what people can be counted
-        from: the file itself or the holder's private part. `CannotMeet` where people are too few.
+    What was `measured` in rows becomes `rows_measured`; `recount` says what people can be counted
+    from, the file itself or the holder's private part. `CannotMeet` where people are too few.
     """
     recount = "file" if people is None else "private"
     found = []
@@ -156,7 +142,7 @@ def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> P
     is_kept = any(entry.get("recount") == "private" for entry in content["promises"])
     if not is_kept or not is_folder(folder / PRIVATE):
         return None
-    return read_people(folder / PRIVATE / PEOPLE, frame.height)
+    return read_numbers(folder / PRIVATE / PEOPLE, frame.height)
 
 
 def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:

@@ -29,7 +29,6 @@ Secrets = NDArray[np.int64]
 """The sensitive value of each row, by number: 0 is missing, larger values have larger numbers."""
 Recount = Literal["file", "private"]
 """What can be counted again: from the file alone, or with the holder's private part."""
-HEADER = "secret"
 RISKS = ("max_risk", "average_risk")
 """What is about the number of people alike, whatever their secrets."""
 LIKENESS = ("alpha", "beta_likeness", "delta_disclosure")
@@ -386,7 +385,7 @@ def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, An
 
     @cache
     def of_holder() -> Secrets:
-        return read_numbers(folder / PRIVATE / SECRETS, HEADER, frame.height)
+        return read_numbers(folder / PRIVATE / SECRETS, frame.height)
 
     return wrong_secret_groups_by(
         lambda entry: measured_entry(entry, frame, of_target(), people),

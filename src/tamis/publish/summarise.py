@@ -29,7 +29,6 @@ from tamis.publish.kept_told import (
     interval_of,
     limit_facts,
     most_rows,
-    value_of,
 )
 from tamis.publish.manifest import versions
 from tamis.publish.people import left_out_numbers, left_out_words, public_words, stated_left_out
@@ -43,7 +42,6 @@ from tamis.publish.summary import (
     Kind,
     LeftOut,
     MeasureFacts,
-    MethodFacts,
     Note,
     PromiseFacts,
     RecipeFacts,
@@ -55,10 +53,7 @@ from tamis.publish.summary import (
     TableFacts,
     Unit,
 )
-from tamis.publish.summary_parts import (
-    CloseLookFacts,
-    OfHundred,
-)
+from tamis.publish.summary_parts import CloseLookFacts, OfHundred
 from tamis.table import Table
 
 MOST_RULES = 50
@@ -81,21 +76,18 @@ def rule_facts(outcome: Outcome) -> Rules | None:
         return None
     rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * most_rows(outcome)
     states = [_state(change) for change in kept.rules]
-    names: tuple[RuleState, ...] = ("kept", "weakened", "flipped", "emptied", "lost")
-    counts: dict[str, int] = {name: states.count(name) for name in names}
-    rules: list[RuleDamage] = [
-        _damage(change, state, rows, least)
-        for change, state in zip(kept.rules[:MOST_RULES], states)
-    ]
     return {
         "total": len(kept.rules),
-        "kept": counts["kept"],
-        "weakened": counts["weakened"],
-        "flipped": counts["flipped"],
-        "emptied": counts["emptied"],
-        "lost": counts["lost"],
+        "kept": states.count("kept"),
+        "weakened": states.count("weakened"),
+        "flipped": states.count("flipped"),
+        "emptied": states.count("emptied"),
+        "lost": states.count("lost"),
         "origin": "from a decision tree on the rows the search saw, counted on the reporting rows",
-        "worst_first": rules,
+        "worst_first": [
+            _damage(change, state, rows, least)
+            for change, state in zip(kept.rules[:MOST_RULES], states)
+        ],
     }
 
 
@@ -128,41 +120,34 @@ def _shown(support: int, rows: int, least: int) -> float | None:
     return None if 0 < support < least else support / max(rows, 1)
 
 
-_MEASURES: dict[str, tuple[str, str, str]] = {
+_MEASURES: dict[str, tuple[str, str]] = {
     "performance": (
         "Correct predictions",
         "How often a model trained on the release is right about {people} it never saw.",
-        "share",
     ),
     "auc": (
         "Separating the labels",
         "How often a model ranks one of the {people} with a label above one without it.",
-        "share",
     ),
     "f_measure": (
         "Finding every label",
         "How well a model finds the rows with each label, without false alarms.",
-        "share",
     ),
     "rule_accuracy": (
         "Change in the rules' accuracy",
         "How much more or less often the rules of the original are right in the release.",
-        "share",
     ),
     "rsd": (
         "Shift in the rules' support",
         "How far the share of {people} that a rule covers has moved.",
-        "share",
     ),
     "rld": (
         "Shift in the rules' labels",
         "How far the labels of the {people} that a rule covers have moved.",
-        "share",
     ),
     "lost_rules": (
         "Lost rules",
         "Rules of the original that use a column which is not released as it was.",
-        "share",
     ),
 }
 _OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
@@ -184,7 +169,7 @@ def measure_facts(outcome: Outcome) -> list[MeasureFacts]:
     people = judged(outcome.table)
     better = {m.name: m.better for m in card.measures}
     found: list[MeasureFacts] = []
-    for key, (label, sentence, shown_as) in _MEASURES.items():
+    for key, (label, sentence) in _MEASURES.items():
         figure = chosen.figures.get(key)
         if figure is None:
             continue
@@ -195,7 +180,7 @@ def measure_facts(outcome: Outcome) -> list[MeasureFacts]:
                 "label": label,
                 "sentence": sentence.format(people=people),
                 "better": "higher" if better[key] == "max" else "lower",
-                "shown_as": shown_as,  # type: ignore[typeddict-item]
+                "shown_as": "share",
                 "released": figure.value,
                 "interval": interval_of(figure),
                 "original": card.baseline.value(key) if compared else None,
@@ -211,7 +196,7 @@ def summarise(
     origin: dict[str, Any],
     look: CloseLookFacts,
     attacked: list[OfHundred],
-    diverse: Sequence[dict[str, Any]] = (),
+    diverse: Sequence[dict[str, Any]],
 ) -> Summary:
     """Everything that the reports show.
 
@@ -245,7 +230,10 @@ def summarise(
         "columns": column_stories(
             outcome, {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
         ),
-        "methods": _methods(outcome),
+        "methods": [
+            {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
+            for t in outcome.proposals.method_reports
+        ],
         "factors": factor_facts(outcome.decision.ranks),
         "candidates": candidate_facts(outcome),
         "limits": limit_facts(outcome),
@@ -296,13 +284,6 @@ def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -
         "target": table.target,
         "sensitive": outcome.evaluator.sensitive,
     }
-
-
-def _methods(outcome: Outcome) -> list[MethodFacts]:
-    return [
-        {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
-        for t in outcome.proposals.method_reports
-    ]
 
 
 def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
@@ -491,7 +472,7 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
             f"counts as guessing it. The intervals are cut at {points}."
         )
-    if value_of(outcome.decision.scorecard.floor.figures["pbi"]) > 0:
+    if (outcome.decision.scorecard.floor.value("pbi") or 0.0) > 0:
         yield _note(
             "Always guessing the most frequent sensitive value is right more often than any "
             "attacker who sees everything, so a limit on the increase means nothing here.",

@@ -58,12 +58,10 @@ class LargeOutcome:
     sample : Sample
     outcome : Outcome
         On the sample; its settings are those asked for.
-    k : int
-        The k that the search on the sample used.
-    promises : tuple of Promise
+    promise : Promise
         Of the release, about all rows.
-    measured : tuple of int
-        What all rows reach for each, in people.
+    measured : int
+        What all rows reach of it, in people.
     coarse : mapping of name to CoarseColumn
         The columns in a coarser form.
     beyond_k : mapping of name to float
@@ -73,9 +71,8 @@ class LargeOutcome:
     large: LargeTable
     sample: Sample
     outcome: Outcome
-    k: int
-    promises: tuple[Promise, ...]
-    measured: tuple[int, ...]
+    promise: Promise
+    measured: int
     coarse: Mapping[str, CoarseColumn]
     beyond_k: Mapping[str, Any] = field(default_factory=dict)
 
@@ -245,20 +242,10 @@ def _sampled_outcome(found: Outcome, k: int) -> SampledOutcome:
 
 def _settled(best: SampledOutcome, sample: Sample, crowds: Crowds) -> LargeOutcome:
     release = best.decision.chosen.release
-    promises = (crowds.promise(release),)
     coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
     large = with_coarse_columns(crowds.large, coarse.values())
-    measured = tuple(crowds.reached(release) for _ in promises)
-    return LargeOutcome(
-        large,
-        sample,
-        best,
-        best.k_of_sample,
-        promises,
-        measured,
-        coarse,
-        crowds.beyond_k(release),
-    )
+    promise, measured = crowds.promise(release), crowds.reached(release)
+    return LargeOutcome(large, sample, best, promise, measured, coarse, crowds.beyond_k(release))
 
 
 def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:

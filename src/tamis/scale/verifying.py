@@ -34,14 +34,14 @@ from tamis.engine.cells import (
 from tamis.errors import CannotMeet
 from tamis.publish.checks import FEW, Counts, hidden_in_parquet, target_column, wrong_exposure_by
 from tamis.publish.layout import (
+    HEADERS,
     PEOPLE,
     PRIVATE,
     SECRETS,
     is_folder,
     open_plain_file,
 )
-from tamis.publish.people import DIGITS, HEADER, wrong_people_by
-from tamis.publish.secret_groups import HEADER as SECRET_HEADER
+from tamis.publish.people import DIGITS, wrong_people_by
 from tamis.publish.secret_groups import (
     SecretGroup,
     check_columns,
@@ -147,8 +147,8 @@ class _WrittenFile:
         """What does not fit the manifest; parts that do are put before the engine."""
         with ExitStack() as opened:
             beside = [
-                _Numbers(opened.enter_context(open_plain_file(path)), path.name, header)
-                for path, header in ((self.people, HEADER), (self.secrets, SECRET_HEADER))
+                _Numbers(opened.enter_context(open_plain_file(path)), path.name)
+                for path in (self.people, self.secrets)
                 if path is not None
             ]
             self.frame = self.engine.keep(self._parts(beside))
@@ -191,10 +191,10 @@ class _WrittenFile:
 class _Numbers:
     """A file of the holder's with a number for each row, in the order of the rows."""
 
-    def __init__(self, file: BinaryIO, name: str, header: str) -> None:
-        self.file, self.name, self.header = file, f"{PRIVATE}/{name}", header
-        if file.readline(DIGITS).rstrip() != header.encode():
-            raise CannotMeet(f"{self.name} does not begin with {header!r}")
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self.file, self.name, self.header = file, f"{PRIVATE}/{name}", HEADERS[name]
+        if file.readline(DIGITS).rstrip() != self.header.encode():
+            raise CannotMeet(f"{self.name} does not begin with {self.header!r}")
 
     def of_next(self, rows: int) -> pl.Series:
         """The numbers of the next rows."""

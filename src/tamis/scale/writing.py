@@ -23,15 +23,14 @@ from tamis.errors import InputError
 from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
 from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
+    HEADERS,
     PEOPLE,
     PRIVATE,
     RELEASE,
     SECRETS,
 )
 from tamis.publish.manifest import Bound, manifest, promise_entry, with_bounds
-from tamis.publish.people import HEADER
 from tamis.publish.promises import not_promised
-from tamis.publish.secret_groups import HEADER as SECRET
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Setting, Summary, TableFacts
@@ -137,10 +136,10 @@ def _write_rows(found: LargeOutcome, shape: FileShape, file: Path, private: Path
     batches = large.engine.batches(wanted)
     with ExitStack() as files:
         if large.who:
-            people = files.enter_context(_numbers_file(private / PEOPLE, HEADER))
+            people = files.enter_context(_numbers_file(private / PEOPLE))
             batches = _beside(batches, people, lambda batch: _person_numbers(batch[PERSON]))
         if secret:
-            secrets = files.enter_context(_numbers_file(private / SECRETS, SECRET))
+            secrets = files.enter_context(_numbers_file(private / SECRETS))
             number = _secret_numbers(large, secret[0])
             batches = _beside(batches, secrets, lambda batch: number(batch[secret[0]]))
         write_parts(_shaped(found, shape, batches), file, _dense_format(found))
@@ -154,9 +153,9 @@ def _private_secret(found: LargeOutcome) -> list[str]:
 
 
 @contextmanager
-def _numbers_file(path: Path, header: str) -> Iterator[IO[str]]:
+def _numbers_file(path: Path) -> Iterator[IO[str]]:
     with path.open("w", encoding="ascii") as file:
-        file.write(f"{header}\n")
+        file.write(f"{HEADERS[path.name]}\n")
         yield file
 
 
@@ -276,13 +275,13 @@ def describe(
         What will count the file again.
     """
     outcome, large, rows = found.outcome, found.large, released_rows(found)
-    known = sorted({c for promise in found.promises[:1] for c in promise.columns})
+    known = sorted(found.promise.columns)
     exposure = rows.exposure(known, outcome.settings.k, large.shape.unit)
     look = close_look_facts(outcome)
     content = _manifest(found, file, shape, exposure, look, date)
     content["engine"] = _engines(found, other.name)
     risks, diverse = stated_groups(
-        outcome.settings, large, known, found.measured[0], dict(found.beyond_k)
+        outcome.settings, large, known, found.measured, dict(found.beyond_k)
     )
     public = large.shape.sensitive == large.shape.target
     if stated := [*risks, *(diverse if public else ())]:
@@ -309,7 +308,7 @@ def _manifest(
         shape.frame,
         file,
         outcome.settings.format,
-        measured=list(found.measured),
+        measured=[found.measured],
         exposure=exposure,
         close_look=look,
         unit=large.shape.unit,
@@ -321,12 +320,11 @@ def _manifest(
     )
     content["file"]["rows"] = large.rows
     content["promises"] = [
-        promise_entry(promise, large.shape.unit, people)
+        promise_entry(found.promise, large.shape.unit, found.measured)
         | {
-            "rows_measured": rows.reached(promise.columns, in_people=False),
+            "rows_measured": rows.reached(found.promise.columns, in_people=False),
             "recount": "private" if large.who else "file",
         }
-        for promise, people in zip(found.promises, found.measured)
     ]
     return content
 
@@ -352,7 +350,7 @@ def _engines(found: LargeOutcome, other: str) -> dict[str, Any]:
 def _not_promised(found: LargeOutcome, exposure: ExposureFacts) -> list[str]:
     outcome = found.outcome
     return not_promised(
-        found.promises,
+        [found.promise],
         outcome.table.unit,
         alone=(exposure["everything"]["k"] or 0) < outcome.settings.k,
         sensitive_released=outcome.table.sensitive == outcome.table.target,

@@ -410,10 +410,9 @@ def _print_large_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> 
     )
     if found.coarse:
         say.print(f"In a coarser form: {listed(found.coarse)}.", markup=False)
-    for promise, value in zip(found.promises, found.measured):
-        if promise.columns:
-            unit = found.large.shape.unit
-            say.print(f"Counted on all rows: the smallest group has {value:,} {unit}.")
+    if found.promise.columns:
+        unit = found.large.shape.unit
+        say.print(f"Counted on all rows: the smallest group has {found.measured:,} {unit}.")
     for entry in of_groups:
         say.print(f"{entry['claim']} Measured on all rows: {reached_words(entry)}.", markup=False)
     rows = plural(found.sample.table.rows, "row")
