@@ -60,12 +60,7 @@ def written_folder(out: Path, in_the_way: Callable[[], object]) -> Iterator[Path
     """A draft folder that takes its final name when the block succeeds.
 
     Whatever has that name stays until the draft is complete; then the two swap atomically.
-
-    Parameters
-    ----------
-    out : Path
-    in_the_way : callable
-        Raises if what has the name must not be replaced; called before the work and after it.
+    `in_the_way` raises if what has the name must not be replaced; called before the work and after.
     """
     check_place(out, folder=True)
     in_the_way()
@@ -82,14 +77,7 @@ def written_folder(out: Path, in_the_way: Callable[[], object]) -> Iterator[Path
 
 
 def check_place(path: Path, *, folder: bool = False) -> None:
-    """Raise if a file or folder cannot be written; clean up what stopped runs left behind.
-
-    Parameters
-    ----------
-    path : Path
-    folder : bool
-        Whether `path` will be a folder.
-    """
+    """Raise if a file or folder cannot be written; clean up what stopped runs left behind."""
     above = path.parent
     if path.name in ("", ".."):
         raise InputError(f"{path} does not name a file or folder to write; add a name")
@@ -150,15 +138,9 @@ def _say(words: str) -> None:
 def scratch_folder(place: str | Path | None = None) -> Iterator[Path]:
     """A private folder for files that only one run needs; removed with all they hold.
 
-    What killed runs left in the same place is removed first.
+    By default it is where the system keeps temporary files. What killed runs left in the same place
+    is removed first.
 
-    Parameters
-    ----------
-    place : path, optional
-        Where to make it; by default where the system keeps temporary files.
-
-    Examples
-    --------
     >>> with scratch_folder() as folder:
     ...     _ = (folder / "rows.parquet").write_bytes(b"")
     >>> folder.exists()

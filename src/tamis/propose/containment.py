@@ -176,28 +176,12 @@ def most_columns(rows: int) -> int:
 def screened(
     records: BinaryTable, split: HoldOut, k: int, random_state: int = 0, most: int | None = None
 ) -> tuple[int, ...]:
-    """The columns to compare, ascending; all of them where they are few.
+    """The columns to compare, ascending; all of them where they are few, of equal ones the first.
 
-    Parameters
-    ----------
-    records : BinaryTable
-        With labels.
-    split : HoldOut
-        The rows that a search may look at, and the rest.
-    k : int
-        Columns that fewer rows have are left out: no release could have them.
-    random_state : int
-    most : int, optional
-        How many columns to compare at most; by default as many as `most_columns` allows, and
-        beyond these the whole sets that containment chooses, within `MOST_CONTAINED`.
+    Those that fewer than k rows have are left out: no release could have them. At most so many are
+    compared; by default as many as `most_columns` allows, and beyond these the whole sets that
+    containment chooses, within `MOST_CONTAINED`.
 
-    Returns
-    -------
-    tuple of int
-        Of equal ones the first.
-
-    Examples
-    --------
     >>> from tamis.binary.records import from_matrix
     >>> label = np.array([0, 1] * 200)
     >>> many = sparse.random_array((400, 500), density=0.1, rng=0) > 0

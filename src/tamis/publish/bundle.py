@@ -413,13 +413,7 @@ def written_release(out: Path, *, force: bool) -> Iterator[Path]:
     """A draft beside `out` that takes its name when the block ends without an error.
 
     What was there before stays until the draft is complete; if anything interrupts the block, it
-    is left untouched and the draft is removed.
-
-    Parameters
-    ----------
-    out : Path
-    force : bool
-        Whether an earlier release may be replaced.
+    is left untouched and the draft is removed. With `force`, an earlier release may be replaced.
     """
     with files.written_folder(out, lambda: _refuse(out, force)) as draft:
         yield draft

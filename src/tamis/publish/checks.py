@@ -70,16 +70,7 @@ def write_counted(
 ) -> None:
     """Write a table, which gets its name only where `count` finds enough in it, read again.
 
-    Parameters
-    ----------
-    frame : polars frame
-    path : Path
-    count : callable
-        What is counted in the rows as they are read.
-    least : int
-        The k that is promised; 0 counts nothing.
-    what : str
-        What is counted, for the error.
+    `least` is the k that is promised, 0 counts nothing; `what` is counted, for the error.
     """
     with written(path) as draft:
         write_table(frame, draft)

@@ -222,25 +222,11 @@ def _matrix(frame: pl.DataFrame, columns: list[str]) -> NDArray[np.uint8]:
 def class_size_bins(
     before: ArrayLike, after: ArrayLike, everything: ArrayLike, *, k: int, kind: Kind
 ) -> ClassSizes:
-    """Count people by the size of their class, before and after.
+    """Count people by the size of their class, in bins that hold nobody or at least k people each.
 
-    Parameters
-    ----------
-    before, after : array of int
-        For each person of the original, and of the release, how many are in their class.
-    everything : array of int
-        The same in the release where all that is released is known.
-    k : int
-        Neighbouring bins are merged until each holds nobody or at least k people.
-    kind : {"equal", "containment"}
-        What a class is.
+    For each person of the original, of the release, and of the release where all that is released
+    is known, how many are in their class; `kind` says what a class is.
 
-    Returns
-    -------
-    ClassSizes
-
-    Examples
-    --------
     >>> found = class_size_bins([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
     >>> [(b["low"], b["high"], b["before"], b["after"]) for b in found["bins"]]
     [(1, 1, 4, 0), (2, 3, 0, 0), (4, 7, 4, 0), (8, None, 0, 8)]

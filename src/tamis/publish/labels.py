@@ -184,24 +184,11 @@ def labels_of(
 ) -> list[str | None] | None:
     """The label that each value has in a file; `None` for one that no row of it can have.
 
-    Parameters
-    ----------
-    values : polars.Series
-        Distinct values as they are before they are made coarser, none missing.
-    labels : list of str
-        Those that the file has.
-    said : dict
-        What the manifest states of them.
-    form : dict, optional
-        The level and the ladder of the holder's recipe, which has every value of a group.
+    Values are distinct and as they are before they are made coarser, none missing; labels are those
+    of the file, of which the manifest says `said`. `form` is the level and the ladder of the
+    holder's recipe, which has every value of a group; the whole is `None` where groups are stated
+    and do not name every value.
 
-    Returns
-    -------
-    list, or None
-        `None` where groups are stated and do not name every value.
-
-    Examples
-    --------
     >>> labels_of(pl.Series([39, 41, 95]), ["[40, 50)", ">= 90"], {"width": 10, "top": 90})
     [None, '[40, 50)', '>= 90']
     >>> labels_of(pl.Series(["cook", "bard"]), ["manual"], {"groups": {"manual": ["cook"]}})

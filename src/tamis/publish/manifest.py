@@ -188,20 +188,8 @@ def stated(
     k: int,
     people: NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:
-    """One level of a ladder as a manifest states it.
+    """One level of a ladder as a manifest states it; values that fewer than k have are not named.
 
-    Parameters
-    ----------
-    form : Coarsening
-    column : polars.Series
-        The column of the original.
-    k : int
-        Values that fewer people have are not named.
-    people : array of int, optional
-        Whose each row is.
-
-    Examples
-    --------
     >>> ages = pl.Series("age", [41, 44, 52])
     >>> stated(Coarsening({"width": [5, 10], "top": 90}, 2), ages, k=2)
     {'level': 2, 'width': 10, 'top': 90, 'read': '[a, b) means from a up to but not including b'}
@@ -218,12 +206,7 @@ def stated_of(
 ) -> dict[str, Any]:
     """The same of a column that was counted elsewhere.
 
-    Parameters
-    ----------
-    ladder : Ladder
-    level : int
-    groups : callable
-        By label the values of k people or more; asked only where the ladder has groups.
+    `groups` gives by label the values of k people or more; asked only where the ladder has groups.
     """
     described = ladder.to_dict()
     word = next((w for w in ("cuts", "width", "ends", "keep", "dates") if w in described), "groups")

@@ -20,11 +20,7 @@ another."""
 def templates(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
     """The templates of a package: what they show is escaped, and what they lack is an error.
 
-    Parameters
-    ----------
-    package : str
-    finalize : callable, optional
-        What is done to each value before it is shown.
+    `finalize` is what is done to each value before it is shown.
     """
     return Environment(
         loader=PackageLoader(package),

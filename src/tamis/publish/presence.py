@@ -46,17 +46,9 @@ class Recounted(NamedTuple):
 def presence_entry(
     bounds: Sequence[float], columns: Sequence[str], unit: str, altered: bool
 ) -> dict[str, Any]:
-    """What a manifest says of who is in the table.
+    """What a manifest says of who is in the table, by the columns that attackers may know.
 
-    Parameters
-    ----------
-    bounds : (float, float)
-    columns : sequence of str
-        What attackers may know of the release.
-    unit : {"people", "rows"}
-    altered : bool
-        Whether values were altered: then the claim is about the true ones, and nobody else can
-        count it.
+    Where values were altered, the claim is about the true ones, and nobody else can count it.
     """
     entry = {
         "key": KEY,
@@ -88,19 +80,9 @@ def counted_shares(
     register: Table,
     people: People | None,
 ) -> PresentShares:
-    """The shares of the classes of a register that are in a file.
+    """The shares of the classes of a register that are in a file, given its manifest.
 
-    Parameters
-    ----------
-    frame : polars frame
-        The rows of the file.
-    content : mapping
-        The manifest.
-    forms : mapping of column to level and ladder
-        As in the recipe; empty where only the manifest is known.
-    register : Table
-    people : array of int, optional
-        Whose each row of the file is.
+    `forms` are the levels and ladders of the recipe; empty where only the manifest is known.
     """
     described = {c["name"]: c for c in content["columns"]}
     placed = [

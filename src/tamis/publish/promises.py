@@ -89,14 +89,8 @@ def budget_words(budget: dict[str, Any]) -> str:
 def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> list[str]:
     """What a reader of synthetic rows might wrongly believe.
 
-    Parameters
-    ----------
-    compared : int
-        The releases that could have been chosen.
-    limited : bool
-        Whether a limit other than epsilon had to be met.
-    unit : {"row", "person"}
-        What epsilon covers.
+    So many releases were compared, of which one was chosen; `limited` says whether a limit other
+    than epsilon had to be met, `unit` what epsilon covers.
     """
     several = "with several rows in the table, and people " if unit == "row" else ""
     found = [
@@ -226,16 +220,8 @@ def _not_by_containment(absences: int) -> str:
 
 
 def exposure_words(exposure: ExposureFacts, target: str) -> list[str]:
-    """Both figures, and what whole groups have in common.
+    """Both figures, and in how many groups all share the value of the target.
 
-    Parameters
-    ----------
-    exposure : ExposureFacts
-    target : str
-        The column whose value a whole group may share.
-
-    Examples
-    --------
     >>> found = {"unit": "people", "asked": 5, "total": 90, "everything": {"k": 1, "unique": 20},
     ...     "known": {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0},
     ...     "same_target": {"groups": 2, "of": 9, "members": 15}}

@@ -39,17 +39,9 @@ def published_folder(path: str) -> Path | None:
 def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coarsening]]:
     """The rows of a published folder that is verified, and its columns in coarser forms.
 
-    Parameters
-    ----------
-    folder : Path
-    original : Table
-        Columns as they were get its types.
-
-    Returns
-    -------
-    Table, dict of column to Coarsening
-        The holder's private part has the whole ladders. A manifest alone does not name the values
-        of fewer than k people, so which group they are in is not known.
+    Columns as they were get the types of the original. The holder's private part has the whole
+    ladders. A manifest alone does not name the values of fewer than k people, so which group they
+    are in is not known.
     """
     checked = verify(folder)
     columns = checked.manifest["columns"]

@@ -50,20 +50,10 @@ COUNTED = ("k", "unique", "members")
 
 
 def render(summary: Summary, audience: Audience = "holder") -> str:
-    """Make the page.
+    """Make the page from a summary, which is checked first.
 
-    Parameters
-    ----------
-    summary : Summary
-        Checked first; see `tamis.publish.summary`.
-    audience : {"holder", "recipient"}
-        The holder's full, interactive page, or the short one to share, which says only how many
-        columns were held back, and has no script.
-
-    Returns
-    -------
-    str
-        HTML that loads nothing and runs only its own script.
+    It is the holder's full, interactive page, or the short one to share, which says only how many
+    columns were held back, and has no script. It loads nothing and runs only its own script.
     """
     if audience not in get_args(Audience):
         raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
@@ -222,20 +212,9 @@ def _json_block(value: object) -> Markup:
 def checked(summary: Summary) -> Summary:
     """The summary itself, or an error that says what is wrong with it.
 
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    InputError
-        Where it has another version, cannot be written as JSON, lacks a chosen release or the
-        baseline, weights a factor that a candidate has no value for, has a winner that breaks a
-        limit, or has a figure based on fewer than k people.
+    That is where it has another version, cannot be written as JSON, lacks a chosen release or the
+    baseline, weights a factor that a candidate has no value for, has a winner that breaks a limit,
+    or has a figure based on fewer than k people.
     """
     problems = list(_problems(summary))
     if problems:
@@ -354,17 +333,8 @@ def for_recipient(summary: Summary) -> Summary:
     private settings and notes; what is told of the sensitive column; and where the sensitive
     column is not released, its name and the attackers, whose figures reveal how frequent its values
     are. `table.features` still says how many columns there were. Where rows are left out, figures
-    are in hundredths. For synthetic rows, every figure
-    measured on people is gone, including the numbers of rows and columns of the original.
-
-    Parameters
-    ----------
-    summary : Summary
-
-    Returns
-    -------
-    Summary
-        A new one; the argument is not changed.
+    are in hundredths. For synthetic rows, every figure measured on people is gone, including the
+    numbers of rows and columns of the original. The argument is not changed.
     """
     if summary["budget"] is not None:
         summary = _without_people(summary)

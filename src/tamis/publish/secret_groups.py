@@ -216,20 +216,10 @@ def reached_by_groups(
 def asked_entries(
     asked: Any, column: str, numeric: bool, columns: Sequence[str], unit: str
 ) -> list[dict[str, Any]]:
-    """What is required of the sensitive values of people alike, as a manifest or recipe has it.
+    """What `Settings` require of sensitive values of people alike, as a manifest or recipe has it.
 
-    Parameters
-    ----------
-    asked : Settings
-        With `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind` and
-        `delta_disclosure`.
-    column : str
-        The sensitive column.
-    numeric : bool
-        Whether it holds numbers, which have an order.
-    columns : sequence of str
-        What attackers may know of the release.
-    unit : {"people", "rows"}
+    The sensitive column may hold numbers, which have an order. People are alike in the columns that
+    attackers may know.
     """
     about = {"column": column, "columns": sorted(columns), "unit": unit}
     found: list[dict[str, Any]] = []

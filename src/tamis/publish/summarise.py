@@ -200,23 +200,8 @@ def summarise(
 ) -> Summary:
     """Everything that the reports show.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    manifest : dict
-        With the promises as measured from the written file.
-    origin : dict
-        How the table was read.
-    look : CloseLookFacts
-        How well slow learners guess target and sensitive column.
-    attacked : list of OfHundred
-        What a few attackers reach.
-    diverse : sequence of dict
-        What was reached of l and t, where only the holder may know.
-
-    Returns
-    -------
-    Summary
+    The manifest has the promises as measured from the written file, `origin` says how the table was
+    read, and `diverse` what was reached of l and t, where only the holder may know.
     """
     return {
         "schema_version": SCHEMA_VERSION,

@@ -27,28 +27,18 @@ VALUE, LABEL = "value", "label"
 
 @dataclass(frozen=True, eq=False)
 class CoarseColumn:
-    """One column of a large table in a coarser form.
-
-    Parameters
-    ----------
-    name : str
-    form : Coarsening
-    mapping : frame
-        `value` and `label`, each value of the table once, none missing.
-    labels : polars.Series
-        The labels that any row has.
-    named : mapping
-        By label the values of k people or more; of forms that have groups.
-    names_few : bool
-        Whether the form names a value of fewer than k people.
-    """
+    """One column of a large table in a coarser form."""
 
     name: str
     form: Coarsening
     mapping: Frame
+    """`value` and `label`, each value of the table once, none missing."""
     labels: pl.Series
+    """The labels that any row has."""
     named: Mapping[str, list[str]]
+    """By label the values of k people or more; of forms that have groups."""
     names_few: bool
+    """Whether the form names a value of fewer than k people."""
 
     @property
     def ladder(self) -> Ladder:
@@ -76,18 +66,7 @@ class _Piece(NamedTuple):
 
 
 def coarse_column(large: LargeTable, name: str, form: Coarsening, k: int) -> CoarseColumn:
-    """Label every value of a column, some at a time.
-
-    Parameters
-    ----------
-    large : LargeTable
-    name : str
-        The column.
-    form : Coarsening
-        How it is coarsened.
-    k : int
-        Values that fewer people have may not be named.
-    """
+    """Label every value of a column, some at a time; those of fewer than k may not be named."""
     ladder = Ladder.from_dict(name, form.ladder)
     grouped = isinstance(ladder.form, ValueGroups | CommonValues)
     found: dict[str, list[str]] = {}

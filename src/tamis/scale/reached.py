@@ -61,24 +61,15 @@ def smallest(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -
 
 @dataclass(frozen=True, eq=False)
 class ReleasedRows:
-    """The released rows behind an engine, before they are written or after.
-
-    Parameters
-    ----------
-    engine : Engine
-    frame : lazy frame
-    columns : dict of name to column
-        The released columns; those of bounds need not be there.
-    target : str
-    who : list of str
-        The columns that tell people apart; empty if each row is a different person.
-    """
+    """The released rows behind an engine, before they are written or after."""
 
     engine: Engine
     frame: Frame
     columns: dict[str, str]
+    """By name the released columns; those of bounds need not be there."""
     target: str
     who: list[str]
+    """The columns that tell people apart; empty if each row is a different person."""
 
     @cached_property
     def cells(self) -> Frame:
@@ -113,16 +104,9 @@ class ReleasedRows:
         return figures, int(engine.small(merge_cells(cells, [])).item())
 
     def exposure(self, known: list[str], k: int, unit: Unit) -> ExposureFacts:
-        """Who is unique; in rows too where people have several.
+        """Who is unique by what attackers may know; in rows too where people have several.
 
-        Parameters
-        ----------
-        known : list of str
-            The columns that attackers may know.
-        k : int
-            Numbers of people from 1 to k - 1 are left out.
-        unit : {"people", "rows"}
-            What is counted.
+        Numbers of people from 1 to k - 1 are left out.
         """
         facts = self._facts(known, k, unit, bool(self.who))
         return {**facts, "rows": self._facts(known, k, "rows", False)} if self.who else facts
@@ -172,15 +156,8 @@ def reached_beyond_k(
 ) -> dict[str, Any]:
     """What groups of people alike in some columns reach of everything asked for but k.
 
-    Parameters
-    ----------
-    anonymity : Anonymity
-        Figures about the sensitive column are there only where it asks for one.
-    large : LargeTable
-    cells : frame
-        Cells over at least these columns, the sensitive column and the people.
-    names : tuple of str
-        What attackers may know.
+    From cells over at least these columns, the sensitive column and the people. Figures about the
+    sensitive column are there only where `anonymity` asks for one.
     """
     engine, columns, who = large.engine, large.columns(names), large.who
     found: dict[str, Any] = {}
@@ -208,17 +185,7 @@ def stated_groups(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What is stated of groups: of their risk, and of the sensitive column.
 
-    Parameters
-    ----------
-    settings : Settings
-        What was asked for.
-    large : LargeTable
-    known : list of str
-        What attackers may know of the release.
-    k : int
-        The people of the smallest group.
-    found : dict
-        From `reached_beyond_k`.
+    The smallest group has k people; `found` is from `reached_beyond_k`.
     """
     secret, unit = str(large.shape.sensitive), large.shape.unit
     numeric = large.shape.frame.schema[secret].is_numeric()

@@ -40,21 +40,14 @@ MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True, eq=False)
 class ComparedRecords:
-    """The columns of large records that are worth comparing.
-
-    Parameters
-    ----------
-    records : BinaryTable
-        All entities, and the columns that are compared.
-    features : int
-        How many features there are in all.
-    sampled : int
-        The entities that the columns were found on.
-    """
+    """The columns of large records that are worth comparing."""
 
     records: BinaryTable
+    """All entities, and the columns that are compared."""
     features: int
+    """How many features there are in all."""
     sampled: int
+    """The entities that the columns were found on."""
 
     def words(self) -> str:
         """What was found, in one line."""

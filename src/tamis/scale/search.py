@@ -49,32 +49,21 @@ class SampledOutcome(Outcome):
 
 @dataclass(frozen=True, eq=False)
 class LargeOutcome:
-    """What was chosen on a sample, and what all rows reach.
-
-    Parameters
-    ----------
-    large : LargeTable
-        With the columns that are released in a coarser form in that form.
-    sample : Sample
-    outcome : Outcome
-        On the sample; its settings are those asked for.
-    promise : Promise
-        Of the release, about all rows.
-    measured : int
-        What all rows reach of it, in people.
-    coarse : mapping of name to CoarseColumn
-        The columns in a coarser form.
-    beyond_k : mapping of name to float
-        What all rows reach of l, t and whatever else was asked of groups.
-    """
+    """What was chosen on a sample, and what all rows reach."""
 
     large: LargeTable
+    """With the columns that are released in a coarser form in that form."""
     sample: Sample
     outcome: Outcome
+    """On the sample; its settings are those asked for."""
     promise: Promise
+    """Of the release, about all rows."""
     measured: int
+    """What all rows reach of it, in people."""
     coarse: Mapping[str, CoarseColumn]
-    beyond_k: Mapping[str, Any] = field(default_factory=dict)
+    """The columns in a coarser form."""
+    beyond_k: Mapping[str, Any]
+    """What all rows reach of l, t and whatever else was asked of groups."""
 
     @property
     def columns(self) -> list[str]:
@@ -264,20 +253,14 @@ class Crowds:
     """Among how many people everybody hides in a release, counted on all rows of a large table.
 
     Rows alike in all that attackers may know are counted once; releases are counted from these.
-
-    Parameters
-    ----------
-    large : LargeTable
-        With every column as it is.
-    anonymity : Anonymity
-        How many must be alike, and what is asked of their sensitive values.
-    written : mapping of column to Ladder
-        Ladders that people wrote, which may name any value.
     """
 
     large: LargeTable
+    """With every column as it is."""
     anonymity: Anonymity
+    """How many must be alike, and what is asked of their sensitive values."""
     written: Mapping[str, Ladder]
+    """Ladders that people wrote, which may name any value."""
     most: int = 0
     """The most that any release has reached."""
     short: str = ""

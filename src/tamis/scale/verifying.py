@@ -70,19 +70,9 @@ SECRET = "secret"
 
 
 def verify_large(folder: str | Path, engine: Engine) -> Verified:
-    """Check a published folder of any size.
+    """Check a published folder of any size, csv or parquet, best by another engine than wrote it.
 
-    Parameters
-    ----------
-    folder : path
-        What `publish` or `publish_large` wrote, as csv or parquet.
-    engine : Engine
-        To count with: best another one than that which wrote.
-
-    Returns
-    -------
-    Verified
-        `CannotMeet` names everything that does not hold.
+    `CannotMeet` names everything that does not hold.
     """
     return verify_by(Path(folder), partial(_cell_checks, engine))
 

@@ -57,21 +57,7 @@ def publish_large(
 ) -> Path:
     """Write the chosen release of all rows, whole or not at all; verified before it is named.
 
-    Parameters
-    ----------
-    found : LargeOutcome
-    out : path
-        The folder to create.
-    force : bool
-        Replace an earlier release of that name, once the new one is complete.
-    origin : mapping, optional
-        How the table was read, kept in the private recipe.
-    date : str, optional
-        The date to put in the manifest; `None`: today.
-
-    Returns
-    -------
-    Path
+    The parameters are those of `tamis.publish`.
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
@@ -214,18 +200,12 @@ def _shaped(
 
 @dataclass(frozen=True, eq=False)
 class FileShape:
-    """What columns a file has.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The columns and their types, without rows.
-    bounds : mapping of name to Bound
-        Those that hold ends of the intervals of another column.
-    """
+    """What columns a file has."""
 
     frame: pl.DataFrame
+    """The columns and their types, without rows."""
     bounds: Mapping[str, Bound]
+    """Those that hold ends of the intervals of another column."""
 
     @classmethod
     def of(cls, found: LargeOutcome, format: Format) -> FileShape:
@@ -262,17 +242,7 @@ def describe(
 ) -> None:
     """Write the manifest and both reports, from the sample and from what was counted on all rows.
 
-    Parameters
-    ----------
-    found : LargeOutcome
-    draft, file : Path
-        The folder, and the rows that are written there already.
-    shape : FileShape
-    origin : dict
-        How the table was read.
-    date : str
-    other : Engine
-        What will count the file again.
+    The file of rows is in the draft already; the other engine will count it again.
     """
     outcome, large, rows = found.outcome, found.large, released_rows(found)
     known = sorted(found.promise.columns)
