@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all, and read and write TOML in one place."""
+"""Write files and folders whole or not at all, open plain files only, and read and write TOML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, BinaryIO
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed
 
@@ -298,6 +298,24 @@ def _is_full(error: Exception) -> bool:
     match = re.search(r"\(os error (\d+)\)", str(error))
     number = int(match[1]) if match else getattr(error, "errno", None)
     return number in _FULL
+
+
+@contextmanager
+def open_plain_file(path: Path) -> Iterator[BinaryIO]:
+    """A plain file to read; an error, without opening it, where it is anything else."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise CannotMeet(f"{path.name} is not a plain file")
+        # It may be exchanged after it was looked at: a link is not followed, a pipe not waited for.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise CannotMeet(f"{path.name} is not a plain file")
+            yield file
+    except FileNotFoundError:
+        raise CannotMeet(f"there is no {path.name} in {path.parent}") from None
+    except OSError as error:
+        raise CannotMeet(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 MOST_BYTES = 10_000_000

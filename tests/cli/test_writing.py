@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tamis.publish import bundle
-from tamis.table_file import HOW
+from tamis.table_file import WRITTEN
 
 ROWS = 120
 TABLE = pl.DataFrame(
@@ -256,7 +256,7 @@ def test_control_characters_are_spelled_out(run, tmp_path):
     manifest = {
         "schema": "tamis-release",
         "schema_version": 1,
-        "file": {"name": "release.parquet", "format": "parquet", "rows": 0, **HOW["parquet"]},
+        "file": {"name": "release.parquet", "format": "parquet", "rows": 0, **WRITTEN["parquet"]},
         "report": {"name": "report.html"},
         **{"columns": [], "promises": [], "method": {}, "not_promised": []},
     }

@@ -11,7 +11,7 @@ from tamis.publish.checks import recounted
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest, write_json
 from tamis.publish.promises import claim
 from tamis.release import Promise
-from tamis.table_file import HOW
+from tamis.table_file import WRITTEN
 
 
 def edited(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -56,7 +56,7 @@ def hand_made(folder: Path, frame: pl.DataFrame, k: int) -> Path:
     content = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
-        "file": {**stated, **HOW["parquet"]},
+        "file": {**stated, **WRITTEN["parquet"]},
         "columns": columns,
         "promises": [
             {

@@ -5,7 +5,6 @@
     bundle          `publish`: the folder to share, and the part that the holder keeps
     layout          what the folder contains, by name
     manifest        `manifest.json`: what was released and what is promised
-    release_file    the file of rows, written in any format and read again
 
     people          the order of the rows, whose they are, how many were left out
     exposure        who is unique, what attackers reach

@@ -65,7 +65,6 @@ from tamis.publish.presence import (
     unmet_words,
 )
 from tamis.publish.promises import not_promised, not_promised_of_drawn
-from tamis.publish.release_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.publish.report import render
 from tamis.publish.secret_groups import (
     Recount,
@@ -81,6 +80,7 @@ from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.release import Release
 from tamis.table import Table
+from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
 
 RECIPE_VERSION = 1
 MANY = 200

@@ -1,4 +1,4 @@
-"""What a published folder contains, by name, and how its files are opened to be read again.
+"""What a published folder contains, by name, and its documents, read and written.
 
 Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a
 device, and no more of a document is read than a release of any size needs.
@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from tamis.errors import CannotMeet
+from tamis.files import open_plain_file
 
 NAME = "manifest.json"
 REPORT = "report.html"
@@ -72,24 +71,6 @@ def _odd(path: Path, known: set[str]) -> bool:
 def is_folder(path: Path) -> bool:
     """Whether a path is a folder and not a link to one."""
     return path.is_dir() and not path.is_symlink()
-
-
-@contextmanager
-def open_plain_file(path: Path) -> Iterator[BinaryIO]:
-    """A plain file to read; an error, without opening it, where it is anything else."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise CannotMeet(f"{path.name} is not a plain file")
-        # It may be exchanged after it was looked at: a link is not followed, a pipe not waited for.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise CannotMeet(f"{path.name} is not a plain file")
-            yield file
-    except FileNotFoundError:
-        raise CannotMeet(f"there is no {path.name} in {path.parent}") from None
-    except OSError as error:
-        raise CannotMeet(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 def digest(path: Path) -> str:

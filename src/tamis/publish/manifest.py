@@ -30,12 +30,11 @@ from tamis.publish.kept_told import share_facts
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.people import stated_left_out
 from tamis.publish.promises import claim
-from tamis.publish.release_file import WRITTEN, classes_of
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.publish.summary_parts import CloseLookFacts
 from tamis.release import Coarsening, Promise, Release
 from tamis.table import Table, bare, kind_of
-from tamis.table_file import safe_names
+from tamis.table_file import WRITTEN, classes_of, safe_names
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 _MEASURES = ("kept", "useful", "performance", "auc", "f_measure")

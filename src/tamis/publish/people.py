@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, plural
+from tamis.files import open_plain_file
 from tamis.publish.checks import People, measure
 from tamis.publish.figures import count_words
 from tamis.publish.layout import (
@@ -30,7 +31,6 @@ from tamis.publish.layout import (
     PRIVATE,
     RECIPE,
     is_folder,
-    open_plain_file,
     read_json,
 )
 from tamis.release import Promise, Release

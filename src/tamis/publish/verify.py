@@ -49,11 +49,10 @@ from tamis.publish.presence import (
     recounted_presence,
 )
 from tamis.publish.promises import budget_claim, claim, exposure_words
-from tamis.publish.release_file import WRITTEN, read_cells, unguarded
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
 from tamis.release import MOST_ABSENCES
 from tamis.table import Table, bare, kind_of
-from tamis.table_file import safe_names, undone
+from tamis.table_file import WRITTEN, read_cells, safe_names, undone, unguarded
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0

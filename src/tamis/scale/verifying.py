@@ -32,6 +32,7 @@ from tamis.engine.cells import (
     whole_classes,
 )
 from tamis.errors import CannotMeet
+from tamis.files import open_plain_file
 from tamis.publish.checks import FEW, Counts, hidden_in_parquet, target_column, wrong_exposure_by
 from tamis.publish.layout import (
     HEADERS,
@@ -39,7 +40,6 @@ from tamis.publish.layout import (
     PRIVATE,
     SECRETS,
     is_folder,
-    open_plain_file,
 )
 from tamis.publish.people import DIGITS, wrong_people_by
 from tamis.publish.secret_groups import (
