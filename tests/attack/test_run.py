@@ -202,6 +202,23 @@ def test_a_published_file_is_read_with_the_types_of_its_manifest(tmp_path):
         published_table(tmp_path, {"file": {}})
 
 
+@pytest.mark.parametrize(
+    ("format", "name", "text"),
+    [
+        ("long", "release.long.csv", "row,feature,goal\n1,b,y\n2,,x\n3,a,y\n3,b,y\n"),
+        ("svm", "release.svm", "1 2:1\n0\n1 1:1 2:1\n"),
+    ],
+)
+def test_a_published_sparse_file_is_read_as_its_columns(tmp_path, format, name, text):
+    (tmp_path / name).write_text(text)
+    columns = [{"name": c, "kind": "number", "role": "feature"} for c in "ab"]
+    columns.append({"name": "goal", "kind": "nominal", "role": "target"})
+    file = {"name": name, "format": format, "classes": ["x", "y"]}
+    table = published_table(tmp_path, {"file": file, "columns": columns})
+    assert table.frame.rows() == [(0, 1, "y"), (0, 0, "x"), (1, 1, "y")]
+    assert table.target == "goal"
+
+
 def test_how_values_were_altered_comes_from_the_manifest():
     noise = {"name": "noise", "parameters": {"kind": "uniform", "probability": 0.5}}
     table = people(60)

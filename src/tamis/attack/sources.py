@@ -31,14 +31,16 @@ from tamis.perturb.pram import Pram
 from tamis.perturb.rank_swap import RankSwap
 from tamis.perturb.suppression import LocalSuppression
 from tamis.table import Roles, Table, bare, only
-from tamis.table_file import read_written
+from tamis.table_file import read_release
 
 
 def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
     """The rows of a published folder, with the types and the target that its manifest names."""
     try:
         file, columns = manifest["file"], manifest["columns"]
-        frame = read_written(folder / Path(file["name"]).name, file["format"])
+        names = [column["name"] for column in columns]
+        path = folder / Path(file["name"]).name
+        frame = read_release(path, file["format"], names, file.get("classes", []))
         kinds = {column["name"]: column["kind"] for column in columns}
         # The bounds of intervals are made of their labels, and tell nothing more.
         bounds = {column["name"] for column in columns if "of" in column}
