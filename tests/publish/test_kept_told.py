@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.decide import decide
-from tamis.evaluate.close_look import Guessed
-from tamis.evaluate.extremes import Group, Surest
+from tamis.evaluate.close_look import Group, Guessed, Surest
 from tamis.evaluate.figure import Figure, wilson_share
 from tamis.flow import Outcome
 from tamis.publish.column_fates import breaks_k

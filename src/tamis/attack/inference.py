@@ -21,7 +21,7 @@ from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import RowNumbers, Scene
 from tamis.attack.score import AttackScore, scored
 from tamis.evaluate.bits import Floats, gains, mean
-from tamis.evaluate.extremes import Group, largest_gains, largest_group, surest
+from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import Figure, auc
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
