@@ -81,10 +81,10 @@ def _imported() -> None:
     """Everything that the command needs; none of it starts a thread before it is used."""
     for name in IMPORTED:
         import_module(name)
-    from tamis.evaluate import strong_learner
+    from tamis.evaluate import regression
 
-    strong_learner.PENALTIES = strong_learner.PENALTIES[:1]  # type: ignore[assignment]
-    strong_learner.BOOSTING = replace(strong_learner.BOOSTING, rounds=5)
+    regression.PENALTIES = regression.PENALTIES[:1]  # type: ignore[assignment]
+    regression.BOOSTING = replace(regression.BOOSTING, rounds=5)
 
 
 def _child(said: str, words: list[str], number: int, sign: int, longest: int) -> None:

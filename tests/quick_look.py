@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from tamis.evaluate import strong_learner
+from tamis.evaluate import regression
 
 
 @contextmanager
 def no_trees() -> Iterator[None]:
     """Until its end, the strong learner of finalists has no tree and one penalty."""
-    none = replace(strong_learner.BOOSTING, rounds=0)
-    with mock.patch.multiple(strong_learner, PENALTIES=(0.2,), BOOSTING=none):
+    none = replace(regression.BOOSTING, rounds=0)
+    with mock.patch.multiple(regression, PENALTIES=(0.2,), BOOSTING=none):
         yield

@@ -14,9 +14,8 @@ from scipy.special import stdtrit
 from tamis.errors import InputError
 from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Gains, Mean, gains, mean, surprise
 from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
-from tamis.evaluate.strong_learner import strong_probabilities
+from tamis.evaluate.regression import WIDE, strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
-from tamis.evaluate.whole_records import WIDE
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError, listed
-from tamis.evaluate.whole_records import linear_probabilities
+from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
