@@ -175,14 +175,16 @@ def unlike_the_original(folder: Path, original: pl.DataFrame) -> list[str]:
 def without_close_look() -> None:
     """Learners that say the same of everybody, and no attackers: their figures are not tried."""
     from tamis import flow
-    from tamis.evaluate import strong_learner
+    from tamis.evaluate import close_look
     from tamis.learn.boosting import shares
 
-    def said(_: Any, __: Any, label: Any, learn: Any, ask: Any, classes: int) -> Any:
+    def said(
+        _: Any, label: Any, learn: Any, __: Any, ask: Any, *, classes: int, **more: Any
+    ) -> Any:
         return np.tile(shares(label[learn], classes), (len(ask), 1))
 
     for module, name, instead in (
-        (strong_learner, "_asked", said),
+        (close_look, "strong_probabilities", said),
         (flow, "quick_attack", lambda *given, **more: None),
     ):
         setattr(module, name, instead)
