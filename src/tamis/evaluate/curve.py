@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tamis.errors import InputError, listed
-from tamis.evaluate.comparison import baseline
 from tamis.evaluate.retention import Retention, measured
+from tamis.evaluate.rule_changes import baseline
 from tamis.rules.ruleset import RuleSet
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tamis.binary.records import BinaryTable, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError
-from tamis.evaluate.comparison import Baseline, baseline
 from tamis.evaluate.retention import Retention, measured
+from tamis.evaluate.rule_changes import Baseline, baseline
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.columns import Features
 from tamis.learn.holdout import (

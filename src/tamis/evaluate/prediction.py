@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, TamisWarning
-from tamis.evaluate.comparison import polars_frame_of, refuse_without_target, target_of
 from tamis.evaluate.curve import Measure
+from tamis.evaluate.rule_changes import polars_frame_of, refuse_without_target, target_of
 from tamis.rules.bind import refuse_other_types, texts
 from tamis.rules.tree import OneHot
 from tamis.table import Table, bare, only

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.evaluate.bits import Floats, gains, surprise
-from tamis.evaluate.parts import Parts
-from tamis.evaluate.subset_bits import Gains, Question, SubsetBits
+from tamis.evaluate.subset_bits import Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.models import one_thread

@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from tamis.charts import BLUE, INK, ORANGE, RED, SOFT, Axes, Picture, Scale, percentage, shortened
 from tamis.errors import InputError
-from tamis.evaluate.comparison import Baseline, Comparison, Weights, baseline, polars_frame_of
 from tamis.evaluate.rule_changes import (
     LEAST_SUPPORT,
+    Baseline,
+    Comparison,
     Reading,
     RuleChange,
+    Weights,
+    baseline,
+    polars_frame_of,
     relative_error,
     right_shares,
     rld,

@@ -20,9 +20,8 @@ from scipy import sparse
 
 from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.parts import Parts
 from tamis.evaluate.regression import BoostingOrLines, whole_gains
-from tamis.evaluate.subset_bits import Columns, Gains, Labels, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Gains, Labels, Parts, Question, SubsetBits
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels

@@ -23,8 +23,7 @@ from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, Residuals, merge
 from tamis.coarsen.value_groups import Prefixes
 from tamis.errors import InputError, plural
 from tamis.evaluate.bits import Floats, KeptTold, chosen
-from tamis.evaluate.parts import Parts
-from tamis.evaluate.subset_bits import Columns, Gains, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.propose.problem import Problem
