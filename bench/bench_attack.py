@@ -27,8 +27,7 @@ from bench.ratio import Ratio, show
 from tamis.attack.inference import infer
 from tamis.attack.learners import LOOKUP
 from tamis.attack.linkage import halves
-from tamis.attack.scene import Scene
-from tamis.attack.score import AttackScore
+from tamis.attack.scene import AttackScore, Scene
 from tamis.attack.singling_out import singling_out
 from tamis.datasets import patients
 from tamis.table import Roles, Table

@@ -13,7 +13,7 @@ from experiments.fletcher import printed
 from experiments.fletcher.tables import file_of, fold_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
-from tamis.dp.partition import DPPartition
+from tamis.dp.histogram import DPPartition
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.prediction import prediction_measures
 from tamis.rules.tree import mine_rules

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.dp.budget import Budget as Budget
     from tamis.dp.histogram import DPHistogram as DPHistogram
     from tamis.dp.histogram import DPMarginals as DPMarginals
-    from tamis.dp.partition import DPPartition as DPPartition
+    from tamis.dp.histogram import DPPartition as DPPartition
     from tamis.dp.selector import PrivateSelector as PrivateSelector
     from tamis.dp.synthesiser import DPSynthesiser as DPSynthesiser
     from tamis.evaluate import separation as separation
@@ -51,8 +51,8 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.perturb.flip import RandomFlip as RandomFlip
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
+    from tamis.perturb.noise import Pram as Pram
     from tamis.perturb.noise import UniformNoise as UniformNoise
-    from tamis.perturb.pram import Pram as Pram
     from tamis.perturb.rank_swap import RankSwap as RankSwap
     from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publish.bundle import publish as publish
@@ -96,7 +96,7 @@ _HOME = {
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
     "DPMarginals": "tamis.dp.histogram",
-    "DPPartition": "tamis.dp.partition",
+    "DPPartition": "tamis.dp.histogram",
     "DPSynthesiser": "tamis.dp.synthesiser",
     "Folds": "tamis.learn.cv",
     "GaussianNoise": "tamis.perturb.noise",
@@ -105,7 +105,7 @@ _HOME = {
     "Measure": "tamis.evaluate.curve",
     "Microaggregation": "tamis.perturb.microaggregation",
     "Outcome": "tamis.flow",
-    "Pram": "tamis.perturb.pram",
+    "Pram": "tamis.perturb.noise",
     "PrivateSelector": "tamis.dp.selector",
     "RandomFlip": "tamis.perturb.flip",
     "RankSwap": "tamis.perturb.rank_swap",

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tamis.attack.earlier_releases import HandedOn
-from tamis.attack.quick import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
+from tamis.attack.run import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut, from_wide, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from tamis.attack import inference as attack
-from tamis.attack import reconstruction as rebuild
 from tamis.attack.learners import GUESSING, LOOKUP, SMALL, Known, strongest_learner
 from tamis.attack.scene import Scene
 from tamis.perturb.noise import UniformNoise
@@ -16,7 +15,7 @@ from tamis.table import Roles, Table
 # Typed as anything: every result here is one.
 infer: Any = attack.infer
 hidden: Any = attack.hidden
-undo: Any = rebuild.undo
+undo: Any = attack.undo
 QUICK = (LOOKUP, SMALL, "nb")
 
 
@@ -116,7 +115,7 @@ def test_held_back_columns_are_reconstructed_from_what_they_depend_on():
     table = people(400, 0)
     frame = table.frame.with_columns(double=pl.col("clue") + "!", noise=pl.Series(range(400)) % 3)
     table = Table(frame, table.roles)
-    found = rebuild.reconstruction(Scene(table, released(table, "clue", "goal")))
+    found = attack.reconstruction(Scene(table, released(table, "clue", "goal")))
     gain = {each.attacker: each.gain.value for each in found}
     assert gain["reconstruction of double"] > 0.95
     assert abs(gain["reconstruction of noise"]) < 0.2

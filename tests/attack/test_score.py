@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.attack import score
+from tamis.attack import scene
 
-scored: Any = score.scored
-share: Any = score.share
+scored: Any = scene.scored
+share: Any = scene.share
 
 
 def test_the_gain_is_the_part_of_what_guessing_leaves():

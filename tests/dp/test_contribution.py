@@ -11,10 +11,8 @@ import pytest
 
 from tamis import Roles, Table
 from tamis.dp import histogram as histogram_module
-from tamis.dp import partition as partition_module
 from tamis.dp.budget import Budget
-from tamis.dp.histogram import DPHistogram
-from tamis.dp.partition import DPPartition
+from tamis.dp.histogram import DPHistogram, DPPartition
 from tamis.dp.private_table import limited, unit_of
 from tamis.dp.selector import private_records, zero_one_records
 from tamis.errors import InputError
@@ -74,7 +72,7 @@ def test_the_noise_grows_with_the_rows_of_a_person(monkeypatch, model: Any) -> N
         used.append(moved)
         return counts
 
-    for module in (histogram_module, partition_module):
+    for module in (histogram_module,):
         monkeypatch.setattr(module, "laplace", noiseless)
     fitted = model(1.0, bounds=BOUNDS, max_rows_per_person=3).fit(stays())
     assert set(used) == {3}

@@ -17,10 +17,8 @@ from tamis import Roles, Table
 from tamis.dp import budget as budget_module
 from tamis.dp import budget as noise
 from tamis.dp import histogram as histogram_module
-from tamis.dp import partition as partition_module
 from tamis.dp import selector as private_module
-from tamis.dp.histogram import DPHistogram
-from tamis.dp.partition import measured_boxes
+from tamis.dp.histogram import DPHistogram, measured_boxes
 from tamis.dp.selector import chosen_places, hamming_scores
 from tests.long import LONG, daily
 
@@ -318,7 +316,7 @@ def test_the_partition_keeps_epsilon() -> None:
 def test_the_check_catches_boxes_counted_without_noise(monkeypatch) -> None:
     honest = noise.laplace
     monkeypatch.setattr(
-        partition_module, "laplace", lambda n, s, e: n if n.ndim == 1 else honest(n, s, e)
+        histogram_module, "laplace", lambda n, s, e: n if n.ndim == 1 else honest(n, s, e)
     )
     left, right = (draws(boxes(rows), 400) for rows in (0, 1))
     assert violations(left, right, EPSILON)

@@ -17,11 +17,9 @@ from hypothesis.extra import numpy as hnp
 from tamis import Roles, Table
 from tamis.binary.records import from_matrix
 from tamis.dp import histogram as histogram_module
-from tamis.dp import partition as partition_module
 from tamis.dp.budget import Budget
 from tamis.dp.domain import axes, cell_counts, drawn_rows
-from tamis.dp.histogram import DPHistogram, DPMarginals, shifted
-from tamis.dp.partition import DPPartition, split_grid
+from tamis.dp.histogram import DPHistogram, DPMarginals, DPPartition, shifted, split_grid
 from tamis.dp.selector import PrivateSelector, private_records
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
 
@@ -54,7 +52,7 @@ def people(rows: int = 600) -> pl.DataFrame:
 @pytest.fixture
 def no_noise(monkeypatch):
     """Counts as they are, to look at everything but the noise."""
-    for module in (histogram_module, partition_module):
+    for module in (histogram_module,):
         monkeypatch.setattr(module, "laplace", lambda counts, sensitivity, epsilon: counts)
 
 

@@ -95,7 +95,7 @@ ROWS = 800
 
 
 @pytest.fixture(scope="module")
-def given() -> Table:
+def people() -> Table:
     """`told` says the secret of the few who have 1; `hint` the target of everybody, mostly."""
     draw = np.random.default_rng(0)
     target = draw.integers(0, 2, ROWS)
@@ -109,17 +109,17 @@ def given() -> Table:
 
 
 @pytest.fixture(scope="module")
-def measure(given: Table) -> Yardstick:
-    labels = column_labels(given, "y")
-    return Yardstick.of(given, HoldOut.drawn(labels), labels, column_labels(given, "s"))
+def measure(people: Table) -> Yardstick:
+    labels = column_labels(people, "y")
+    return Yardstick.of(people, HoldOut.drawn(labels), labels, column_labels(people, "s"))
 
 
-def look(given: Table, measure: Yardstick, *features: str) -> CloseLook:
-    return close_look(measure, released(given, features, "", Recipe("")), k=5)
+def look(people: Table, measure: Yardstick, *features: str) -> CloseLook:
+    return close_look(measure, released(people, features, "", Recipe("")), k=5)
 
 
-def test_the_few_who_are_told_are_found(given, measure):
-    found = look(given, measure, "told", "hint").secret
+def test_the_few_who_are_told_are_found(people, measure):
+    found = look(people, measure, "told", "hint").secret
     assert found is not None
     first = found.surest[0]
     assert first.part == 0.01
@@ -133,22 +133,22 @@ def test_the_few_who_are_told_are_found(given, measure):
     assert found.group.gain.value > 1
 
 
-def test_what_tells_nothing_is_not_shown_to(given, measure):
-    found = look(given, measure, "hint").secret
+def test_what_tells_nothing_is_not_shown_to(people, measure):
+    found = look(people, measure, "hint").secret
     assert found is not None
     assert abs(found.share.value) < 0.2
     assert found.known.value == 0
     assert found.group is None  # attackers know nothing that is released
 
 
-def test_the_target_is_learnt_as_well_as_it_can_be(given, measure):
-    found = look(given, measure, "hint").target
+def test_the_target_is_learnt_as_well_as_it_can_be(people, measure):
+    found = look(people, measure, "hint").target
     assert found.accuracy.value == pytest.approx(0.9, abs=0.05)
     assert found.share.value == pytest.approx(1.0, abs=0.1)
 
 
-def test_a_copy_teaches_alone_and_nothing_beyond_what_is_released(given, measure):
-    release = released(given, ["hint"], "", Recipe(""))
+def test_a_copy_teaches_alone_and_nothing_beyond_what_is_released(people, measure):
+    release = released(people, ["hint"], "", Recipe(""))
     found = column_bits(measure, measure.compared([release]), release)
     assert found["copy"].teaches == pytest.approx(1, abs=0.1)
     assert found["copy"].teaches_beyond == pytest.approx(0, abs=0.02)
@@ -158,9 +158,9 @@ def test_a_copy_teaches_alone_and_nothing_beyond_what_is_released(given, measure
     assert found["noise"].teaches < 0.05
 
 
-def test_many_columns_are_measured_by_one_fit(given, measure, monkeypatch):
+def test_many_columns_are_measured_by_one_fit(people, measure, monkeypatch):
     monkeypatch.setattr("tamis.evaluate.column_bits.FITTED", 1)
-    release = released(given, ["hint"], "", Recipe(""))
+    release = released(people, ["hint"], "", Recipe(""))
     found = column_bits(measure, measure.compared([release]), release)
     assert found["hint"].teaches > 0.7
     assert found["copy"].teaches_beyond < 0.1

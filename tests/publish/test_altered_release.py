@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Settings, Table, consider, k_anonymity, publish, verify
-from tamis.attack.reconstruction import undo
+from tamis.attack.inference import undo
 from tamis.attack.sources import altered_by
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.layout import write_json

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.attack.kernels import NearestRows, pairs
-from tamis.attack.scene import Cells, RowNumbers, Scene
-from tamis.attack.score import AttackScore, scored
+from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
 from tamis.learn.alike import rows_alike
 from tamis.risk.grouping import Coded, dense, joined

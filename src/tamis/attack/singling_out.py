@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.attack.scene import Cells, Scene
-from tamis.attack.score import AttackScore, scored
+from tamis.attack.scene import AttackScore, Cells, Scene, scored
 
 Mask = NDArray[np.bool_]
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.attack.reconstruction import Alter
+from tamis.attack.inference import Alter
 from tamis.binary.records import binarise
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.local import MISSING
@@ -26,8 +26,7 @@ from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.microaggregation import Microaggregation
-from tamis.perturb.noise import GaussianNoise, UniformNoise
-from tamis.perturb.pram import Pram
+from tamis.perturb.noise import GaussianNoise, Pram, UniformNoise
 from tamis.perturb.rank_swap import RankSwap
 from tamis.perturb.suppression import LocalSuppression
 from tamis.table import Roles, Table, bare, only

@@ -14,9 +14,9 @@ from tamis.errors import CannotMeet, InputError
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
-    from tamis.attack.reconstruction import Alter
+    from tamis.attack.inference import Alter
     from tamis.attack.run import Attacks
-    from tamis.attack.score import AttackScore
+    from tamis.attack.scene import AttackScore
     from tamis.table import Table
 
 
@@ -146,7 +146,7 @@ def _with_shadow(
     """The attacks, and one by drawing the rows again, or a note why that is not possible."""
     from dataclasses import replace
 
-    from tamis.attack.shadow import shadow_of_release
+    from tamis.attack.membership import shadow_of_release
     from tamis.publish.layout import PRIVATE, RECIPE, read_json
 
     kept = folder / PRIVATE / RECIPE

@@ -270,7 +270,7 @@ def _swapped(source: TableSource, options: dict[str, Any], public: Public) -> Al
 
 
 def _redrawn(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.pram import Pram
+    from tamis.perturb.noise import Pram
 
     words = "PRAM gives no guarantee: the other cells are as they were."
     return _at_random(source, options, Pram, "probability", words)
@@ -379,7 +379,7 @@ def _selected(method: str, source: TableSource, options: dict[str, Any], public:
 
 
 def _partition(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.partition import DPPartition
+    from tamis.dp.histogram import DPPartition
 
     model = DPPartition(
         options["epsilon"],

@@ -1,1 +1,109 @@
-"""Releases that alter values: noise, and flipping until rows are identical."""
+"""Releases that alter values: noise, swapped, averaged, flipped or blank cells.
+
+Here is what they share: what is passed in, and the way back to its own kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.errors import InputError, listed, listed_as
+from tamis.read import polars_frame
+from tamis.read.frames import native_kind
+from tamis.table import Roles, Table
+
+
+@dataclass(frozen=True, eq=False)
+class InputFrame:
+    """What was passed in: its frame, its features, and the way back to its own kind."""
+
+    frame: pl.DataFrame
+    features: tuple[str, ...]
+    back: Callable[[pl.DataFrame], Any]
+    library: str | None = None
+    """Whose frame it was; `None` for a `Table` or an array."""
+
+    def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
+        """An altered frame as its own kind, or as one of the library that was asked for."""
+        if self.library is None or asked is None:
+            return self.back(new)
+        return Table(new, library=asked).native()
+
+
+def input_frame(data: Any) -> InputFrame:
+    """A `Table`, a pandas, polars or pyarrow frame, or an array, as a polars frame.
+
+    >>> input_frame(np.array([[1, 2], [3, 4]])).frame.columns
+    ['x0', 'x1']
+    """
+    if isinstance(data, Table):
+        return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
+    if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
+        return _array(np.asarray(data))
+    frame = polars_frame(data)
+    if not frame.width or not frame.height:
+        raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
+    whole = Table(frame, Roles(), native_kind(data))
+    return InputFrame(
+        frame, whole.features, lambda new: replace(whole, frame=new).native(), whole.library
+    )
+
+
+def _array(values: Any) -> InputFrame:
+    if np.iscomplexobj(values):
+        raise InputError("Complex data not supported: a cell is a real number or a text")
+    if values.ndim != 2:
+        raise InputError(
+            f"a table has two dimensions, got {values.ndim}. Reshape your data to rows and columns"
+        )
+    if 0 in values.shape:
+        what = "feature(s)" if values.shape[0] else "sample(s)"
+        raise InputError(f"0 {what} (shape={values.shape}) while a minimum of 1 is required.")
+    names = [f"x{i}" for i in range(values.shape[1])]
+    frame = polars_frame(
+        pl.DataFrame({name: values[:, i].tolist() for i, name in enumerate(names)}, strict=False)
+    )
+
+    def back(new: pl.DataFrame) -> Any:
+        return new.to_numpy().astype(values.dtype)
+
+    return InputFrame(frame, tuple(names), back)
+
+
+def with_fractions(data: Any) -> Any:
+    """Arrays of whole numbers as fractions, which may be means or missing; others as they are.
+
+    >>> with_fractions([[1, 2]]).tolist()
+    [[1.0, 2.0]]
+    """
+    if not isinstance(data, np.ndarray | list):
+        return data
+    values = np.asarray(data)
+    return values.astype(float) if np.issubdtype(values.dtype, np.integer) else values
+
+
+def columns_to_alter(
+    data: InputFrame, columns: Sequence[str] | None, usual: Sequence[str] | None = None
+) -> list[str]:
+    """The columns that were named; if none, the usual ones, or all features.
+
+    >>> columns_to_alter(input_frame(np.array([[1, 2], [3, 4]])), ["x1"])
+    ['x1']
+    """
+    if columns is None:
+        columns = data.features if usual is None else usual
+    if isinstance(columns, str):
+        raise InputError("columns must be a list of column names, got a single text")
+    if unknown := [c for c in columns if c not in data.frame.columns]:
+        raise InputError(
+            f"no {listed_as('column', unknown)} to alter; the columns are "
+            f"{listed(data.frame.columns, most=30)}"
+        )
+    if not columns:
+        raise InputError("columns is empty; name at least one that this method can alter")
+    return list(columns)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.input_frame import input_frame
+from tamis.perturb import input_frame
 from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import equal_people, keeping
 from tamis.select.containment.projection import check_k

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.errors import CannotMeet
-from tamis.perturb.input_frame import columns_to_alter, input_frame, with_fractions
+from tamis.perturb import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
 from tamis.select.containment.crowd import keeping
 from tamis.select.containment.projection import check_k

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.errors import InputError, listed
-from tamis.perturb.input_frame import InputFrame, columns_to_alter, input_frame
+from tamis.perturb import InputFrame, columns_to_alter, input_frame
 from tamis.table import bare, kind_of
 
 

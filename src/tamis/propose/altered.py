@@ -8,11 +8,16 @@ from typing import ClassVar
 
 from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
 from tamis.errors import InputError
+from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
-from tamis.perturb.input_frame import input_frame
 from tamis.perturb.microaggregation import Microaggregation
-from tamis.perturb.noise import GaussianNoise, UniformNoise, check_probability
-from tamis.perturb.pram import Pram, nominal_columns
+from tamis.perturb.noise import (
+    GaussianNoise,
+    Pram,
+    UniformNoise,
+    check_probability,
+    nominal_columns,
+)
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Problem

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tamis.dp.budget import Neighbours, check_epsilon, check_neighbours, opendp
 from tamis.dp.domain import axis, brought
-from tamis.dp.histogram import DPHistogram
-from tamis.dp.partition import DPPartition
+from tamis.dp.histogram import DPHistogram, DPPartition
 from tamis.dp.private_table import PrivateTable, check_most
 from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
 from tamis.dp.synthesiser import DPSynthesiser

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.attack.quick import QuickAttack
-from tamis.attack.score import AttackScore
+from tamis.attack.run import QuickAttack
+from tamis.attack.scene import AttackScore
 from tamis.binary.records import binarise, from_wide, is_binary
 from tamis.evaluate.figure import accuracy
 from tamis.flow import Outcome
