@@ -467,7 +467,10 @@ def brought(frame: pl.DataFrame, of: Sequence[Axis]) -> pl.DataFrame:
 
 
 def cell_counts(frame: pl.DataFrame, of: Sequence[Axis]) -> Ints:
-    """How many rows lie in each cell, as an array with one dimension for each axis."""
+    """How many rows lie in each cell, as an array with one dimension for each axis.
+
+    True counts, which must never leave this package without noise.
+    """
     shape = tuple(a.bins for a in of)
     codes = tuple(a.codes(frame.get_column(a.name)) for a in of)
     places = np.ravel_multi_index(codes, shape)

@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.dp.budget import Budget, Neighbours, laplace
-from tamis.dp.domain import Axis, Bounds, Ints
-from tamis.dp.private_table import MAX_CELLS, NO_LIMIT, PrivateTable, counts_of
+from tamis.dp.budget import Budget, laplace
+from tamis.dp.domain import Axis, Ints, cell_counts
+from tamis.dp.private_table import MAX_CELLS, PrivateTable
 from tamis.errors import InputError, TamisWarning, check_whole
 from tamis.table import Table
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPHistogram(PrivateTable):
     """Draw a table from noisy counts over the whole domain of a few columns.
 
@@ -79,37 +81,16 @@ class DPHistogram(PrivateTable):
     ['smokes', 'ill']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        bounds: Bounds | None = None,
-        bins: int = 10,
-        missing: Sequence[str] = (),
-        bounds_from_data: bool = False,
-        neighbours: Neighbours = "add-remove",
-        max_rows_per_person: int = 1,
-        negative: Literal["shift", "zero"] = "shift",
-        max_cells: int = MAX_CELLS,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.bins = bins
-        self.missing = missing
-        self.bounds_from_data = bounds_from_data
-        self.max_rows_per_person = max_rows_per_person
-        self.neighbours = neighbours
-        self.negative = negative
-        self.max_cells = max_cells
-        self.random_state = random_state
+    bins: int = 10
+    negative: Literal["shift", "zero"] = "shift"
+    max_cells: int = MAX_CELLS
 
     def _measure(self, table: Table, budget: Budget) -> None:
         check_whole("bins", self.bins)
         if self.negative not in ("shift", "zero"):
             raise InputError(f"negative must be 'shift' or 'zero', got {self.negative!r}")
         self.axes_ = self._axes(table, self.bins)
-        counts = counts_of(table, self.axes_)
+        counts = cell_counts(table.frame, self.axes_)
         budget.spend(self.epsilon, "counts of all cells")
         self.counts_ = laplace(counts, self._moved, self.epsilon)
         self._total = self._rows_to_draw(table, int(self.counts_.sum()))
@@ -146,6 +127,7 @@ def shifted(counts: Ints, total: int) -> Ints:
     return whole
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPMarginals(PrivateTable):
     """Draw a table from noisy counts of each column by the label: a product of marginals.
 
@@ -154,25 +136,8 @@ class DPMarginals(PrivateTable):
 
     Parameters
     ----------
-    epsilon : float
-        What looking at the table may cost.
-    bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
-    bins : int
-        Intervals that a column of numbers is cut into.
-    missing : sequence of str
-        Columns in which, as is publicly known, a cell may be missing.
-    bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee and issues a warning.
-    neighbours : {"add-remove", "substitute"}
-        Which tables must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`. `substitute`
-        needs twice the noise and may reveal the number of rows.
-    max_rows_per_person : int
-        The most rows used per person, where a `Table` has identifiers: others are left out at
-        random, and the noise grows with this number.
-    random_state : int, numpy Generator or None
-        For drawing rows from the noisy counts. The noise itself cannot be seeded.
+    epsilon, bounds, bins, missing, bounds_from_data, neighbours, max_rows_per_person, random_state
+        As for `DPHistogram`.
 
     Attributes
     ----------
@@ -199,34 +164,13 @@ class DPMarginals(PrivateTable):
     (30, (2, 2), 31)
     """
 
-    max_cells = NO_LIMIT
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        bounds: Bounds | None = None,
-        bins: int = 10,
-        missing: Sequence[str] = (),
-        bounds_from_data: bool = False,
-        neighbours: Neighbours = "add-remove",
-        max_rows_per_person: int = 1,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.bins = bins
-        self.missing = missing
-        self.bounds_from_data = bounds_from_data
-        self.neighbours = neighbours
-        self.max_rows_per_person = max_rows_per_person
-        self.random_state = random_state
+    bins: int = 10
 
     def _measure(self, table: Table, budget: Budget) -> None:
         check_whole("bins", self.bins)
         self.axes_ = self._axes(table, self.bins)
         self._label = self.axes_[:1] if table.roles.target else []
-        exact = [counts_of(table, of) for of in self._tables]
+        exact = [cell_counts(table.frame, of) for of in self._tables]
         words = " by label" if self._label else ""
         budget.spend(self.epsilon, f"counts of each column{words}")
         flat = np.concatenate([counts.ravel() for counts in exact])
@@ -285,6 +229,7 @@ SURE = 2.0
 Box = tuple[slice, ...]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPPartition(PrivateTable):
     """Draw a table from boxes of about even density.
 
@@ -296,28 +241,14 @@ class DPPartition(PrivateTable):
     ----------
     epsilon : float
         What looking at the table may cost; half for the grid, half for the boxes.
-    bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
     bins : int, optional
         Intervals of a column of numbers. `None`: as many as the rows can fill.
     rows : int, optional
         About how many rows there are, if that is public; it decides the number of bins. `None`: a
         fiftieth of epsilon is spent on counting them, unless `bins` is given or `neighbours` is
         ``"substitute"``.
-    missing : sequence of str
-        Columns in which, as is publicly known, a cell may be missing.
-    bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee and issues a warning.
-    neighbours : {"add-remove", "substitute"}
-        Which tables must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`.
-    max_rows_per_person : int
-        The most rows used per person, where a `Table` has identifiers: others are left out at
-        random, and the noise grows with this number.
-    max_cells : int
-        The most cells to count.
-    random_state : int, numpy Generator or None
-        For drawing rows in the boxes. The noise itself cannot be seeded.
+    bounds, missing, bounds_from_data, neighbours, max_rows_per_person, max_cells, random_state
+        As for `DPHistogram`.
 
     Attributes
     ----------
@@ -350,30 +281,9 @@ class DPPartition(PrivateTable):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        bounds: Bounds | None = None,
-        bins: int | None = None,
-        rows: int | None = None,
-        missing: Sequence[str] = (),
-        bounds_from_data: bool = False,
-        neighbours: Neighbours = "add-remove",
-        max_rows_per_person: int = 1,
-        max_cells: int = MAX_CELLS,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.bins = bins
-        self.rows = rows
-        self.missing = missing
-        self.bounds_from_data = bounds_from_data
-        self.max_rows_per_person = max_rows_per_person
-        self.neighbours = neighbours
-        self.max_cells = max_cells
-        self.random_state = random_state
+    bins: int | None = None
+    rows: int | None = None
+    max_cells: int = MAX_CELLS
 
     def _measure(self, table: Table, budget: Budget) -> None:
         if self.bins is not None:
@@ -391,7 +301,7 @@ class DPPartition(PrivateTable):
             left -= share
         bins = self.bins if self.bins is not None else _bins(coarse, rows or 1, self.epsilon)
         self.axes_ = self._axes(table, self._fitting(coarse, bins))
-        counts = counts_of(table, self.axes_)
+        counts = cell_counts(table.frame, self.axes_)
         budget.spend(left / 2, "counts of the grid")
         half = budget.spend(left / 2, "counts of the boxes")
         self.boxes_, self.counts_ = measured_boxes(counts, self._moved, half)

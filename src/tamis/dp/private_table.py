@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.dp.budget import MOVED, Budget, Neighbours, Unit, check_epsilon, check_neighbours, opendp
-from tamis.dp.domain import Axis, Bounds, Ints, axes, cell_counts, drawn_rows
+from tamis.dp.domain import Axis, Bounds, Ints, axes, drawn_rows
 from tamis.errors import CannotMeet, InputError, check_whole, listed
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
@@ -32,8 +32,6 @@ from tamis.table import Roles, Table
 
 MAX_CELLS = 1 << 18
 """The most cells for which counts are drawn: about four seconds of noise."""
-NO_LIMIT = 1 << 62
-"""For what counts no cells of all columns together."""
 
 
 def naming(roles: Roles) -> tuple[str, ...]:
@@ -93,17 +91,23 @@ def limited(table: Table, most: int) -> Table:
     return replace(table, frame=table.frame[kept])
 
 
+@dataclass(eq=False, repr=False)
 class PrivateTable(BaseEstimator):  # type: ignore[misc]
-    """A table of synthetic rows, drawn from counts that were measured with noise."""
+    """A table of synthetic rows, drawn from counts that were measured with noise.
 
-    epsilon: float
-    bounds: Bounds | None
-    missing: Sequence[str]
-    bounds_from_data: bool
-    neighbours: Neighbours
-    max_rows_per_person: int
-    max_cells: int
-    random_state: Any
+    The fields are the parameters that all kinds share; `DPHistogram` documents them.
+    """
+
+    epsilon: float = 1.0
+    _: KW_ONLY
+    bounds: Bounds | None = None
+    missing: Sequence[str] = ()
+    bounds_from_data: bool = False
+    neighbours: Neighbours = "add-remove"
+    max_rows_per_person: int = 1
+    max_cells: int = field(init=False, default=1 << 62)
+    """Those that count no cells of all columns together need no limit."""
+    random_state: int | np.random.Generator | None = 0
 
     def fit(self, data: Any, target: str | None = None, *, budget: Budget | None = None) -> Self:
         """Measure the table with noise.
@@ -252,8 +256,3 @@ def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:
         f"and at most {most:,} can be counted: at most {fit} of them fit, those with the fewest "
         "bins; choose features first, or use fewer bins for numbers"
     )
-
-
-def counts_of(table: Table, of: Sequence[Axis]) -> Ints:
-    """The true counts, which must never leave this package without noise."""
-    return cell_counts(table.frame, of)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
-from tamis.dp.budget import Budget
-from tamis.dp.domain import Bounds, Ints
-from tamis.dp.private_table import NO_LIMIT, PrivateTable
+from tamis.dp.budget import Budget, Neighbours
+from tamis.dp.domain import Ints
+from tamis.dp.private_table import PrivateTable
 from tamis.errors import CannotMeet, InputError, MissingExtra, check_whole
 from tamis.files import scratch_folder
 from tamis.table import Table
@@ -31,6 +31,7 @@ INSTALL = (
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPSynthesiser(PrivateTable):
     """Draw a table from noisy counts of pairs and triples of columns that OpenDP chooses.
 
@@ -38,29 +39,15 @@ class DPSynthesiser(PrivateTable):
 
     Parameters
     ----------
-    epsilon : float
-        What looking at the table may cost.
-    bounds : mapping of column to (low, high), to its values or to a longer declaration
-        Public knowledge, which decides types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
     algorithm : {"aim", "mst"}
         AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
     python : path, optional
         A Python interpreter that has ``opendp[mbi]``. `None`: this one, which has it only where
         tamis runs with the same polars as OpenDP.
-    bins : int
-        Intervals that a column of numbers is cut into.
-    missing : sequence of str
-        Columns in which, as is publicly known, a cell may be missing.
-    bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee and issues a warning.
-    max_rows_per_person : int
-        The most rows used per person, where a `Table` has identifiers: others are left out at
-        random, and the noise grows with this number.
     time_limit : float, optional
         Seconds to wait.
-    random_state : int, numpy Generator or None
-        For drawing values within the bins. OpenDP's part cannot be seeded.
+    epsilon, bounds, bins, missing, bounds_from_data, max_rows_per_person, random_state
+        As for `DPHistogram`; the seed is for values within the bins, OpenDP's part has none.
 
     Attributes
     ----------
@@ -71,33 +58,11 @@ class DPSynthesiser(PrivateTable):
         What was spent, for neighbours ``"add-remove"``, within which bounds.
     """
 
-    neighbours = "add-remove"
-    max_cells = NO_LIMIT
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        bounds: Bounds | None = None,
-        algorithm: Literal["aim", "mst"] = "aim",
-        python: str | Path | None = None,
-        bins: int = 10,
-        missing: Sequence[str] = (),
-        bounds_from_data: bool = False,
-        max_rows_per_person: int = 1,
-        time_limit: float | None = None,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.algorithm = algorithm
-        self.python = python
-        self.bins = bins
-        self.missing = missing
-        self.bounds_from_data = bounds_from_data
-        self.max_rows_per_person = max_rows_per_person
-        self.time_limit = time_limit
-        self.random_state = random_state
+    bins: int = 10
+    algorithm: Literal["aim", "mst"] = "aim"
+    python: str | Path | None = None
+    time_limit: float | None = None
+    neighbours: Neighbours = field(init=False, default="add-remove")
 
     def _measure(self, table: Table, budget: Budget) -> None:
         check_whole("bins", self.bins)
