@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.attack.run import pattern_counts
+from tamis.attack.run import holds_zero_one, pattern_counts
 from tamis.attack.scene import Scene
 from tamis.attack.sources import in_its_groups, in_its_terms, stated_forms
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Coded, grouped
-from tamis.table import Roles, Table, bare, only
+from tamis.table import Roles, Table, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class HandedOn:
             return release.everybody
         frame = pl.DataFrame([series.alias(name) for name, series in columns.items()])
         both = self.contained and all(p.name == "containment_anonymity" for p in release.promises)
-        if both and all(_zero_one(series) for series in frame.get_columns()):
+        if both and all(holds_zero_one(series) for series in frame.get_columns()):
             cells = frame.to_numpy().astype(np.uint8)
             absences = max([self.absences, *(p.absences for p in release.promises)])
             if absences:
@@ -209,10 +209,3 @@ def _found(
             "both tell together cannot be counted; give the table that it was made from"
         )
     return wide
-
-
-def _zero_one(series: pl.Series) -> bool:
-    cells = bare(series)
-    if not cells.dtype.is_numeric() or cells.null_count():
-        return False
-    return bool(((cells == 0) | (cells == 1)).all())

@@ -22,7 +22,8 @@ from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
 from tamis.evaluate.bits import Floats, gains, mean
 from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
-from tamis.evaluate.figure import Figure, auc
+from tamis.evaluate.figure import auc
+from tamis.evaluate.yardstick import figure
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
 from tamis.learn.models import SHOWN
@@ -240,11 +241,8 @@ class _Setting:
     def _told(self, p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any]:
         each, people = gains(p, baseline, truth), self.whose(self.report)
         whose = None if people is None else np.unique(people, return_inverse=True)[1]
-        told = mean(each, whose)
         found: dict[str, Any] = {
-            "bits": Figure(
-                told.value, told.value - 1.96 * told.error, told.value + 1.96 * told.error
-            ).to_dict(),
+            "bits": figure(mean(each, whose)).to_dict(),
             "largest_gain": float(largest_gains(each, whose, most=1)[0]),
         }
         area = auc(_predictions(p, truth), whose)

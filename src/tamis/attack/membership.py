@@ -161,16 +161,25 @@ def shadow_attack(
     >>> shadow_attack(lambda rows, seed: constant, frame, epsilon=1.0, runs=40).within
     True
     """
-    if runs < 4:
-        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
     row = farthest(frame) if person is None else person
     others = frame.filter(pl.int_range(pl.len()) != row)
-    target, seeds = frame[[row]], np.random.default_rng(random_state).integers(0, 2**31, (2, runs))
-    near, far = (
-        np.array([gap_to_nearest(target, make(table, int(seed))) for seed in each])
-        for table, each in zip((frame, others), seeds)
+    near, far = _gaps(
+        lambda table, seed: gap_to_nearest(frame[[row]], make(table, seed)),
+        (frame, others),
+        runs,
+        random_state,
     )
     return told_apart(near, far, epsilon, delta)
+
+
+def _gaps(
+    gap: Callable[[Any, int], float], tables: tuple[Any, Any], runs: int, random_state: int
+) -> list[Floats]:
+    """How near a person is to what is drawn from each of two tables, again and again."""
+    if runs < 4:
+        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
+    seeds = np.random.default_rng(random_state).integers(0, 2**31, (2, runs)).tolist()
+    return [np.array([gap(table, seed) for seed in each]) for table, each in zip(tables, seeds)]
 
 
 def told_apart(near: Floats, far: Floats, epsilon: float, delta: float = 0.0) -> ShadowAttack:
@@ -292,15 +301,9 @@ def shadow_of_release(
         `InputError` where such rows cannot be drawn again.
     """
     opendp()
-    if runs < 4:
-        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
     budget = manifest["budget"]
     shadow = _shadow(original, manifest, settings or {}, most, random_state)
-    seeds = np.random.default_rng(random_state).integers(0, 2**31, (2, runs)).tolist()
-    near, far = (
-        np.array([shadow.gap(table, seed) for seed in each])
-        for table, each in zip((shadow.whole, shadow.neighbour), seeds)
-    )
+    near, far = _gaps(shadow.gap, (shadow.whole, shadow.neighbour), runs, random_state)
     return _scored(told_apart(near, far, float(budget["epsilon"]), float(budget["delta"])), budget)
 
 

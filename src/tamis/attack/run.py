@@ -171,7 +171,7 @@ def _all(
 def _by_things(scene: Scene) -> list[AttackScore]:
     """For a release of 0 and 1 with true values; row by row it is then part of the original."""
     names = [c for c in scene.columns if c not in (scene.original.roles.target,)]
-    numbers = [c for c in names if _zero_one(scene.release.frame[c])]
+    numbers = [c for c in names if holds_zero_one(scene.release.frame[c])]
     if len(numbers) < 2 or len(numbers) < len(names) or not is_selection(scene):
         return []
     cells = only(scene.original.frame, numbers).to_numpy().astype(np.uint8)
@@ -182,13 +182,12 @@ def _by_things(scene: Scene) -> list[AttackScore]:
     )
 
 
-def _zero_one(column: pl.Series) -> bool:
+def holds_zero_one(column: pl.Series) -> bool:
+    """Whether every cell is 0 or 1."""
     cells = bare(column)
-    return cells.dtype.is_numeric() and not cells.null_count() and bool(_of_two(cells).all())
-
-
-def _of_two(cells: pl.Series) -> pl.Series:
-    return (cells == 0) | (cells == 1)
+    if not cells.dtype.is_numeric() or cells.null_count():
+        return False
+    return bool(((cells == 0) | (cells == 1)).all())
 
 
 def _altered(scene: Scene, alter: Alter | None) -> list[AttackScore]:

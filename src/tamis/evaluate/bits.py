@@ -255,21 +255,18 @@ class KeptTold:
 
     def kept_error(self, one: int, other: int | None = None) -> float:
         """The standard error of what a set keeps, or of how much more it keeps than another."""
-        return self._error(one, other, 0.0)
+        return self.value_error(one, other, 0.0)
 
     def value_error(self, one: int, other: int | None = None, caution: float = 1.0) -> float:
         """The standard error of a value, or of a difference of two: paired, on the same rows."""
-        return self._error(one, other, caution)
+        apart = self._kept_rows(one) - caution * self._told_rows(one)
+        if other is not None:
+            apart = apart - self._kept_rows(other) + caution * self._told_rows(other)
+        return mean(apart, self.people).error
 
     def told_error(self, one: int, other: int | None = None) -> float:
         """The standard error of what a set tells, or of how much more it tells than another."""
         apart = self._told_rows(one) - (0.0 if other is None else self._told_rows(other))
-        return mean(apart, self.people).error
-
-    def _error(self, one: int, other: int | None, caution: float) -> float:
-        apart = self._kept_rows(one) - caution * self._told_rows(one)
-        if other is not None:
-            apart = apart - self._kept_rows(other) + caution * self._told_rows(other)
         return mean(apart, self.people).error
 
     def _kept_rows(self, which: int) -> Floats:

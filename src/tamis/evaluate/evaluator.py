@@ -136,19 +136,17 @@ class Evaluator:
             return None
 
     @cached_property
-    def _counted_rules(self) -> dict[Part, Baseline | None]:
-        return {part: self._counted_in(part) for part in ("choosing", "reporting")}
-
-    def counted_rules(self, part: Part) -> Baseline | None:
-        """The same rules, counted in a part of the held-out rows, which may lack a label."""
-        return self._counted_rules[part]
-
-    def _counted_in(self, part: Part) -> Baseline | None:
+    def counted_rules(self) -> dict[Part, Baseline]:
+        """The same rules, counted in each part of the held-out rows, which may lack a label."""
         if self.rules is None:
-            return None
+            return {}
         frame, target = self.original.frame, self.original.target
-        held = frame[self.rows(part)]
-        return baseline(self.rules, held, target, labels=table_labels(frame, target))
+        labels = table_labels(frame, target)
+        parts: tuple[Part, ...] = ("choosing", "reporting")
+        return {
+            part: baseline(self.rules, frame[self.rows(part)], target, labels=labels)
+            for part in parts
+        }
 
     def rows(self, part: Part) -> RowNumbers:
         """The rows of a part."""
@@ -450,7 +448,7 @@ class Findings:
     def retention(self) -> Retention | None:
         """How much of the rules of these rows the release keeps."""
         evaluator, drawn = self.assessment.evaluator, self.assessment.release.rehearsal
-        before = evaluator.counted_rules(self.part)
+        before = evaluator.counted_rules.get(self.part)
         if before is None:
             return None
         release = self.assessment.release

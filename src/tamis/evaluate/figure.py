@@ -274,8 +274,7 @@ def _fewest(truth: NDArray[Any], people: People | None) -> int:
 
 
 def _between(value: float, variance: float, fewest: int) -> Figure:
-    """The interval on the logit scale; at 0 and 1, that of a share of people of the rarest "
-    "label."""
+    """The interval on the logit scale; at 0 and 1, that of a share of the rarest label's people."""
     if not 1e-9 < value < 1 - 1e-9:
         end = wilson_share(round(value) * fewest, fewest)
         return Figure(value, end.low, end.high)

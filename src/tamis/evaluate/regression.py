@@ -20,13 +20,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.evaluate.bits import Floats, gains, surprise
-from tamis.evaluate.subset_bits import Gains, Parts, Question, SubsetBits
+from tamis.evaluate.subset_bits import Gains, Labels, Parts, Question, RowNumbers, SubsetBits
 from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.models import one_thread
-
-Labels = NDArray[np.integer[Any]]
-RowNumbers = NDArray[np.intp]
 
 PENALTIES = (0.02, 0.2, 2.0)
 """Inverse strengths of the L2 penalty that logistic regression is tried with."""
@@ -38,6 +35,12 @@ BOOSTING = Boosting(rounds=150, rate=0.2, bar=0.5)
 On 19 labels of real tables they were no worse than 72 trees of twelve leaves by scikit-learn but
 for two (by .001 and .009 bits), clearly better on five, and took a fifth of the time.
 """
+CHECKED = 4
+"""Every fourth row to learn from is set aside to choose the penalty by."""
+WIDE = 100
+"""Sets of more columns of sparse records are measured by logistic regression."""
+STEPS = 50
+"""The most steps of a regression: later ones hardly change what it says of unseen rows."""
 
 
 def strong_probabilities(
@@ -54,25 +57,8 @@ def strong_probabilities(
     """The probability of each class for rows that neither learnt nor chose.
 
     Boosted trees, logistic regression and their mean learn on some rows; the one that is least
-    surprised by the rows to choose by learns again on both and is asked.
-
-    Parameters
-    ----------
-    table : CodedTable
-    label : array of int
-        The class of every row, from 0.
-    learn, choose, ask : arrays of int
-        Row numbers.
-    columns : sequence of int
-        The columns to learn from; none: the shares of the classes are the answer.
-    classes : int, optional
-        How many there are. `None`: as many as the labels show.
-    with_trees : bool
-        Whether boosted trees are tried: of very many columns they take minutes.
-
-    Returns
-    -------
-    array of float, asked rows by classes
+    surprised by the rows to choose by learns again on both and is asked. Without columns, the
+    shares of the classes are the answer. Of very many columns trees take minutes.
 
     Examples
     --------
@@ -89,25 +75,25 @@ def strong_probabilities(
     if not columns or len(np.unique(label[learn])) < 2:
         return np.tile(shares(label[both], classes), (len(ask), 1))
     trees = partial(BOOSTING.probabilities, table, label, columns=columns, classes=classes)
-    part = _OneHot.of(table, label, columns, (learn, choose, ask))
+    cells = indicators(table.slice(columns, np.concatenate([both, ask])))
     n, m = len(learn), len(both)
     said = {TREES: with_unseen(trees(learn, choose), label[learn])} if with_trees else {}
     with one_thread():  # sums then never change their order
-        lines = _lines(PENALTIES[0])
+        model = _regression(PENALTIES[0], max_iter=300, warm_start=True)
         for penalty in PENALTIES:  # each begins where the last one ended
-            lines.set_params(C=penalty)
-            said[penalty] = part.asked(lines, slice(n), slice(n, m), classes)
+            model.set_params(C=penalty)
+            said[penalty] = _asked(model, cells[:n], label[learn], cells[n:m], classes)
         again = [
             with_unseen(trees(both, ask), label[both])
             if name == TREES
-            else part.asked(_lines(name), slice(m), slice(m, None), classes)
+            else _asked(_regression(name, max_iter=300), cells[:m], label[both], cells[m:], classes)
             for name in _best(said, label[choose])
         ]
     return np.asarray(np.mean(again, axis=0))
 
 
 def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
-    """Trees, the best of the lines, or both, whichever is least surprised."""
+    """Trees, the best of the regressions, or both, whichever is least surprised."""
     surprised = {name: float(surprise(p, truth).mean()) for name, p in said.items()}
     line = min(PENALTIES, key=surprised.__getitem__)
     if TREES not in said:
@@ -115,6 +101,27 @@ def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
     mixed = surprise((said[TREES] + said[line]) / 2, truth).mean()
     best = min([TREES, line], key=surprised.__getitem__)
     return [TREES, line] if mixed < surprised[best] else [best]
+
+
+def _regression(penalty: float, **settings: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=penalty, **settings)
+
+
+def _asked(
+    model: Any, learnt: sparse.csr_array, label: Labels, unseen: sparse.csr_array, classes: int
+) -> Floats:
+    """What a model that learnt from some rows says of others, of all classes."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        # A regression cut short is judged by what it says, as all are.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(learnt, label)
+    said = np.zeros((unseen.shape[0], classes))
+    said[:, model.classes_] = model.predict_proba(unseen)
+    return with_unseen(said, label)
 
 
 def with_unseen(said: Floats, learnt: Labels) -> Floats:
@@ -129,38 +136,6 @@ def with_unseen(said: Floats, learnt: Labels) -> Floats:
     among = said[:, seen]
     p[:, seen] = among / among.sum(axis=1, keepdims=True) * smoothed[seen].sum()
     return p
-
-
-@dataclass(frozen=True, eq=False)
-class _OneHot:
-    """The codes of the rows that are learnt from, chosen by and asked about, each a 0/1 column."""
-
-    cells: sparse.csr_array
-    label: Labels
-
-    @classmethod
-    def of(
-        cls, table: CodedTable, label: Labels, columns: Sequence[int], parts: Sequence[RowNumbers]
-    ) -> _OneHot:
-        rows = np.concatenate(parts)
-        return cls(indicators(table.slice(columns, rows)), label[rows])
-
-    def asked(self, model: Any, learn: slice, ask: slice, classes: int) -> Floats:
-        """What a model that learnt from some rows says of others."""
-        from sklearn.exceptions import ConvergenceWarning
-
-        with warnings.catch_warnings():
-            # A regression cut short is judged by what it says, as all are.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(self.cells[learn], self.label[learn])
-        return with_unseen(of_all_classes(model, self.cells[ask], classes), self.label[learn])
-
-
-def of_all_classes(model: Any, cells: sparse.csr_array, classes: int) -> Floats:
-    """What a model says of some rows; 0 for classes that it knows nothing of."""
-    said = np.zeros((cells.shape[0], classes))
-    said[:, model.classes_] = model.predict_proba(cells)
-    return said
 
 
 def indicators(coded: CodedTable) -> sparse.csr_array:
@@ -194,18 +169,51 @@ def _marked(codes: NDArray[np.uint8]) -> tuple[RowNumbers, RowNumbers, float, in
     return rows, np.zeros_like(rows), 2**0.5, 1
 
 
-def _lines(penalty: float) -> Any:
-    from sklearn.linear_model import LogisticRegression
+def linear_probabilities(
+    learnt: sparse.csr_array,
+    label: Labels,
+    unseen: sparse.csr_array,
+    classes: int,
+    penalty: float,
+) -> Floats:
+    """The probability of each class for unseen rows, by logistic regression on sparse ones.
 
-    return LogisticRegression(C=penalty, max_iter=300, warm_start=True)
+    A class that no learnt row has gets its smoothed share.
+
+    >>> label = np.array([0, 1] * 40)
+    >>> rows = sparse.csr_array(label[:, None].astype(float))
+    >>> linear_probabilities(rows, label, rows[:2], 2, penalty=2.0).argmax(axis=1).tolist()
+    [0, 1]
+    """
+    if len(np.unique(label)) < 2:
+        return np.tile(shares(label, classes), (unseen.shape[0], 1))
+    # A column that nobody has would stay at 0.
+    used = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]))
+    model = _regression(penalty, max_iter=STEPS, tol=1e-3)
+    with one_thread():
+        return _asked(model, learnt[:, used], label, unseen[:, used], classes)
 
 
-CHECKED = 4
-"""Every fourth row to learn from is set aside to choose the penalty by."""
-WIDE = 100
-"""Sets of more columns of sparse records are measured by logistic regression."""
-STEPS = 50
-"""The most steps of a regression: later ones hardly change what it says of unseen rows."""
+def least_surprised(
+    learnt: sparse.csr_array,
+    label: Labels,
+    classes: int,
+    penalties: Sequence[float] = PENALTIES,
+) -> float:
+    """The penalty of those given that is least surprised by every fourth learnt row.
+
+    >>> label = np.array([0, 1] * 40)
+    >>> least_surprised(sparse.csr_array(label[:, None].astype(float)), label, 2)
+    2.0
+    """
+    check = np.arange(len(label)) % CHECKED == 0
+    if len(penalties) == 1 or len(np.unique(label[~check])) < 2:
+        return penalties[0]
+    surprised = {}
+    for penalty in penalties:
+        said = linear_probabilities(learnt[~check], label[~check], learnt[check], classes, penalty)
+        surprised[penalty] = float(surprise(said, label[check]).mean())
+    return min(surprised, key=lambda penalty: surprised[penalty])
 
 
 def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits) -> list[Gains]:
@@ -244,7 +252,7 @@ def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits
 
 
 @dataclass(frozen=True)
-class BoostingOrLines(Boosting):
+class BoostingOrRegression(Boosting):
     """Boosting for few columns; for more than `WIDE`, logistic regression on their indicators.
 
     That needs no start: whatever is known of a row is among the columns.
@@ -256,7 +264,7 @@ class BoostingOrLines(Boosting):
     >>> noise = np.random.default_rng(0).integers(0, 2, (300, WIDE))
     >>> table = CodedTable.of(pl.DataFrame(noise).with_columns(x=pl.Series(label)))
     >>> learn, ask = np.split(np.arange(300), [200])
-    >>> p = BoostingOrLines().probabilities(table, label, learn, ask)
+    >>> p = BoostingOrRegression().probabilities(table, label, learn, ask)
     >>> bool((p.argmax(axis=1) == label[ask]).mean() > 0.9)
     True
     """
@@ -302,59 +310,3 @@ def _part(
     """Some rows alone, so that never more than these are copied."""
     part = matrix[rows].astype(np.float64)
     return part if beside is None else sparse.hstack([part, beside[rows]], format="csr")
-
-
-def linear_probabilities(
-    learnt: sparse.csr_array,
-    label: Labels,
-    unseen: sparse.csr_array,
-    classes: int,
-    penalty: float,
-) -> Floats:
-    """The probability of each class for unseen rows, by logistic regression on sparse ones.
-
-    A class that no learnt row has gets its smoothed share.
-
-    >>> label = np.array([0, 1] * 40)
-    >>> rows = sparse.csr_array(label[:, None].astype(float))
-    >>> linear_probabilities(rows, label, rows[:2], 2, penalty=2.0).argmax(axis=1).tolist()
-    [0, 1]
-    """
-    if len(np.unique(label)) < 2:
-        return np.tile(shares(label, classes), (unseen.shape[0], 1))
-    used = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]))
-    model = _fitted(learnt[:, used], label, penalty)  # a column that nobody has stays at 0
-    return with_unseen(of_all_classes(model, unseen[:, used], classes), label)
-
-
-def _fitted(learnt: sparse.csr_array, label: Labels, penalty: float) -> Any:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(C=penalty, max_iter=STEPS, tol=1e-3)
-    with one_thread(), warnings.catch_warnings():
-        # A regression cut short is judged by what it says.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(learnt, label)
-
-
-def least_surprised(
-    learnt: sparse.csr_array,
-    label: Labels,
-    classes: int,
-    penalties: Sequence[float] = PENALTIES,
-) -> float:
-    """The penalty of those given that is least surprised by every fourth learnt row.
-
-    >>> label = np.array([0, 1] * 40)
-    >>> least_surprised(sparse.csr_array(label[:, None].astype(float)), label, 2)
-    2.0
-    """
-    check = np.arange(len(label)) % CHECKED == 0
-    if len(penalties) == 1 or len(np.unique(label[~check])) < 2:
-        return penalties[0]
-    surprised = {}
-    for penalty in penalties:
-        said = linear_probabilities(learnt[~check], label[~check], learnt[check], classes, penalty)
-        surprised[penalty] = float(surprise(said, label[check]).mean())
-    return min(surprised, key=lambda penalty: surprised[penalty])

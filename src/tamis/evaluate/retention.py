@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -20,7 +19,7 @@ from tamis.evaluate.rule_changes import (
     RuleChange,
     Weights,
     baseline,
-    polars_frame_of,
+    known_number,
     relative_error,
     right_shares,
     rld,
@@ -33,10 +32,6 @@ from tamis.notebook import in_short
 from tamis.rules.bind import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
-
-if TYPE_CHECKING:
-    from tamis.charts import Picture
-
 
 OwnMeasure = Callable[[NDArray[Any], NDArray[Any]], float]
 """A custom measure: a function of the two matrices, rules x labels."""
@@ -249,12 +244,12 @@ def measured(
         right_released=after,
         rsd=rsd(comparison),
         total_variation=total_variation(comparison),
-        rld=_known(rld(comparison, least_support)),
-        rld_floor=_known(rld_floor(comparison, least_support)),
-        re=_known(relative_error(comparison)),
+        rld=known_number(rld(comparison, least_support)),
+        rld_floor=known_number(rld_floor(comparison, least_support)),
+        re=known_number(relative_error(comparison)),
         coverage_original=comparison.before.coverage,
         coverage=comparison.after.coverage,
-        rules=rule_changes(comparison, polars_frame_of(released).columns),
+        rules=rule_changes(comparison),
         own=_own(comparison, measures or {}),
     )
 
@@ -278,10 +273,6 @@ def _own(comparison: Comparison, measures: Mapping[str, OwnMeasure]) -> dict[str
     matrices = (comparison.before.by_label, comparison.after.by_label)
     # Copies, so that a user's measure cannot affect the next one.
     return {name: float(f(*(m.copy() for m in matrices))) for name, f in measures.items()}
-
-
-def _known(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 _WIDTH, _TOP, _LINE, _FOOT = 1160, 128, 38, 24

@@ -42,8 +42,8 @@ class Comparison:
     rules : RuleSet
     before, after : Counts
         Of the original and of the release, over the same labels.
-    lost : array of bool
-        Rules that name a column the release does not have.
+    columns : tuple of str
+        Those of the release: rules that name others are lost.
     predicted : array of int
         The position of the label that each rule predicts.
     weights : array of float
@@ -53,7 +53,7 @@ class Comparison:
     rules: RuleSet
     before: Counts
     after: Counts
-    lost: NDArray[np.bool_]
+    columns: tuple[str, ...]
     predicted: NDArray[np.int64]
     weights: NDArray[np.float64]
 
@@ -83,19 +83,17 @@ class Baseline:
         refuse_other_types((self.target, *same), self.frame, frame)
         new = [c for c in table_labels(frame, self.target) if c not in self.counts.labels]
         before = _widened(self.counts, new)
-        first = before.first is not None
         after = count_rules(
             coarse_rules(self.rules, coarser),
             frame,
             self.target,
             labels=before.labels,
             memory=self.memory,
-            first_match=first,
+            first_match=before.first is not None,
         )
-        known = set(frame.columns)
-        lost = np.array([not known.issuperset(rule.columns) for rule in self.rules])
         predicted = _predicted(self.rules, self.frame, self.target, before.labels)
-        return Comparison(self.rules, before, after, lost, predicted, self.weights)
+        columns = tuple(frame.columns)
+        return Comparison(self.rules, before, after, columns, predicted, self.weights)
 
 
 def baseline(
@@ -441,47 +439,38 @@ class RuleChange:
         return (*fates, self.distance or 0.0, moved)
 
 
-def rule_changes(comparison: Comparison, released_columns: list[str]) -> tuple[RuleChange, ...]:
+def rule_changes(comparison: Comparison) -> tuple[RuleChange, ...]:
     """Every rule before and after, sorted by damage; ties keep the order of the rules."""
     distances, floors = label_distances(comparison), noise_floors(comparison)
     shares = [label_shares(c.by_label) for c in (comparison.before, comparison.after)]
     supports = [c.support.tolist() for c in (comparison.before, comparison.after)]
-    known = set(released_columns)
+    known = set(comparison.columns)
     changes = []
     for i, (name, rule) in enumerate(zip(comparison.rules.ids, comparison.rules)):
         before, after = (support[i] for support in supports)
         majorities = _majorities(comparison, i)
+        missing = tuple(c for c in rule.columns if c not in known)
         changes.append(
             RuleChange(
                 id=name,
-                text=_wording(comparison, i),
+                text=rule_text(replace(rule, id=None), comparison.rules.target),
                 predicts=rule.label,
-                fate=_fate(bool(comparison.lost[i]), before, after),
-                missing_columns=tuple(c for c in rule.columns if c not in known),
+                fate="lost" if missing else "emptied" if before and not after else "kept",
+                missing_columns=missing,
                 support_before=before,
                 support_after=after,
                 share_before=before / comparison.before.rows,
                 share_after=after / max(comparison.after.rows, 1),
                 labels_before=_named(comparison.before.labels, shares[0][i]),
                 labels_after=_named(comparison.after.labels, shares[1][i]),
-                distance=_known(distances[i]),
-                floor=_known(floors[i]),
+                distance=known_number(distances[i]),
+                floor=known_number(floors[i]),
                 majority_before=majorities[0],
                 majority_after=majorities[1],
                 flipped=None not in majorities and majorities[0] != majorities[1],
             )
         )
     return tuple(sorted(changes, key=lambda change: change.damage, reverse=True))
-
-
-def _wording(comparison: Comparison, position: int) -> str:
-    return rule_text(replace(comparison.rules[position], id=None), comparison.rules.target)
-
-
-def _fate(lost: bool, before: int, after: int) -> Fate:
-    if lost:
-        return "lost"
-    return "emptied" if before and not after else "kept"
 
 
 def _majorities(comparison: Comparison, position: int) -> tuple[str | None, str | None]:
@@ -499,5 +488,6 @@ def _named(labels: tuple[str, ...], shares: np.ndarray) -> dict[str, float]:
     return {c: float(s) for c, s in zip(labels, shares) if np.isfinite(s)}
 
 
-def _known(number: float) -> float | None:
+def known_number(number: float) -> float | None:
+    """`None` for what is not known: NaN."""
     return float(number) if np.isfinite(number) else None

@@ -377,25 +377,33 @@ class SubsetBits:
             pairs.append(self.whole)
             makes = np.pad(makes, ((0, 1), (0, 1)))
             makes[at] = True
-        secret = None
-        if self.secret is not None:
-            secret = np.stack([pair[1] for pair in pairs if pair[1] is not None])
-        whose = None if self.people is None else self.people[self.parts.asked]
         for columns in order:
             if columns not in self.means:
-                self.means[columns] = _averaged(self.fitted[columns], whose)
+                self.means[columns] = _averaged(self.fitted[columns], self._whose)
         means = [self.means[columns] for columns in order]
-        means += [_averaged(self.whole, whose)] if self.whole is not None else []
+        means += [_averaged(self.whole, self._whose)] if self.whole is not None else []
+        useful, telling = zip(*means)
+        return replace(self.kept_told(pairs, parts_of(makes), at), means=(useful, telling))
+
+    def kept_told(
+        self, pairs: Sequence[Gains], within: NDArray[np.bool_], everything: int
+    ) -> KeptTold:
+        """Kept and told by the gains of the asked rows, of what lies within what."""
+        secret = [of_secret for _, of_secret in pairs if of_secret is not None]
         return KeptTold(
-            np.stack([pair[0] for pair in pairs]),
-            secret,
-            parts_of(makes),
-            at,
+            np.stack([of_target for of_target, _ in pairs]),
+            np.stack(secret) if secret else None,
+            within,
+            everything,
             self.target.surprise(self.parts),
             0.0 if self.secret is None else self.secret.surprise(self.parts),
-            whose,
-            means=(tuple(useful for useful, _ in means), tuple(telling for _, telling in means)),
+            self._whose,
         )
+
+    @property
+    def _whose(self) -> Labels | None:
+        """The person of each asked row."""
+        return None if self.people is None else self.people[self.parts.asked]
 
     def makes(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns can be made of a set: its own."""

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.regression import BoostingOrLines, whole_gains
+from tamis.evaluate.regression import BoostingOrRegression, whole_gains
 from tamis.evaluate.subset_bits import Columns, Gains, Labels, Parts, Question, SubsetBits
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
@@ -100,7 +100,10 @@ class Yardstick:
         frame = original.only(sorted(original.features))
         searched, reported = Boosting(), REPORTED
         if records is not None:
-            searched, reported = BoostingOrLines(), BoostingOrLines(rounds=REPORTED.rounds)
+            searched, reported = (
+                BoostingOrRegression(),
+                BoostingOrRegression(rounds=REPORTED.rounds),
+            )
         people = original.people
         choosing = SubsetBits.of(
             frame, target, secret, parts=parts, people=people, boosting=searched
@@ -191,17 +194,7 @@ class Yardstick:
         within[everything] = True
         for i, release in enumerate(releases):  # who has all columns can cut or coarsen them
             within[everything, i] = release.unaltered is None and not release.is_drawn
-        secret = [of_secret for _, of_secret in gains if of_secret is not None]
-        people = among.people
-        return KeptTold(
-            np.stack([of_target for of_target, _ in gains]),
-            np.stack(secret) if secret else None,
-            within,
-            everything,
-            among.target.surprise(among.parts),
-            0.0 if among.secret is None else among.secret.surprise(among.parts),
-            None if people is None else people[among.parts.asked],
-        )
+        return among.kept_told(gains, within, everything)
 
     def _key(self, release: Release) -> str:
         """Equal for equal forms of equal rows."""
