@@ -369,23 +369,10 @@ def undo(
 ) -> list[AttackScore]:
     """Attackers who know how values were altered, and want the true ones.
 
-    They alter the released rows once more in the same way, learn there how a value was before,
-    and apply this to the release.
+    They alter the released rows once more in the same way, learn there how a value was before, and
+    apply this to the release. One score for each of the first altered columns: how often the true
+    value is guessed, or the true interval of a column of many numbers.
 
-    Parameters
-    ----------
-    original : Table
-    alter : callable
-        Takes a table and a seed, and gives the same rows with altered features.
-
-    Returns
-    -------
-    list of AttackScore
-        One for each of the first altered columns: how often the true value is guessed, or the
-        true interval of a column of many numbers.
-
-    Examples
-    --------
     >>> from tamis.datasets import patients
     >>> from tamis.perturb.noise import UniformNoise
     >>> alter = lambda table, seed: UniformNoise(0.2, random_state=seed).fit_transform(table)

@@ -39,19 +39,9 @@ BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Rows to learn from and people to ask about, in the same columns.
+    """Rows to learn from, the class of each, and people to ask about, in the same columns.
 
-    Parameters
-    ----------
-    learn : frame
-    label : array of int
-        The class of each row to learn from, from 0.
-    ask : frame
-        Without columns where nothing is known of a person.
-    people : int
-        How many people are asked about.
-    classes : int
-    random_state : int
+    `ask` has no columns where nothing is known of a person, so `people` says how many there are.
     """
 
     learn: pl.DataFrame
@@ -133,17 +123,10 @@ def strongest_learner(
     choose: NDArray[np.intp],
     names: Sequence[str] = LEARNERS,
 ) -> tuple[str, Floats]:
-    """The learner that gains most bits about some of the people, and what it says of all.
+    """The learner that gains most bits about the people to choose by, and what it says of all.
 
-    Parameters
-    ----------
-    known : Known
-    truth : array of int
-        The true class of everybody asked about.
-    baseline : array of float
-        The probabilities without a release.
-    choose : array of int
-        The people that the learner is chosen by.
+    `truth` is the true class of everybody asked about, `baseline` the probabilities without a
+    release.
     """
     few = len(np.unique(known.label)) <= FEW
     fit = [name for name in names if few or name not in ("boosting", "logistic")]

@@ -32,17 +32,9 @@ ERRORS = (0.1, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """People, the distinct rows of a release, and those who are in it.
+    """People who are looked for, the rows of a release, and the true rows of everybody in it.
 
-    Parameters
-    ----------
-    people : array of float, people by columns
-        Who is looked for.
-    mine : array of int
-        How many rows like this one the person has in the table; 0: they are not in it.
-    rows, members : arrays of float
-        The release, and the true rows of everybody in it.
-    nominal : array of bool
+    `mine` says how many rows like this one the person has in the table; 0: they are not in it.
     """
 
     people: Cells
@@ -134,14 +126,8 @@ def sides(scene: Scene) -> list[Side]:
 def linkage(scene: Scene, errors: Sequence[float] = ERRORS) -> list[AttackScore]:
     """Attackers who know the quasi-identifiers, exactly, in part, or wrongly.
 
-    Parameters
-    ----------
-    scene : Scene
-    errors : sequence of float
-        The chance that a known value is missing, or that it is another person's.
+    `errors` are the chances that a known value is missing, or that it is another person's.
 
-    Examples
-    --------
     >>> from tamis.datasets import patients
     >>> table = patients(rows=200)
     >>> found = linkage(Scene(table, table, known=("zip", "birth_year", "sex", "job")))
@@ -195,13 +181,8 @@ def halves(scene: Scene, first_holds: Sequence[str] | None = None) -> AttackScor
     """Two attackers who hold half of the columns each: does the release join what they hold?
 
     Each picks a row nearest to what it knows of the same person; they succeed if it is the same
-    row. `None` if fewer than two columns can be compared.
-
-    Parameters
-    ----------
-    scene : Scene
-    first_holds : sequence of str, optional
-        The columns of the first attacker; the second holds the others. `None`: half, at random.
+    row. `None` if fewer than two columns can be compared. Without `first_holds`, the columns of the
+    first attacker are half of all, at random; the second holds the others.
     """
     width = len(scene.columns)
     if width < 2:
@@ -276,7 +257,6 @@ Choice = Literal["random", "rarest"]
 
 def linkage_by_things(
     records: Binary,
-    release: Binary | None = None,
     control: Binary | None = None,
     *,
     amounts: Sequence[int] = AMOUNTS,
@@ -285,37 +265,22 @@ def linkage_by_things(
 ) -> list[AttackScore]:
     """Attackers who know m things that a person has, at random or those that are rarest.
 
-    They pick one of the released rows that have them all; where no row has, they find nobody.
+    They pick one of the rows of the records, people by things in the released columns, that have
+    them all; where no row has, they find nobody. Of a person with fewer things than an amount all
+    are known. Of the control group, whatever row is picked is not theirs.
 
-    Parameters
-    ----------
-    records : 0/1 array or sparse array
-        People by things, in the released columns.
-    release : the same, optional
-        Row i being of the same person; `None`: the records themselves. Things that a person has
-        are taken from `records`.
-    control : the same, optional
-        People who are not in the release: whatever row is picked is not theirs.
-    amounts : sequence of int
-        How many things are known; of a person with fewer all are.
-    most : int
-        The most people to try.
-
-    Examples
-    --------
     >>> records = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 0, 0]])
     >>> found = linkage_by_things(records, amounts=[1, 2])
     >>> [(each.attacker, each.success.value) for each in found if "rarest" in each.attacker]
     [('linkage, 1 rarest thing', 0.625), ('linkage, 2 rarest things', 0.625)]
     """
-    people = sparse_rows(records)
-    table = people if release is None else sparse_rows(release)
+    table = sparse_rows(records)
     draw = np.random.default_rng([random_state, 5])
-    tried = np.sort(draw.permutation(people.shape[0])[:most])
+    tried = np.sort(draw.permutation(table.shape[0])[:most])
     support = np.diff(sparse_columns(table).indptr)
     found = []
     for choice in ("random", "rarest"):
-        things = [_in_order(people[[i]].indices, support, choice, draw) for i in tried]
+        things = [_in_order(table[[i]].indices, support, choice, draw) for i in tried]
         for amount in amounts:
             known = [each[:amount] for each in things]
             chance = _found(table, known, tried)

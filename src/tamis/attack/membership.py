@@ -139,20 +139,10 @@ def shadow_attack(
 ) -> ShadowAttack:
     """Run a mechanism with and without a person, and tell the results apart.
 
-    Parameters
-    ----------
-    make : callable
-        Takes a frame and a seed and gives the released rows.
-    frame : polars.DataFrame
-    epsilon, delta : float
-        What `make` promises when one row is added or removed.
-    person : int, optional
-        The row of the person. `None`: the one who is farthest from everybody else.
-    runs : int
-        With and without the person, each; half of them to choose a threshold.
+    `make` takes a frame and a seed and gives the released rows; epsilon and delta are what it
+    promises when one row is added or removed. `person` is a row; `None`: the one who is farthest
+    from everybody else. Half of the `runs` with and without the person choose a threshold.
 
-    Examples
-    --------
     >>> frame = pl.DataFrame({"x": [0.0] * 20 + [1.0]})
     >>> open_book = shadow_attack(lambda rows, seed: rows, frame, epsilon=1.0, runs=40)
     >>> open_book.success.value, open_book.within
@@ -280,25 +270,11 @@ def shadow_of_release(
     most: int = SHADOWED,
     random_state: int = 0,
 ) -> AttackScore:
-    """Draw a release of synthetic rows again, with and without one person.
+    """Draw a release of synthetic rows again, with and without one person, among `most` people.
 
-    Parameters
-    ----------
-    original : Table
-    manifest : mapping
-        Of the release, with its `budget`.
-    settings : mapping, optional
-        Those of the method `dp` that only the holder has: `bins`, `rows`, `items`.
-    runs : int
-        With and without the person, each; half of them to choose a threshold.
-    most : int
-        The most people to draw from.
-    random_state : int
-
-    Returns
-    -------
-    AttackScore
-        `InputError` where such rows cannot be drawn again.
+    `manifest` has its `budget`; `settings` are those of the method `dp` that only the holder has:
+    `bins`, `rows`, `items`. Half of the `runs` with and without the person choose a threshold.
+    `InputError` where such rows cannot be drawn again.
     """
     opendp()
     budget = manifest["budget"]

@@ -309,23 +309,10 @@ def quick_attack(
 ) -> QuickAttack | None:
     """Try a few attackers on a release whose rows are those of the original, in their order.
 
-    Parameters
-    ----------
-    original : Table
-    release : Release
-    most : int
-        The most people to try.
-    joined : bool
-        Whether two attackers with half of the columns each are among them; they take longest.
-    random_state : int
+    On at most `most` people. Two attackers with half of the columns each are among them if
+    `joined`; they take longest. `None` for synthetic rows, which describe nobody, and for tables of
+    many cells.
 
-    Returns
-    -------
-    QuickAttack or None
-        `None` for synthetic rows, which describe nobody, and for tables of many cells.
-
-    Examples
-    --------
     >>> from tamis.datasets import patients
     >>> from tamis.release import Recipe, released
     >>> table = patients(rows=300)

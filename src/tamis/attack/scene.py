@@ -348,15 +348,10 @@ def scored(
     people: People | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> AttackScore:
-    """The score of an attacker from how right it is about each row.
+    """The score of an attacker from whether, or how probably, it is right about each row tried.
 
-    Parameters
-    ----------
-    success, control : arrays of bool, or of probabilities to be right
-        One a row tried; `control` for people who are not in the release.
-    guess : float
-    people : array of int, optional
-        Whose each row of `success` is; `None`: each is a person.
+    `control` are people who are not in the release; `people` whose each row of `success` is,
+    `None`: each is a person.
     """
     tried = len(success) if people is None else len(np.unique(people))
     return AttackScore(

@@ -219,16 +219,9 @@ def in_its_terms(
 ) -> Table:
     """The original with the 0/1 columns that a release made of its columns, if it did.
 
-    Parameters
-    ----------
-    original, release : Table
-    encoding : mapping, optional
-        How columns become 0/1, as for `tamis.binary.records.binarise`.
-    ks : sequence of int
-        The fewest people on either side of a cut, where it is not given: those that are tried.
+    `encoding` says how columns become 0/1, as for `tamis.binary.records.binarise`; `ks` are the
+    fewest people on either side of a cut that are tried, where it is not given.
 
-    Examples
-    --------
     >>> one = Table(pl.DataFrame({"job": ["cook", "judge"] * 5}), Roles())
     >>> two = Table(pl.DataFrame({"job = cook": [0, 1]}))
     >>> in_its_terms(one, two).frame.columns
@@ -256,13 +249,6 @@ def as_stated(original: Table, release: Table, stated: Mapping[str, Mapping[str,
     Rare values are not named in groups. Such a value is in the only group that has as many rows
     left as the value has; where several have, it stays apart from all.
 
-    Parameters
-    ----------
-    original, release : Table
-    stated : mapping of column to what the manifest states
-
-    Examples
-    --------
     >>> one = Table(pl.DataFrame({"age": [41, 55], "job": ["cook", "bard"]}))
     >>> two = Table(pl.DataFrame({"age": ["[40, 50)", "[50, 60)"], "job": ["any", "other"]}))
     >>> said = {"age": {"level": 1, "width": 10}, "job": {"groups": {"any": ["cook"], "other": []}}}

@@ -179,20 +179,11 @@ BATCH = 1 << 16
 
 
 def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
-    """Whole numbers plus discrete Laplace noise of scale sensitivity / epsilon.
+    """Whole numbers plus discrete Laplace noise of scale sensitivity / epsilon; it costs epsilon.
 
-    Parameters
-    ----------
-    counts : array of int
-    sensitivity : int
-        By how much the numbers change in total, at most, between neighbours.
-    epsilon : float
-        What the result costs.
-
-    Notes
-    -----
-    P(noise = z) is proportional to exp(-|z| epsilon / sensitivity): the geometric mechanism
-    of Ghosh, Roughgarden and Sundararajan (2012).
+    The sensitivity says by how much the numbers change in total, at most, between neighbours.
+    P(noise = z) is proportional to exp(-|z| epsilon / sensitivity): the geometric mechanism of
+    Ghosh, Roughgarden and Sundararajan (2012).
     """
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
@@ -207,16 +198,8 @@ def exponential(scores: Ints, sensitivity: int, epsilon: float, picks: int) -> l
     """Positions drawn one after another without replacement, high scores far more often.
 
     Each draw takes position i with a probability proportional to
-    exp(epsilon score_i / (2 sensitivity picks)).
-
-    Parameters
-    ----------
-    scores : array of int
-    sensitivity : int
-        By how much any one score changes, at most, between neighbours.
-    epsilon : float
-        What all draws together cost.
-    picks : int
+    exp(epsilon score_i / (2 sensitivity picks)), the sensitivity being by how much any one score
+    changes, at most, between neighbours; all draws together cost epsilon.
 
     Notes
     -----

@@ -345,15 +345,9 @@ def _bins(of: Sequence[Axis], rows: int, epsilon: float) -> int:
 
 
 def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box], Ints]:
-    """Boxes found on noisy counts, and their own noisy counts; each step costs epsilon.
+    """Boxes found on noisy counts of a grid, and their own noisy counts; each step costs epsilon.
 
-    Parameters
-    ----------
-    counts : array of int
-        The true counts of a grid.
-    moved : int
-        By how much the counts change in total between neighbours.
-    epsilon : float
+    `moved` says by how much the true counts change in total between neighbours.
     """
     boxes = split_grid(laplace(counts, moved, epsilon), moved / epsilon)
     inside = np.array([int(counts[box].sum()) for box in boxes])
@@ -361,16 +355,8 @@ def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box],
 
 
 def split_grid(noisy: Ints, scale: float) -> list[Box]:
-    """Cut a grid of noisy counts into boxes of about even density.
+    """Cut a grid of noisy counts into boxes of about even density; `scale` is that of the noise.
 
-    Parameters
-    ----------
-    noisy : array of int
-    scale : float
-        Of the noise in the counts.
-
-    Examples
-    --------
     >>> split_grid(np.array([0, 1, 0, 90]), scale=1.0)
     [(slice(0, 2, None),), (slice(2, 3, None),), (slice(3, 4, None),)]
     """

@@ -282,19 +282,10 @@ def private_records(
 
 
 def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTable, Unit]:
-    """The records of a table by its public columns of 0 and 1, at most one per person.
+    """The records of a table by its public columns of 0 and 1, and what each record stands for.
 
-    Other numbers count as the nearer of 0 and 1, and cells that are not a number as 0.
-
-    Parameters
-    ----------
-    table : Table
-    items : sequence of str
-        The publicly known columns to choose among; none: all features.
-
-    Returns
-    -------
-    BinaryTable, and what each record stands for
+    At most one record a person. Other numbers count as the nearer of 0 and 1, and cells that are
+    not a number as 0. `items` are the publicly known columns to choose among; none: all features.
     """
     check_most(1, table.roles, "substitute")
     table = limited(table, 1)

@@ -58,21 +58,10 @@ class Mean:
 
 
 def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Floats:
-    """For each row the bits by which its true label is more probable than it was.
+    """For each row the bits by which its true label is more probable with a release than without.
 
-    Parameters
-    ----------
-    probabilities, baseline : arrays of float, rows by classes
-        With the release, and without.
-    truth : array of int
-        The true class of each row.
+    Both are arrays of rows by classes; `truth` is the class of each row.
 
-    Returns
-    -------
-    array of float
-
-    Examples
-    --------
     >>> gains([[0.5, 0.5], [0.5, 0.5]], [[0.25, 0.75], [0.5, 0.5]], [0, 1]).tolist()
     [1.0, 0.0]
     """
@@ -93,18 +82,8 @@ def surprise(probabilities: ArrayLike, truth: ArrayLike) -> Floats:
 def mean(values: Gains, people: NDArray[np.integer[Any]] | None = None) -> Mean:
     """The mean of one value a row; its error counts the rows of one person as one draw.
 
-    Parameters
-    ----------
-    values : array of float
-    people : array of int, optional
-        The number of the person that each row is about. `None`: each row is a person.
+    `people` has the number of each row's person; `None`: each row is a person.
 
-    Returns
-    -------
-    Mean
-
-    Examples
-    --------
     >>> mean(np.array([1.0, 3.0]))
     Mean(value=2.0, error=1.0)
     >>> mean(np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1]))
@@ -310,27 +289,15 @@ def chosen(
     *,
     caution: float = 1.0,
 ) -> int:
-    """Which set to release: the most kept less `caution` times told.
+    """Which set to release: the number of the one that has the most kept less `caution` times told.
 
     Sets within one standard error of the best, in value and in what they keep, are as good; the
     errors are of differences on the same rows. Of those the one of the fewest columns is chosen,
     then the one of the largest value.
 
-    Parameters
-    ----------
-    measured : KeptTold
-    sizes : sequence of int
-        The number of columns of each set that may be chosen; sets that `measured` has beyond
-        them were scored for the scales only.
-    allowed : array of bool, optional
-        The sets that keep the anonymity asked for and all limits. `None`: all.
-    caution : float, default 1
-        What told weighs against kept.
-
-    Returns
-    -------
-    int
-        The number of the set.
+    `sizes` are the columns of each set that may be chosen; sets that `measured` has beyond them
+    were scored for the scales only. `allowed` are those that keep the anonymity asked for and all
+    limits; `None`: all.
     """
     sets = np.arange(len(sizes)) if allowed is None else np.flatnonzero(allowed[: len(sizes)])
     if len(sets) == 0:

@@ -54,24 +54,12 @@ class Group:
 def surest(
     likely: Floats, is_so: NDArray[np.bool_], parts: Sequence[float] = SHARES
 ) -> tuple[Surest, ...]:
-    """Precision and recall among the rows that a model is surest of.
+    """Precision and recall about a label among the parts of all rows that a model is surest of.
 
-    Parameters
-    ----------
-    likely : array of float
-        How likely each unseen row is to have the label.
-    is_so : array of bool
-        Whether it has.
-    parts : sequence of float, default 1 and 5 of 100
+    `likely` says how likely each unseen row is to have the label, `is_so` whether it has. Rows
+    that are equally likely at the edge count in the order in which they stand. Empty where no row
+    has the label.
 
-    Returns
-    -------
-    tuple of Surest
-        Rows that are equally likely at the edge count in the order in which they stand. Empty
-        where no row has the label.
-
-    Examples
-    --------
     >>> found = surest(np.array([0.9, 0.8, 0.2, 0.1]), np.array([True, False, True, False]), [0.5])
     >>> found[0].precision.value, found[0].recall.value
     (0.5, 0.5)
@@ -119,27 +107,13 @@ def largest_gains(gains: Gains, people: Numbers | None = None, most: int = 5) ->
 def largest_group(
     gains: Gains, groups: Numbers, k: int, people: Numbers | None = None
 ) -> Group | None:
-    """The group of at least k people that is told most, on average.
+    """The group of at least k people that is told most, on average; `None` where none is so large.
 
-    Parameters
-    ----------
-    gains : array of float
-        In bits, one a row, of rows that nothing was learnt from.
-    groups : array of int
-        The number of each row's group, such as that of the released values it shares.
-    k : int
-        Smaller groups are left out: of a few rows the mean gain is chance.
-    people : array of int, optional
-        Whose each row is. `None`: each row is a person.
+    Gains are of rows that nothing was learnt from; `people` are whose each row is, `None`: each row
+    is a person. Smaller groups are left out: of a few rows the mean gain is chance. The largest of
+    many means is partly luck, so its interval is as wide as that of one among as many as there are
+    groups.
 
-    Returns
-    -------
-    Group, or None
-        The largest of many means is partly luck, so its interval is as wide as that of one among
-        as many as there are groups. `None` where no group is large enough.
-
-    Examples
-    --------
     >>> gains = np.array([1.0, 1.2, 0.8, 0.1, 0.0, -0.1, 9.0])
     >>> found = largest_group(gains, np.array([0, 0, 0, 1, 1, 1, 2]), k=3)
     >>> found.number, found.people, round(found.gain.value, 2)
@@ -216,14 +190,7 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
     they learn from up to 12,000 rows. For kept and told they learn from all columns too; what all
     columns of wider records give was measured before, by logistic regression, and so are many of
-    their columns.
-
-    Parameters
-    ----------
-    yardstick : Yardstick
-    release : Release
-    k : int
-        Groups of fewer people are not looked at: of a few rows a mean is chance.
+    their columns. Groups of fewer than k people are not looked at: of a few rows a mean is chance.
     """
     every = yardstick.reporting
     bits, columns = yardstick.bits(release, every)

@@ -178,16 +178,8 @@ def neighbour_rungs(
 ) -> dict[str, list[NeighbourRung]]:
     """The next finer and the next coarser rung of each column in a coarser form.
 
-    Measured on the rows to report on, in comparison with the release itself.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-    compared : Compared
-        What releases of this table keep and tell.
-    release : Release
-    k : int
-        The fewest people alike.
+    Measured on the rows to report on, in comparison with the release itself; k are the fewest
+    people alike.
     """
     found: dict[str, list[NeighbourRung]] = {}
     few, whole = evaluator.suppression, release.whole or release

@@ -167,14 +167,8 @@ def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
 def ratio_interval(both: float, first: float, second: float, rows: float) -> tuple[float, float]:
     """The confidence interval of the ratio of two shares of the same rows.
 
-    Parameters
-    ----------
-    both, first, second : float
-        Rows where both are correct, where only the first is, and where only the second is.
-    rows : float
+    By the rows where both are correct, where only the first is, and where only the second is.
 
-    Examples
-    --------
     >>> low, high = ratio_interval(50, 0, 0, 100)
     >>> round(low, 3), round(high, 3)
     (0.929, 1.077)
@@ -226,23 +220,12 @@ def _most_likely(
 
 
 def design_effect(parts: NDArray[Any], people: People | None) -> float:
-    """How many rows count as one, if people have several similar rows.
+    """How many rows count as one, if people have several similar rows: at least 1.
 
-    Parameters
-    ----------
-    parts : array of float
-        What each row contributes to a figure, relative to its mean.
-    people : array of int, optional
-        The person each row belongs to; by default every row is a different person's.
+    `parts` is what each row contributes to a figure, relative to its mean. This is the variance of
+    their sum when people are drawn, divided by that for rows. If no part differs from the mean,
+    rows of a person count as identical. Without `people` every row is a different person's.
 
-    Returns
-    -------
-    float
-        The variance of the sum of the parts when people are drawn, divided by that for rows; at
-        least 1. If no part differs from the mean, rows of a person count as identical.
-
-    Examples
-    --------
     >>> design_effect(np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1]))
     3.0
     >>> design_effect(np.array([0.5, -0.5, 0.5, -0.5]), np.array([0, 0, 1, 1]))

@@ -114,15 +114,10 @@ def population_of(
 
 
 def register_of(frame: pl.DataFrame, table: Table) -> Table:
-    """A register with the columns that count: what attackers may know, and who is who.
+    """A register of everybody with the columns that count: what attackers may know, and who is who.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Everybody; people with several rows are told apart by the identifiers that do so in the
-        table, where the register has all of them.
-    table : Table
-        The sample.
+    People with several rows are told apart by the identifiers that do so in the table, the sample,
+    where the register has all of them.
     """
     present = set(frame.columns)
     if missing := [c for c in table.quasi if c not in present]:

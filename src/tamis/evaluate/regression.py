@@ -217,24 +217,13 @@ def least_surprised(
 
 
 def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits) -> list[Gains]:
-    """The gain of each asked row about target and secret, from all columns of the records.
+    """The gain of each asked row about target and secret, from all columns of 0/1 records.
 
-    Parameters
-    ----------
-    matrix : sparse array, rows by columns
-        0 and 1; the rows are those of the table that the bits are of.
-    first : SubsetBits
-        Which rows are learnt from and asked about, and what is known without a release.
-    others : SubsetBits
-        The same of other parts of the rows. They are learnt from with the penalty that `first`
-        chose, so they must ask about rows that it never saw.
+    The rows of the matrix are those of the table that the bits are of. `first` says which are
+    learnt from and asked about, and what is known without a release; `others` the same of other
+    parts of the rows. They are learnt from with the penalty that `first` chose, so they must ask
+    about rows that it never saw.
 
-    Returns
-    -------
-    list of pairs of arrays of float
-
-    Examples
-    --------
     >>> import polars as pl
     >>> x = np.random.default_rng(0).integers(0, 2, 400)
     >>> bits = SubsetBits.of(pl.DataFrame({"nothing": np.zeros(400)}), target=x)

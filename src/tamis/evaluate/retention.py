@@ -286,15 +286,6 @@ def retention_picture(kept: Retention, most: int = 40) -> Picture:
 
     On the left, the support before (ring) and after (dot) as shares of all rows; on the right,
     the distance of the labels as a bar with a tick where chance alone would put it.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from tamis.evaluate.retention import retention
-    >>> frame = pl.DataFrame({"age": [25, 35, 45, 55], "ill": ["no", "no", "yes", "yes"]})
-    >>> svg = retention_picture(retention("age > 40 -> ill=yes", frame, frame)).svg()
-    >>> "age &gt; 40" in svg
-    True
     """
     if most < 1:
         raise InputError(f"a picture must show at least one rule, got {most}")

@@ -110,8 +110,6 @@ def baseline(
 
     If the original is part of a table, `labels` are those of the whole table.
 
-    Examples
-    --------
     >>> frame = pl.DataFrame({"age": [30, 50], "ill": ["no", "yes"]})
     >>> baseline(RuleSet.parse("age > 40 -> ill=yes"), frame).counts.by_label.tolist()
     [[0, 1]]

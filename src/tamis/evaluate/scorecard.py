@@ -239,23 +239,7 @@ def scorecard(
     measures: tuple[ScoredBy, ...] = MEASURES,
     tell: Progress | None = None,
 ) -> Scorecard:
-    """Measure releases on rows that no search has seen.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-        The rows, the models and the attackers.
-    baseline, floor : Release
-        Everything and nothing.
-    releases : iterable of Release
-    measures : tuple of ScoredBy
-    tell : callable, optional
-        Called with the progress.
-
-    Returns
-    -------
-    Scorecard
-    """
+    """Measure everything, nothing and some releases on rows that no search has seen."""
     every = [baseline, floor, *releases]
     if tell is not None:
         tell("measuring what is kept and told", 0, len(every))
@@ -293,17 +277,9 @@ def kept_told_picture(
 ) -> Picture:
     """Every release by what it keeps and tells, on the rows that figures are reported from.
 
-    Where nothing is told, the number of columns takes the place of told.
-
-    Parameters
-    ----------
-    card : Scorecard
-    front : sequence of Row
-        Joined by a line.
-    chosen : Row, optional
-        Ringed and named.
-    barred : collection of str
-        The names of releases that do not meet the limits, drawn as crosses.
+    Where nothing is told, the number of columns takes the place of told. The rows of the `front`
+    are joined by a line, the `chosen` one is ringed and named; releases of `barred` names do not
+    meet the limits and are drawn as crosses.
     """
     every = (card.floor, *card.rows)
     told = all(row.value("told") is not None for row in every)

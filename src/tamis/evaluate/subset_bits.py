@@ -63,16 +63,9 @@ class Parts:
         """Draw the parts, each with the same mix of strata as far as people allow.
 
         Half of the rows, a quarter and a quarter; of 15,000 rows or more 8,000, 4,000 and up to
-        10,000.
-
-        Parameters
-        ----------
-        strata : array of int
-            A number a row, such as that of its pair of target and secret.
-        people : array of int, optional
-            The number of the person that each row is about; a person is in one part only, with
-            the stratum of their first row. `None`: each row is a person.
-        random_state : int, default 0
+        10,000. A stratum is a number a row, such as that of its pair of target and secret. A person
+        is in one part only, with the stratum of their first row; without `people` each row is a
+        person.
         """
         if len(strata) < 4:
             raise InputError(f"four rows or more are needed to part them, got {len(strata)}")
@@ -287,17 +280,9 @@ class SubsetBits:
     ) -> SubsetBits:
         """Code the features of a table and prepare what is known without them.
 
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The features that may be released.
-        target, secret : arrays of int
-            Classes from 0, a missing label being a class or its row left out before. No secret:
-            nothing is told.
-        parts : Parts, optional
-            Which rows do what. `None`: drawn with `random_state`, by pairs of both labels.
-        people : array of int, optional
-            Whose each row is. `None`: each row is a person.
+        Target and secret are classes from 0, a missing label being a class or its row left out
+        before; without a secret nothing is told. Without `parts`, rows are drawn with
+        `random_state`, by pairs of both labels; without `people` each row is a person.
         """
         if parts is None:
             pairs = target if secret is None else target * (int(secret.max()) + 1) + secret

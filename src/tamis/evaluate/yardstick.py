@@ -83,14 +83,9 @@ class Yardstick:
     ) -> Yardstick:
         """Code a table once, and draw the rows to learn from, to choose by and to report on.
 
-        Parameters
-        ----------
-        labels, secrets : arrays
-            The target and the sensitive value of each row. `secrets` is `None` where that is the
-            target: nothing is told then.
-        records : sparse array, optional
-            All columns of 0/1 records that the table has some of: what they teach and tell is what
-            kept and told are shares of.
+        `labels` and `secrets` are the target and the sensitive value of each row; no secrets where
+        that is the target: nothing is told then. `records` are all columns of 0/1 records that the
+        table has some of: what they teach and tell is what kept and told are shares of.
         """
         target = np.unique(labels, return_inverse=True)[1]
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
