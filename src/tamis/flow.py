@@ -21,7 +21,7 @@ from tamis.decide import (
     taken,
     too_present,
 )
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, Progress, TamisWarning
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.column_bits import (
     ColumnBits,
@@ -33,7 +33,7 @@ from tamis.evaluate.column_bits import (
 )
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
-from tamis.evaluate.scorecard import MEASURES, Progress, Scorecard, scorecard
+from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
 from tamis.learn.holdout import HoldOut, label_codes
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short

@@ -114,7 +114,7 @@ class Scene:
 
     @cached_property
     def known_columns(self) -> tuple[str, ...]:
-        """Released columns that attackers know; all features where no known one is released."""
+        """Released columns that attackers know; empty where none of them is released."""
         wanted = self.original.quasi if self.known is None else self.known
         return tuple(c for c in self.columns if c in wanted)
 

@@ -178,7 +178,7 @@ def ratio_interval(both: float, first: float, second: float, rows: float) -> tup
     def beyond(ratio: float, side: int) -> float:
         return side * _ratio_score(both, first, second, rows, ratio) - _Z
 
-    low = high = value
+    low = value
     if value > 0:
         low = value / 2
         while beyond(low, 1) < 0:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, percentage, shortened
-from tamis.errors import Progress as Progress
-from tamis.errors import plural
+from tamis.errors import Progress, plural
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.yardstick import Compared

@@ -370,7 +370,30 @@ class Pram(Alteration):
         return self
 
     def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
-        return _redrawn(column, self.transitions_[column.name], rng)
+        """A new value for each present cell, by the chances of its value."""
+        known = self.transitions_[column.name]
+        draws = rng.random(len(column))
+        number = pl.DataFrame({"value": bare(column)}).join(
+            pl.DataFrame({"value": known.values}).with_row_index("number"),
+            on="value",
+            how="left",
+            maintain_order="left",
+        )["number"]
+        present = bare(column).is_not_null()
+        if strange := int((number.is_null() & present).sum()):
+            raise InputError(
+                f"column {column.name!r} has {strange:,} cells with values that it was not fitted "
+                "on; fit it on all rows"
+            )
+        if not present.any():
+            return column
+        old = number.fill_null(0).to_numpy()
+        new = np.empty(len(column), dtype=np.int64)
+        for value, chances in enumerate(known.chances):
+            rows = np.flatnonzero(old == value)
+            new[rows] = np.searchsorted(chances.cumsum()[:-1], draws[rows], side="right")
+        missing = pl.Series([None], dtype=column.dtype)
+        return known.values.gather(new).zip_with(present, missing).alias(column.name)
 
 
 def nominal_columns(data: InputFrame) -> list[str]:
@@ -411,30 +434,3 @@ def _transition(column: pl.Series, change: float) -> Transition:
         )
     rows = counts["rows"].to_numpy()
     return Transition(counts.to_series(0), invariant(rows / max(rows.sum(), 1), change))
-
-
-def _redrawn(column: pl.Series, known: Transition, rng: np.random.Generator) -> pl.Series:
-    """A new value for each present cell, by the chances of its value."""
-    draws = rng.random(len(column))
-    number = pl.DataFrame({"value": bare(column)}).join(
-        pl.DataFrame({"value": known.values}).with_row_index("number"),
-        on="value",
-        how="left",
-        maintain_order="left",
-    )["number"]
-    present = bare(column).is_not_null()
-    if strange := int((number.is_null() & present).sum()):
-        raise InputError(
-            f"column {column.name!r} has {strange:,} cells with values that it was not fitted on; "
-            "fit it on all rows"
-        )
-    if not present.any():
-        return column
-    old = number.fill_null(0).to_numpy()
-    new = np.empty(len(column), dtype=np.int64)
-    for value, chances in enumerate(known.chances):
-        rows = np.flatnonzero(old == value)
-        new[rows] = np.searchsorted(chances.cumsum()[:-1], draws[rows], side="right")
-    missing = pl.Series([None], dtype=column.dtype)
-    found = known.values.gather(new)
-    return found.zip_with(present, missing).alias(column.name)
