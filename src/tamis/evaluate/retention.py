@@ -19,14 +19,6 @@ from tamis.evaluate.rule_changes import (
     RuleChange,
     Weights,
     baseline,
-    known_number,
-    relative_error,
-    right_shares,
-    rld,
-    rld_floor,
-    rsd,
-    rule_changes,
-    total_variation,
 )
 from tamis.notebook import in_short
 from tamis.rules.bind import ValueLabels
@@ -233,7 +225,7 @@ def measured(
     """The retention of one release, when the original has already been counted."""
     comparison = base.compare(released, coarser)
     fallback = _position(comparison, default)
-    before, after = right_shares(comparison, reading, fallback)
+    before, after = comparison.right_shares(reading, fallback)
     return Retention(
         target=base.target,
         reading=reading,
@@ -242,14 +234,14 @@ def measured(
         rule_accuracy=abs(before - after),
         right_original=before,
         right_released=after,
-        rsd=rsd(comparison),
-        total_variation=total_variation(comparison),
-        rld=known_number(rld(comparison, least_support)),
-        rld_floor=known_number(rld_floor(comparison, least_support)),
-        re=known_number(relative_error(comparison)),
+        rsd=comparison.rsd,
+        total_variation=comparison.total_variation,
+        rld=comparison.rld(least_support),
+        rld_floor=comparison.rld_floor(least_support),
+        re=comparison.relative_error,
         coverage_original=comparison.before.coverage,
         coverage=comparison.after.coverage,
-        rules=rule_changes(comparison),
+        rules=comparison.changes(),
         own=_own(comparison, measures or {}),
     )
 

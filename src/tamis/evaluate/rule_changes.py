@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -31,11 +32,83 @@ from tamis.rules.ruleset import RuleSet
 from tamis.table import Table, only
 
 Weights = Literal["equal", "support"] | Sequence[float]
+Reading = Literal["pairs", "first", "default"]
+"""How rules that overlap or miss rows are read for the share of correct predictions.
+
+`"pairs"`: over all pairs of a row and a rule that it matches, which does not depend on the order of
+the rules. `"first"`: each row by its first rule; a row that matches none is wrong. `"default"`: the
+same, but such a row is predicted to have a default label. On the leaves of a tree all readings are
+the same: the alpha of the paper.
+"""
+Fate = Literal["kept", "emptied", "lost"]
+Shares = NDArray[np.float64]
+
+LEAST_SUPPORT = 5
+"""The fewest rows of the original for which the label shares of a rule mean anything."""
+
+
+@dataclass(frozen=True)
+class RuleChange:
+    """One rule before and after.
+
+    Attributes
+    ----------
+    id, text : str
+        The name and the wording of the rule.
+    predicts : str
+        The label that the rule itself states.
+    fate : {"kept", "emptied", "lost"}
+        Emptied: rows matched it before and none does now. Lost: it names a column of
+        `missing_columns`, which the release does not have.
+    support_before, support_after : int
+        Rows that match it.
+    share_before, share_after : float
+        The same as shares of all rows.
+    labels_before, labels_after : dict of label to share
+        Empty if no row matches it.
+    distance, floor : float or None
+        The chi-squared distance between the two, and the distance expected by chance.
+    majority_before, majority_after : str or None
+        The most common label; after, a tie keeps the label from before.
+    flipped : bool
+        Whether the most common label has changed.
+    """
+
+    id: str
+    text: str
+    predicts: str
+    fate: Fate
+    missing_columns: tuple[str, ...]
+    support_before: int
+    support_after: int
+    share_before: float
+    share_after: float
+    labels_before: dict[str, float]
+    labels_after: dict[str, float]
+    distance: float | None
+    floor: float | None
+    majority_before: str | None
+    majority_after: str | None
+    flipped: bool
+
+    def __repr__(self) -> str:
+        support = f"support {self.support_before:,} before, {self.support_after:,} after"
+        return in_short(self, quoted(self.id), self.fate, support)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def damage(self) -> tuple[float, ...]:
+        """Sorts rules by damage: lost, emptied, flipped, then by labels and support."""
+        moved = abs(self.share_before - self.share_after)
+        fates = (self.fate == "lost", self.fate == "emptied", self.flipped)
+        return (*fates, self.distance or 0.0, moved)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rules x labels before and after, and what is needed to read the two matrices.
+    """Rules x labels before and after, and how far the two matrices are apart.
 
     Attributes
     ----------
@@ -48,6 +121,10 @@ class Comparison:
         The position of the label that each rule predicts.
     weights : array of float
         The weight of each rule in a mean; they add up to 1.
+
+    Notes
+    -----
+    Fletcher and Islam (2017), equations 1 to 4.
     """
 
     rules: RuleSet
@@ -55,9 +132,168 @@ class Comparison:
     after: Counts
     columns: tuple[str, ...]
     predicted: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    weights: Shares
 
     __repr__ = by_fields
+
+    def right_shares(self, reading: Reading, default: int | None) -> tuple[float, float]:
+        """How often the rules are right in the original and in the release; 0 without matches.
+
+        `default` is the position of the label for rows without a rule; `None`: the most common
+        label of the original. These are the two alphas of equation 1, whose absolute difference is
+        Rule Accuracy.
+        """
+        label = int(np.argmax(self.before.totals)) if default is None else default
+        before, after = (
+            self._right_share(counts, reading, label) for counts in (self.before, self.after)
+        )
+        return before, after
+
+    def _right_share(self, counts: Counts, reading: Reading, default: int) -> float:
+        rows = np.arange(len(self.predicted))
+        if reading == "pairs":
+            met = float(self.weights @ counts.support)
+            right = float(self.weights @ counts.by_label[rows, self.predicted])
+            return right / met if met else 0.0
+        if counts.first is None:
+            raise InputError(f"the reading {reading!r} needs the counts of first matches")
+        right = int(counts.first[rows, self.predicted].sum())
+        if reading == "default":
+            right += int((counts.totals - counts.covered)[default])
+        return right / counts.rows if counts.rows else 0.0
+
+    @property
+    def rsd(self) -> float:
+        """Rule Support Distance: the mean change in the share of rows that match a rule.
+
+        Equation 2, with each support divided by the rows of its own table, so that a release with
+        fewer or more rows stays within 1.
+        """
+        return float(self.weights @ self._support_changes)
+
+    @property
+    def total_variation(self) -> float:
+        """Half the sum of the changes in support; on the leaves of a tree at most 1.
+
+        RSD of a tree cannot exceed 2 / rules, however bad the release; this can reach 1.
+        """
+        return float(self._support_changes.sum()) / 2
+
+    @property
+    def _support_changes(self) -> Shares:
+        before, after = (c.support / max(c.rows, 1) for c in (self.before, self.after))
+        return np.abs(before - after)
+
+    @cached_property
+    def label_distances(self) -> Shares:
+        """The chi-squared distance of the label shares of each rule; NaN if it had no rows before.
+
+        A rule that is lost, or that no row of the release matches, is at distance 1. Equation 3; a
+        term 0/0 is 0.
+        """
+        before, after = (label_shares(c.by_label) for c in (self.before, self.after))
+        both = before + after
+        terms = np.divide((before - after) ** 2, both, out=np.zeros_like(both), where=both > 0)
+        distance: Shares = terms.sum(axis=1) / 2
+        distance[self.after.support == 0] = 1.0
+        distance[self.before.support == 0] = np.nan
+        return distance
+
+    @cached_property
+    def noise_floors(self) -> Shares:
+        """The distance expected by chance for a rule with so few rows left; NaN without rows.
+
+        (labels - 1) / (4 rows of the release that match the rule), at most 1.
+        """
+        support = self.after.support
+        extra = len(self.after.labels) - 1
+        floors = np.divide(extra, 4 * support, out=np.full(len(support), np.nan), where=support > 0)
+        return np.asarray(np.minimum(floors, 1.0))
+
+    def rld(self, least_support: int) -> float | None:
+        """Rule Label Distance: the mean distance of the labels over rules with enough rows before.
+
+        Equation 4, without the rules that the paper advises to discount. `None` if no rule has
+        `least_support` rows in the original.
+        """
+        return self._mean(self.label_distances, least_support)
+
+    def rld_floor(self, least_support: int) -> float | None:
+        """The mean noise floor over the rules that `rld` is the mean of and that have rows."""
+        return self._mean(self.noise_floors, least_support)
+
+    @property
+    def relative_error(self) -> float | None:
+        """RE: the mean change in support as a share of the support before.
+
+        Taken over rules that have rows in the original; `None` if none has.
+        """
+        before, after = self.before.support, self.after.support
+        errors = np.divide(
+            np.abs(before - after), before, out=np.full(len(before), np.nan), where=before > 0
+        )
+        return self._mean(errors, 1)
+
+    def _mean(self, values: Shares, least_support: int) -> float | None:
+        used = (self.before.support >= least_support) & np.isfinite(values)
+        weights = self.weights[used]
+        return float(weights @ values[used] / weights.sum()) if weights.sum() > 0 else None
+
+    def changes(self) -> tuple[RuleChange, ...]:
+        """Every rule before and after, sorted by damage; ties keep the order of the rules."""
+        shares = [label_shares(c.by_label) for c in (self.before, self.after)]
+        supports = [c.support.tolist() for c in (self.before, self.after)]
+        known = set(self.columns)
+        changes = []
+        for i, (name, rule) in enumerate(zip(self.rules.ids, self.rules)):
+            before, after = (support[i] for support in supports)
+            majorities = self._majorities(i)
+            missing = tuple(c for c in rule.columns if c not in known)
+            changes.append(
+                RuleChange(
+                    id=name,
+                    text=rule_text(replace(rule, id=None), self.rules.target),
+                    predicts=rule.label,
+                    fate="lost" if missing else "emptied" if before and not after else "kept",
+                    missing_columns=missing,
+                    support_before=before,
+                    support_after=after,
+                    share_before=before / self.before.rows,
+                    share_after=after / max(self.after.rows, 1),
+                    labels_before=_named(self.before.labels, shares[0][i]),
+                    labels_after=_named(self.after.labels, shares[1][i]),
+                    distance=_known(self.label_distances[i]),
+                    floor=_known(self.noise_floors[i]),
+                    majority_before=majorities[0],
+                    majority_after=majorities[1],
+                    flipped=None not in majorities and majorities[0] != majorities[1],
+                )
+            )
+        return tuple(sorted(changes, key=lambda change: change.damage, reverse=True))
+
+    def _majorities(self, position: int) -> tuple[str | None, str | None]:
+        before, after = (c.by_label[position] for c in (self.before, self.after))
+        first = int(np.argmax(before))
+        second = first if after[first] == after.max() else int(np.argmax(after))
+        return (
+            self.before.labels[first] if before.any() else None,
+            self.before.labels[second] if after.any() else None,
+        )
+
+
+def label_shares(by_label: NDArray[np.int64]) -> Shares:
+    """The shares of the labels among the rows of each rule; NaN if there are no rows."""
+    support = by_label.sum(axis=1, keepdims=True)
+    nowhere = np.full(by_label.shape, np.nan)
+    return np.asarray(np.divide(by_label, support, out=nowhere, where=support > 0))
+
+
+def _named(labels: tuple[str, ...], shares: np.ndarray) -> dict[str, float]:
+    return {c: float(s) for c, s in zip(labels, shares) if np.isfinite(s)}
+
+
+def _known(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
 
 
 @dataclass(frozen=True)
@@ -209,283 +445,3 @@ def _widened(counts: Counts, labels: Sequence[str]) -> Counts:
         totals=np.pad(counts.totals, (0, more)),
         covered=np.pad(counts.covered, (0, more)),
     )
-
-
-Reading = Literal["pairs", "first", "default"]
-
-LEAST_SUPPORT = 5
-"""The fewest rows of the original for which the label shares of a rule mean anything."""
-
-Shares = NDArray[np.float64]
-
-
-def right_share(
-    counts: Counts,
-    predicted: NDArray[np.int64],
-    weights: Shares,
-    reading: Reading = "pairs",
-    default: int = 0,
-) -> float:
-    """How often the rules are right in a table; 0 if they match nothing.
-
-    Parameters
-    ----------
-    reading : {"pairs", "first", "default"}
-        `"pairs"`: over all pairs of a row and a rule that it matches, which does not depend on
-        the order of the rules. `"first"`: each row by its first rule; a row that matches none is
-        wrong. `"default"`: the same, but such a row is predicted to have the label `default`.
-
-    Notes
-    -----
-    On the leaves of a tree all readings are the same: the alpha of the paper.
-    """
-    rows = np.arange(len(predicted))
-    if reading == "pairs":
-        met = float(weights @ counts.support)
-        return float(weights @ counts.by_label[rows, predicted]) / met if met else 0.0
-    if counts.first is None:
-        raise InputError(f"the reading {reading!r} needs the counts of first matches")
-    right = int(counts.first[rows, predicted].sum())
-    if reading == "default":
-        right += int((counts.totals - counts.covered)[default])
-    return right / counts.rows if counts.rows else 0.0
-
-
-def right_shares(
-    comparison: Comparison, reading: Reading = "pairs", default: int | None = None
-) -> tuple[float, float]:
-    """How often the rules are right in the original and in the release.
-
-    `default` is the position of the label for rows without a rule; `None`: the most common label
-    of the original.
-
-    Notes
-    -----
-    The two alphas of equation 1, whose absolute difference is Rule Accuracy.
-    """
-    label = int(np.argmax(comparison.before.totals)) if default is None else default
-    before, after = (
-        right_share(counts, comparison.predicted, comparison.weights, reading, label)
-        for counts in (comparison.before, comparison.after)
-    )
-    return before, after
-
-
-def support_shares(counts: Counts) -> Shares:
-    """The share of rows that match each rule."""
-    shares: Shares = counts.support / max(counts.rows, 1)
-    return shares
-
-
-def rsd(comparison: Comparison) -> float:
-    """Rule Support Distance: the mean change in the share of rows that match a rule.
-
-    Notes
-    -----
-    Equation 2, with each support divided by the rows of its own table, so that a release with
-    fewer or more rows stays within 1.
-    """
-    return float(comparison.weights @ _support_changes(comparison))
-
-
-def total_variation(comparison: Comparison) -> float:
-    """Half the sum of the changes in support; on the leaves of a tree at most 1.
-
-    RSD of a tree cannot exceed 2 / rules, however bad the release; this can reach 1.
-    """
-    return float(_support_changes(comparison).sum()) / 2
-
-
-def label_distances(comparison: Comparison) -> Shares:
-    """The chi-squared distance of the label shares of each rule; NaN if it had no rows before.
-
-    A rule that is lost, or that no row of the release matches, is at distance 1.
-
-    Notes
-    -----
-    Equation 3; a term 0/0 is 0.
-    """
-    before, after = (label_shares(c.by_label) for c in (comparison.before, comparison.after))
-    both = before + after
-    terms = np.divide((before - after) ** 2, both, out=np.zeros_like(both), where=both > 0)
-    distance: Shares = terms.sum(axis=1) / 2
-    distance[comparison.after.support == 0] = 1.0
-    distance[comparison.before.support == 0] = np.nan
-    return distance
-
-
-def label_shares(by_label: NDArray[np.int64]) -> Shares:
-    """The shares of the labels among the rows of each rule; NaN if there are no rows."""
-    support = by_label.sum(axis=1, keepdims=True)
-    nowhere = np.full(by_label.shape, np.nan)
-    shares: Shares = np.divide(by_label, support, out=nowhere, where=support > 0)
-    return shares
-
-
-def noise_floors(comparison: Comparison) -> Shares:
-    """The distance expected by chance for a rule with so few rows left; NaN without rows.
-
-    Notes
-    -----
-    (labels - 1) / (4 rows of the release that match the rule), at most 1.
-    """
-    support = comparison.after.support
-    extra = len(comparison.after.labels) - 1
-    floors = np.divide(extra, 4 * support, out=np.full(len(support), np.nan), where=support > 0)
-    capped: Shares = np.minimum(floors, 1.0)
-    return capped
-
-
-def rld(comparison: Comparison, least_support: int = LEAST_SUPPORT) -> float:
-    """Rule Label Distance: the mean distance of the labels over rules with enough rows before.
-
-    NaN if no rule has `least_support` rows in the original.
-
-    Notes
-    -----
-    Equation 4, without the rules that the paper advises to discount.
-    """
-    return _mean(comparison, label_distances(comparison), least_support)
-
-
-def rld_floor(comparison: Comparison, least_support: int = LEAST_SUPPORT) -> float:
-    """The mean of the noise floors over the rules that `rld` is the mean of and that have rows."""
-    return _mean(comparison, noise_floors(comparison), least_support)
-
-
-def relative_error(comparison: Comparison) -> float:
-    """RE: the mean change in support as a share of the support before.
-
-    Taken over rules that have rows in the original; NaN if none has.
-    """
-    before, after = comparison.before.support, comparison.after.support
-    errors = np.divide(
-        np.abs(before - after), before, out=np.full(len(before), np.nan), where=before > 0
-    )
-    return _mean(comparison, errors, 1)
-
-
-def _support_changes(comparison: Comparison) -> Shares:
-    return np.abs(support_shares(comparison.before) - support_shares(comparison.after))
-
-
-def _mean(comparison: Comparison, values: Shares, least_support: int) -> float:
-    used = (comparison.before.support >= least_support) & np.isfinite(values)
-    weights = comparison.weights[used]
-    return float(weights @ values[used] / weights.sum()) if weights.sum() > 0 else float("nan")
-
-
-Fate = Literal["kept", "emptied", "lost"]
-
-
-@dataclass(frozen=True)
-class RuleChange:
-    """One rule before and after.
-
-    Attributes
-    ----------
-    id, text : str
-        The name and the wording of the rule.
-    predicts : str
-        The label that the rule itself states.
-    fate : {"kept", "emptied", "lost"}
-        Emptied: rows matched it before and none does now. Lost: it names a column of
-        `missing_columns`, which the release does not have.
-    support_before, support_after : int
-        Rows that match it.
-    share_before, share_after : float
-        The same as shares of all rows.
-    labels_before, labels_after : dict of label to share
-        Empty if no row matches it.
-    distance, floor : float or None
-        The chi-squared distance between the two, and the distance expected by chance.
-    majority_before, majority_after : str or None
-        The most common label; after, a tie keeps the label from before.
-    flipped : bool
-        Whether the most common label has changed.
-    """
-
-    id: str
-    text: str
-    predicts: str
-    fate: Fate
-    missing_columns: tuple[str, ...]
-    support_before: int
-    support_after: int
-    share_before: float
-    share_after: float
-    labels_before: dict[str, float]
-    labels_after: dict[str, float]
-    distance: float | None
-    floor: float | None
-    majority_before: str | None
-    majority_after: str | None
-    flipped: bool
-
-    def __repr__(self) -> str:
-        support = f"support {self.support_before:,} before, {self.support_after:,} after"
-        return in_short(self, quoted(self.id), self.fate, support)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @property
-    def damage(self) -> tuple[float, ...]:
-        """Sorts rules by damage: lost, emptied, flipped, then by labels and support."""
-        moved = abs(self.share_before - self.share_after)
-        fates = (self.fate == "lost", self.fate == "emptied", self.flipped)
-        return (*fates, self.distance or 0.0, moved)
-
-
-def rule_changes(comparison: Comparison) -> tuple[RuleChange, ...]:
-    """Every rule before and after, sorted by damage; ties keep the order of the rules."""
-    distances, floors = label_distances(comparison), noise_floors(comparison)
-    shares = [label_shares(c.by_label) for c in (comparison.before, comparison.after)]
-    supports = [c.support.tolist() for c in (comparison.before, comparison.after)]
-    known = set(comparison.columns)
-    changes = []
-    for i, (name, rule) in enumerate(zip(comparison.rules.ids, comparison.rules)):
-        before, after = (support[i] for support in supports)
-        majorities = _majorities(comparison, i)
-        missing = tuple(c for c in rule.columns if c not in known)
-        changes.append(
-            RuleChange(
-                id=name,
-                text=rule_text(replace(rule, id=None), comparison.rules.target),
-                predicts=rule.label,
-                fate="lost" if missing else "emptied" if before and not after else "kept",
-                missing_columns=missing,
-                support_before=before,
-                support_after=after,
-                share_before=before / comparison.before.rows,
-                share_after=after / max(comparison.after.rows, 1),
-                labels_before=_named(comparison.before.labels, shares[0][i]),
-                labels_after=_named(comparison.after.labels, shares[1][i]),
-                distance=known_number(distances[i]),
-                floor=known_number(floors[i]),
-                majority_before=majorities[0],
-                majority_after=majorities[1],
-                flipped=None not in majorities and majorities[0] != majorities[1],
-            )
-        )
-    return tuple(sorted(changes, key=lambda change: change.damage, reverse=True))
-
-
-def _majorities(comparison: Comparison, position: int) -> tuple[str | None, str | None]:
-    before, after = (c.by_label[position] for c in (comparison.before, comparison.after))
-    labels = comparison.before.labels
-    first = int(np.argmax(before))
-    second = first if after[first] == after.max() else int(np.argmax(after))
-    return (
-        labels[first] if before.any() else None,
-        labels[second] if after.any() else None,
-    )
-
-
-def _named(labels: tuple[str, ...], shares: np.ndarray) -> dict[str, float]:
-    return {c: float(s) for c, s in zip(labels, shares) if np.isfinite(s)}
-
-
-def known_number(number: float) -> float | None:
-    """`None` for what is not known: NaN."""
-    return float(number) if np.isfinite(number) else None
