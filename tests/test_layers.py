@@ -109,7 +109,9 @@ def mapped(tree: ast.Module) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["publish", "serve", "coarsen", "select.containment"], ids=lambda name: name
+    "name",
+    ["publish", "serve", "coarsen", "select.containment", "perturb", "dp", "evaluate", "attack"],
+    ids=lambda name: name,
 )
 def test_the_map_of_a_package_names_all_its_modules(name):
     inside = f"tamis.{name}."

@@ -1,1 +1,13 @@
-"""Differential privacy: a budget and its ledger, public domains, tables drawn from noisy counts."""
+"""Differential privacy: noisy counts, synthetic rows and what they cost.
+
+::
+
+    budget              what may be spent and was, and the noise
+    ledger              what was spent on a table over all its releases
+    domain              the cells that a table could fill, by public bounds
+    private_table       what all tables of synthetic rows share
+    histogram           rows drawn from counts of cells, of single columns, or of boxes
+    selector            0/1 columns chosen with noise, and a table of them
+    synthesiser         OpenDP's own synthesisers, in a Python of their own
+    synthesiser_script  what that Python runs
+"""

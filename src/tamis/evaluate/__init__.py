@@ -1,1 +1,20 @@
-"""How useful a release is: how well it separates, predicts and keeps the rules."""
+"""What a release is worth on rows that no search has seen: what it keeps, tells and predicts.
+
+::
+
+    figure         a number and its confidence interval
+    bits           what a set of columns keeps of the target and tells of the secret, in bits
+    subset_bits    the same for any columns of one table, each set boosted once
+    regression     slower learners, for finalists and for very many columns
+    yardstick      kept and told of any release, altered and synthetic ones too
+    column_bits    what single columns teach and tell, and a rung finer or coarser
+    close_look     finalists by slow learners, and the few people that a mean hides
+    rule_changes   rules counted in the original and in a release
+    retention      how much of the rules a release keeps, in figures and in a picture
+    prediction     how well a model trained on a release predicts
+    curve          measures over levels of noise, and how they correlate
+    separation     how well 0/1 features separate two classes
+    in_population  what a release tells where people are a sample
+    evaluator      models and attackers on one release, each trained once
+    scorecard      releases x measures
+"""

@@ -1,6 +1,14 @@
-"""Releases that alter values: noise, swapped, averaged, flipped or blank cells.
+"""Releases that alter values; here is what they share: what is passed in, and the way back.
 
-Here is what they share: what is passed in, and the way back to its own kind.
+::
+
+    noise                cells drawn anew with a given chance: uniform, Gaussian, PRAM
+    rank_swap            values change places with others of nearly the same rank
+    microaggregation     rows as the middle of a group of k
+    flip                 cells of a 0/1 table flipped until k rows are identical
+    suppression          cells blanked until k rows are alike
+    kernels              rows grouped by k that are near each other
+    suppression_kernels  which cells to blank
 """
 
 from __future__ import annotations
