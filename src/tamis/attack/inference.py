@@ -9,7 +9,7 @@ altered.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -241,19 +241,15 @@ class _Setting:
     def _told(self, p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any]:
         each, people = gains(p, baseline, truth), self.whose(self.report)
         whose = None if people is None else np.unique(people, return_inverse=True)[1]
-        found: dict[str, Any] = {
+        area, group = auc(_predictions(p, truth), whose), self._worst_group(each, people)
+        return {
             "bits": figure(mean(each, whose)).to_dict(),
             "largest_gain": float(largest_gains(each, whose, most=1)[0]),
+            "auc": area and area.to_dict(),
+            "surest": _surest(p, truth),
+            "rarest": _rarest(p, baseline, truth),
+            "worst_group": group and {"people": group.people, "bits": group.gain.to_dict()},
         }
-        area = auc(_predictions(p, truth), whose)
-        found["auc"] = None if area is None else area.to_dict()
-        found["surest"] = _surest(p, truth)
-        found["rarest"] = _rarest(p, baseline, truth)
-        group = self._worst_group(each, people)
-        found["worst_group"] = (
-            None if group is None else {"people": group.people, "bits": group.gain.to_dict()}
-        )
-        return found
 
     def _worst_group(self, each: Floats, people: NDArray[np.int64] | None) -> Group | None:
         """Of people alike in all that is known of them, or in one column, those told most of."""
@@ -329,14 +325,7 @@ def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
     rarest = _rarest_of(truth)
     if rarest is None:
         return []
-    return [
-        {
-            "part": each.part,
-            "precision": each.precision.to_dict(),
-            "recall": each.recall.to_dict(),
-        }
-        for each in surest(p[:, rarest], truth == rarest)
-    ]
+    return [asdict(each) for each in surest(p[:, rarest], truth == rarest)]
 
 
 QUICK_LEARNERS = ("nb", SMALL)

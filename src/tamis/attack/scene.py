@@ -332,8 +332,8 @@ class AttackScore:
             "guess": self.guess,
             "gain": self.gain.to_dict(),
             "control_people": self.control_people,
-            "control": None if self.control is None else self.control.to_dict(),
-            "leak": None if self.leak is None else self.leak.to_dict(),
+            "control": self.control and self.control.to_dict(),
+            "leak": self.leak and self.leak.to_dict(),
             "details": dict(self.details),
         }
 

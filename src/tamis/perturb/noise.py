@@ -188,14 +188,11 @@ class GaussianNoise(_Noise):
     ----------
     probability : float
         That a cell is altered, from 0 to 1.
-    columns : sequence of str, optional
-        What to alter. `None`: the features of a `Table`, every column of a frame or array;
-        never the target or the sensitive column of a `Table` unless named here.
     bounds : mapping of column to (low, high), or "observed", optional
         Limits within which altered numbers are kept; ``"observed"`` are those that were fitted.
         `None`: noise may take a number beyond what was seen.
-    random_state : int, numpy Generator or None
-        An int gives the same cells each time.
+    columns, random_state
+        As for `UniformNoise`.
 
     Attributes
     ----------
