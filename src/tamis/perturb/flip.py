@@ -114,16 +114,9 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Flip cells of these rows.
+        """Flip cells of a 0/1 array, sparse array, frame or `BinaryTable`, or a `Table`'s features.
 
-        Parameters
-        ----------
-        X : 0/1 array, sparse array, frame, `Table` or `BinaryTable`
-            From a `Table`, only the features.
-
-        Returns
-        -------
-        The same kind of table with the same rows in the same order; sparse tables as CSR.
+        The same kind comes back, with the same rows in the same order; sparse tables as CSR.
         """
         table, back = _cells_and_way_back(X)
         people = X.people if isinstance(X, BinaryTable | Table) else None

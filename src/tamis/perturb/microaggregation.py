@@ -69,15 +69,10 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
         self.columns = columns
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Group these rows.
+        """Group the rows of a `Table`, a pandas, polars or pyarrow frame, or an array.
 
-        Parameters
-        ----------
-        X : Table, pandas, polars or pyarrow frame, or array
-
-        Returns
-        -------
-        The same kind of table with the same rows in the same order; whole numbers become fractions.
+        The same kind comes back, with the same rows in the same order; whole numbers become
+        fractions.
         """
         data = input_frame(with_fractions(X))
         columns = columns_to_alter(data, self.columns)

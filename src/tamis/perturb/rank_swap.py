@@ -65,15 +65,9 @@ class RankSwap(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Swap values of these rows.
+        """Swap values of a `Table`, a pandas, polars or pyarrow frame, or an array.
 
-        Parameters
-        ----------
-        X : Table, pandas, polars or pyarrow frame, or array
-
-        Returns
-        -------
-        The same kind of table with the same rows in the same order.
+        The same kind comes back, with the same rows in the same order.
         """
         check_within(self.within)
         data = input_frame(X)

@@ -96,15 +96,9 @@ class LocalSuppression(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Blank cells of these rows.
+        """Blank cells of a `Table`, a pandas, polars or pyarrow frame, or an array of fractions.
 
-        Parameters
-        ----------
-        X : Table, pandas, polars or pyarrow frame, or array of fractions
-
-        Returns
-        -------
-        The same kind of table with the same rows in the same order.
+        The same kind comes back, with the same rows in the same order.
         """
         data = input_frame(with_fractions(X))
         usual = X.quasi if isinstance(X, Table) else None
