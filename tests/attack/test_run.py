@@ -269,7 +269,7 @@ def release_of(table: Table, features: list[str]) -> Release:
 cells = st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=4, max_size=25)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30 if LONG else 12)
 @given(cells)
 def test_a_person_among_c_alike_is_found_with_chance_one_in_c(rows):
     frame = pl.DataFrame(rows, schema=["a", "b", "ill", "secret"], orient="row")

@@ -13,7 +13,7 @@ from tamis import DPHistogram, read_table
 from tamis.attack import membership
 from tamis.attack.membership import shadow_of_release
 from tamis.errors import CannotMeet, InputError
-from tests.long import daily
+from tests.long import LONG, daily
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
 
@@ -50,7 +50,9 @@ def table(each: int = 1):
     ),
 )
 def test_drawn_rows_stay_below_what_epsilon_allows(kind, neighbours):
-    found = shadow_of_release(table(), manifest(kind, neighbours=neighbours), {"bins": 4}, runs=30)
+    found = shadow_of_release(
+        table(), manifest(kind, neighbours=neighbours), {"bins": 4}, runs=30 if LONG else 12
+    )
     assert found.details["within"]
     assert found.details["epsilon_at_least"] <= 1.0
     assert found.details["allowed"] == pytest.approx(np.e / (1 + np.e))

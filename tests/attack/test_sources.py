@@ -27,6 +27,7 @@ from tamis.coarsen.local import local_classes, local_form
 from tamis.errors import CannotMeet
 from tamis.publish.manifest import stated
 from tamis.release import Coarsening
+from tests.long import LONG
 
 STAYS = pl.DataFrame(
     {"age": [30, 30, 90, None, 30], "ill": ["no", "yes", "no", "no", "no"], "who": list("abcdc")}
@@ -111,7 +112,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if LONG else 10)
 @given(ROWS, st.integers(1, 4))
 def test_groups_of_local_recoding_are_found_again(rows, k):
     names = ["age", "^job$", "day"]

@@ -109,14 +109,14 @@ def drawn(tmp_path_factory):
 
 
 def test_the_command_tries_it_on_a_drawn_release(run, drawn):
-    args = ("--target", "ill", "--people", 20, "--shadows", 12)
+    args = ("--target", "ill", "--people", 20, "--shadows", 6)
     code, out, err = run("attack", drawn / "t.csv", drawn / "out", *args)
     assert code == 0, err
     assert "epsilon = 4 allows 98.2%" in " ".join(out.split())
     code, out, _ = run("attack", drawn / "t.csv", drawn / "out", *args, "--json")
     (found,) = [a for a in json.loads(out)["attacks"] if "shadow" in a["attacker"]]
     assert found["details"]["within"]
-    assert found["details"]["runs"] == 12
+    assert found["details"]["runs"] == 6
 
 
 def test_a_damaged_budget_is_said(run, drawn, tmp_path):

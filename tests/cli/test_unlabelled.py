@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from tamis.datasets import patients
+from tests.long import long
 
 ROLES = (
     "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient",
@@ -112,6 +113,7 @@ def test_entities_of_a_long_table_are_counted_too(run, visits, tmp_path, engine)
     assert "left out of every step" not in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
+@long
 def test_a_table_behind_an_engine_says_how_many_were_left_out(run, folder, tmp_path):
     code, out, err = run(
         "release", folder / "stays.csv", *ROLES[:-1], "front", "--attackers", "nb", "--json",

@@ -19,6 +19,7 @@ from tamis.errors import InputError
 from tamis.publish.labels import wrong_labels
 from tamis.publish.manifest import stated, stated_form
 from tamis.release import Coarsening
+from tests.long import LONG
 
 DAYS = pl.Series("when", [date(2021, 5, 3), date(1999, 12, 31), None])
 DESCRIPTIONS: dict[str, dict[str, Any]] = {
@@ -45,7 +46,7 @@ def test_a_description_makes_the_same_ladder_again(name):
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 @given(values=NUMBERS)
-@settings(max_examples=20)
+@settings(max_examples=20 if LONG else 8)
 def test_each_level_groups_as_its_labels_do_and_nests(name, values):
     """The definition: two rows are in one group where their labels are equal."""
     ladder = Ladder.from_dict("c", DESCRIPTIONS[name])

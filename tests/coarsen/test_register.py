@@ -24,6 +24,7 @@ from tamis.risk.suppression import most_suppressed
 from tests.coarsen import definitions
 from tests.coarsen.definitions import PlainTable
 from tests.coarsen.strategies import coded, dense, tables
+from tests.long import LONG
 
 bounds = st.sampled_from([(0.0, 0.5), (0.0, 0.7), (0.0, 1.0), (0.2, 0.8), (0.3, 1.0), (0.5, 0.5)])
 
@@ -150,7 +151,7 @@ def hides(
     return bool(within[0] - 1e-12 <= len(rows) / about <= within[1] + 1e-12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=80 if LONG else 30)
 @given(st.data(), bounds, st.integers(1, 3))
 def test_classes_with_their_own_intervals_hide_who_is_in_them(data, within, k):
     """Each class hides enough, and no cut of one gives two that do and leave nobody out."""

@@ -18,6 +18,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.risk.anonymity import Anonymity, k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, likeness, t_closeness
 from tamis.table import Roles, Table
+from tests.long import LONG
 
 AGES = Ladder.from_dict("age", {"width": [10, 20]})
 ROLES = Roles(target="ill", quasi=("age", "job"), identifiers=("who",))
@@ -120,7 +121,7 @@ def keeps(frame: pl.DataFrame, told: list[str], asked: dict[str, Any], who: Any)
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if LONG else 12)
 @given(people, ASKED)
 def test_alpha_beta_delta_and_risk_are_kept_by_the_least_coarse_levels(rows, asked):
     """All levels are tried by hand: the search finds one of the least loss, or there is none."""

@@ -32,23 +32,23 @@ from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
 from tamis.table import Roles, Table
-from tests.long import long
+from tests.long import LONG, long
 from tests.spark import engines, needs_spark
+
+ROWS = 2_000_000 if LONG else 800_000
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two million rows, nearly all different."""
+    """Very many rows, nearly all different."""
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     rng = np.random.default_rng(0)
-    pl.DataFrame({f"x{i}": rng.integers(0, 1 << 40, 2_000_000) for i in range(3)}).write_parquet(
-        path
-    )
+    pl.DataFrame({f"x{i}": rng.integers(0, 1 << 40, ROWS) for i in range(3)}).write_parquet(path)
     return path
 
 
 def test_no_room_to_spill(rows, tmp_path):
-    engine = DuckDB(tmp_path, 60_000_000)
+    engine = DuckDB(tmp_path, 30 * ROWS)
     engine._database.execute("SET max_temp_directory_size = '1MB'")
     with pytest.raises(CannotMeet, match=r"duckdb ran out of (disk space|memory)"):
         engine.hold(count_cells(engine.open(rows), ["c0", "c1", "c2"]))
@@ -71,7 +71,7 @@ def short_files(engine: Engine) -> Iterator[None]:
 
 def test_no_room_for_what_is_held(engine, rows):
     opened = engine.open(rows)
-    assert count_rows(engine, opened) == 2_000_000
+    assert count_rows(engine, opened) == ROWS
     with (
         pytest.raises(CannotMeet, match=f"{engine.name} ran out of disk space") as caught,
         short_files(engine),
@@ -84,7 +84,7 @@ def test_no_room_for_what_is_held(engine, rows):
 def test_sixty_megabytes_are_enough_for_two_million_cells(rows, tmp_path):
     engine = DuckDB(tmp_path, 60_000_000)
     held = engine.hold(count_cells(engine.open(rows), ["c0", "c1", "c2"]))
-    assert count_rows(engine, held) == 2_000_000
+    assert count_rows(engine, held) == ROWS
     engine.close()
 
 
@@ -203,14 +203,14 @@ def test_this_process_holds_some_memory():
 
 
 def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch):
-    assert estimated_bytes(str(rows)) == 2_000_000 * 3 * 33
-    assert estimated_bytes(str(rows), long=True) == 2_000_000 * 80
-    monkeypatch.setattr("tamis.engine.free_memory", lambda: 500_000_000)
+    assert estimated_bytes(str(rows)) == ROWS * 3 * 33
+    assert estimated_bytes(str(rows), long=True) == ROWS * 80
+    monkeypatch.setattr("tamis.engine.free_memory", lambda: 250 * ROWS)
     assert chosen_engine(str(rows)) == ("memory", "")
-    monkeypatch.setattr("tamis.engine.free_memory", lambda: 390_000_000)
+    monkeypatch.setattr("tamis.engine.free_memory", lambda: 195 * ROWS)
     name, why = chosen_engine(str(rows))
     assert name == "duckdb"
-    assert "0.2 GB" in why
+    assert f"{99 * ROWS / 1e9:.1f} GB" in why
     assert chosen_engine(str(rows), "memory") == ("memory", "")
 
 

@@ -19,6 +19,7 @@ from tamis.evaluate.figure import (
     wilson_share,
 )
 from tamis.learn.holdout import Predictions
+from tests.long import LONG
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -88,7 +89,7 @@ def test_no_chances_under_a_given_ratio_are_likelier(four, ratio):
 
 
 @given(st.integers(0, 1000), st.integers(2, 4))
-@settings(max_examples=30)
+@settings(max_examples=30 if LONG else 12)
 def test_f_and_auc_are_those_of_scikit_learn(seed, labels):
     draw = np.random.default_rng(seed)
     classes = np.array([f"c{i}" for i in range(labels)])

@@ -54,6 +54,7 @@ def test_jafer_gives_the_running_example_to_the_printed_digit(dataset, tmp_path)
     assert modified() == before
 
 
+@long
 def test_fletcher_measures_rise_with_the_noise(dataset, tmp_path):
     cells = quick("fletcher", dataset, tmp_path)
     table_4 = {(row, column): c for (place, row, column), c in cells.items() if place == "Table 4"}

@@ -28,6 +28,7 @@ from tamis.publish.secret_groups import (
     usual_counts,
 )
 from tamis.risk.diversity import l_diversity, t_closeness
+from tests.long import daily
 
 
 @given(
@@ -99,7 +100,7 @@ def published(outcome: Outcome, folder: Path) -> tuple[Path, dict[str, Any]]:
     return made, json.loads((made / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("each", [1, 3])
+@pytest.mark.parametrize("each", daily([1, 3], 3))
 def test_a_secret_that_is_not_released_is_counted_by_the_holder_alone(tmp_path, each):
     folder, manifest = published(considered(stays, each, l=3, t=0.5), tmp_path)
     for name in ("manifest.json", "report.html", "release.csv"):
@@ -133,7 +134,7 @@ def test_secrets_that_are_not_those_of_the_rows_are_found(tmp_path):
     verify(folder)
 
 
-@pytest.mark.parametrize("each", [1, 3])
+@pytest.mark.parametrize("each", daily([1, 3], 3))
 def test_where_the_target_is_the_secret_anybody_can_count(tmp_path, each):
     asked: dict[str, Any] = {"l": 2, "l_kind": "recursive", "c": 9.0, "t": 0.9}
     folder, manifest = published(considered(without_the_secret, each, **asked), tmp_path)

@@ -14,6 +14,7 @@ from tamis.release import Coarsening, Recipe, Release, released
 from tamis.risk.anonymity import Anonymity
 from tamis.scale.search import Crowds, consider_large
 from tamis.table import Roles, Table
+from tests.long import daily
 
 ROLES = {"target": "ill", "quasi": ("age", "job")}
 
@@ -45,7 +46,7 @@ def people_alike(frame: pl.DataFrame, columns: list[str], who: bool) -> int:
 
 
 @pytest.mark.parametrize("who", [False, True], ids=["rows", "people"])
-@pytest.mark.parametrize("width", [None, 5, 10])
+@pytest.mark.parametrize("width", daily([None, 5, 10], 5))
 def test_groups_are_counted_as_by_definition(engine, behind, who, width):
     frame = small()
     large = behind(engine, frame, **ROLES, **({"identifier": ("who",)} if who else {}))

@@ -19,6 +19,7 @@ from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.model import MOST_FEATURES
 from tamis.learn.columns import Column
+from tests.long import LONG
 
 
 def test_without_a_precision_too_it_is_a_scikit_learn_classifier():
@@ -78,7 +79,7 @@ def oracle(train, y, test, precision):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([None, "data"]))
-@settings(max_examples=20)
+@settings(max_examples=20 if LONG else 8)
 def test_posteriors_follow_the_definition(seed, n_classes, precision):
     rng = np.random.default_rng(seed)
     frame, y = mixed(rng), rng.permutation(np.arange(60) % n_classes)

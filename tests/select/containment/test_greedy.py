@@ -15,6 +15,7 @@ from tamis.evaluate.separation import classification_metric, distcnt, hamdist
 from tamis.risk.containment import absence_anonymity
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.greedy import GreedySearch, greedy, greedy_with_absences
+from tests.long import LONG
 from tests.select.containment.test_projection import ANONYMITY
 
 TABLES = st.integers(1, 5).flatmap(
@@ -72,7 +73,7 @@ def table(seed, rows, columns, density):
 
 
 @pytest.mark.parametrize("utility", sorted(WORTH))
-@settings(max_examples=30)
+@settings(max_examples=30 if LONG else 12)
 @given(
     seed=st.integers(0, 10**6),
     rows=st.integers(2, 14),
