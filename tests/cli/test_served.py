@@ -30,7 +30,7 @@ with no_trees():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
-    patients(rows=400).frame.write_csv(folder / "stays.csv")
+    patients(rows=250).frame.write_csv(folder / "stays.csv")
     (folder / "fast.toml").write_text(CONFIG)
     return folder
 
