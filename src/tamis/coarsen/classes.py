@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError, check_whole
 from tamis.risk.anonymity import Anonymity, Kind
-from tamis.risk.diversity import Distance, Spread
+from tamis.risk.diversity import Distance, Spread, recursive_ratios
 from tamis.risk.grouping import LARGEST, ROOMY, ROUNDING
 
 if TYPE_CHECKING:
@@ -211,16 +211,17 @@ class CodedRows:
 
     def too_uniform(self, class_of: Ints, classes: int, asked: Constraints) -> Bools:
         """Which classes lack the entropy or recursive l, by how frequent their values are."""
-        from tamis.coarsen.kernels import entropies_by_class, ratios_by_class, rows_by_class
+        from tamis.coarsen.kernels import entropies_by_class, rows_by_class
 
         assert asked.l is not None
-        weight = self._value_weight(class_of)
+        if asked.kind == "recursive":
+            return np.asarray(
+                ~(recursive_ratios(self.spread(class_of, classes), asked.l) < asked.c)
+            )
+        weight, distinct = self._value_weight(class_of), len(self.usual_shares)
         values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
-        distinct = len(self.usual_shares)
-        if asked.kind == "entropy":
-            entropies = entropies_by_class(values, weight, starts, distinct)
-            return np.asarray(np.exp(entropies) < asked.l - ROUNDING)
-        return np.asarray(~(ratios_by_class(values, weight, starts, distinct, asked.l) < asked.c))
+        entropies = entropies_by_class(values, weight, starts, distinct)
+        return np.asarray(np.exp(entropies) < asked.l - ROUNDING)
 
     def distances(self, class_of: Ints, classes: int, distance: Distance) -> Floats:
         """How far the sensitive values of each class are from those of the whole table."""
@@ -239,19 +240,30 @@ class CodedRows:
 
     def spread(self, class_of: Ints, classes: int) -> Spread:
         """The sensitive values of each class, as the measures of a table count them."""
+        from tamis.coarsen.kernels import rows_by_class
+
         assert self.values is not None
-        distinct = len(self.usual_shares)
-        pairs, place = np.unique(
-            class_of.astype(np.int64) * distinct + self.values, return_inverse=True
+        order = self._by_value  # kept within each class, which then has equal values together
+        weight = self._value_weight(class_of)
+        values, weight, starts = rows_by_class(
+            class_of[order], self.values[order], weight[order], classes
         )
-        counts = np.bincount(place, self._value_weight(class_of))
-        of_class, value = np.divmod(pairs, distinct)
-        first = np.flatnonzero(np.diff(of_class, prepend=-1))
+        opens = np.diff(values, prepend=-1) != 0
+        opens[starts[:-1]] = True
+        entries = np.flatnonzero(opens)
+        counts = np.add.reduceat(weight, entries)
+        first = np.searchsorted(entries, starts[:-1])
         sizes = np.add.reduceat(counts, first)
+        of_class = np.repeat(np.arange(classes), np.diff(first, append=len(entries)))
         people = None if self.people is None else self.people_in(class_of, classes, sizes)
-        return Spread(
-            of_class, value, counts, first, sizes, self.usual_shares, False, self.missing, people
-        )
+        values, usual = values[entries], self.usual_shares
+        return Spread(of_class, values, counts, first, sizes, usual, False, self.missing, people)
+
+    @cached_property
+    def _by_value(self) -> Ints:
+        """The distinct rows in the order of their sensitive values."""
+        assert self.values is not None
+        return np.argsort(self.values, kind="stable")
 
     def average_risk(self, class_of: Ints, people: Ints, kept: Bools) -> float:
         """The mean over people who leave of 1 by the people of their smallest class."""

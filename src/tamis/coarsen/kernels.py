@@ -157,27 +157,6 @@ def entropies_by_class(values: Any, weight: Any, starts: Any, distinct: int) -> 
 
 
 @njit(cache=True)
-def ratios_by_class(values: Any, weight: Any, starts: Any, distinct: int, rank: int) -> Any:
-    """In each class, how often the commonest value occurs for each time of those from `rank` on."""
-    counts = np.zeros(distinct, np.int64)
-    falling = np.zeros(distinct, np.int64)
-    found = np.zeros(starts.size - 1)
-    for c in range(found.size):
-        for i in range(starts[c], starts[c + 1]):
-            counts[values[i]] += weight[i]
-        many = 0
-        for i in range(starts[c], starts[c + 1]):
-            if counts[values[i]] > 0:
-                falling[many] = -counts[values[i]]
-                many += 1
-            counts[values[i]] = 0
-        falling[:many].sort()
-        rare = -falling[rank - 1 : many].sum() if many >= rank else 0
-        found[c] = -falling[0] / rare if rare > 0 else np.inf
-    return found
-
-
-@njit(cache=True)
 def equal_distances(values: Any, weight: Any, starts: Any, usual: Any) -> Any:
     """Half the sum of |share in the class - usual share|: the surpluses, which few values have."""
     counts = np.zeros(usual.size, np.int64)
