@@ -16,6 +16,5 @@
 
     learnt_forms    the finest groups of a column, and which of them to merge
 
-    kernels         classes at a node, and what is inside them
-    split_kernels   rows split in two, again and again
+    kernels         classes at a node, and what is inside them; rows split in two, again and again
 """

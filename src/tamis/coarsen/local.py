@@ -171,7 +171,7 @@ def local_classes(
     >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
-    from tamis.coarsen.split_kernels import may_be_class, split_classes
+    from tamis.coarsen.kernels import may_be_class, split_classes
 
     everyone = register or Register.nobody(len(leaves[0]))
     about = _about(people, values if constraints.needs_values else None, target)
