@@ -101,6 +101,7 @@ def test_dates_are_those_of_births_by_name_or_span():
     treated = pl.Series("treated", [datetime.date(2020 + i % 4, 1, 2) for i in range(50)])
     assert content_of(treated) is None
     assert content_of(treated.alias("date_of_birth")) is not None
+    assert content_of(treated.alias("DateOfBirth")) is not None
     assert content_of(pl.Series([datetime.date(1930 + i, 5, 2) for i in range(80)])) is not None
 
 

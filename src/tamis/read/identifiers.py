@@ -7,6 +7,7 @@ how often this is right.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -289,8 +290,13 @@ def _lower(word: str) -> str:
 
 
 def _words(name: str) -> set[str]:
-    apart = "".join(c if c.isalpha() else " " for c in name.lower())
-    return set(apart.split())
+    """The words of a name, by its signs and by its capitals.
+
+    >>> sorted(_words("DateOfBirth"))
+    ['birth', 'date', 'dateofbirth', 'of']
+    """
+    both = f"{name} {re.sub(r'(?<=[a-z])(?=[A-Z])', ' ', name)}".lower()
+    return set("".join(c if c.isalpha() else " " for c in both).split())
 
 
 def _of_years(name: str, years: pl.Series) -> Content | None:
