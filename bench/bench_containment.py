@@ -20,8 +20,7 @@ from bench.labelled_tables import adult, libsvm
 from bench.made_tables import skewed, uniform
 from bench.ratio import Ratio, seconds, show
 from tamis.risk.containment import containment_anonymity
-from tamis.select.containment.greedy import greedy
-from tamis.select.containment.paths import SearchTask
+from tamis.select.containment.greedy import SearchTask, greedy
 from tamis.select.containment.paths import choose_columns as path_of
 
 FIRST_CALL = """

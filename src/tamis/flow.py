@@ -46,7 +46,7 @@ from tamis.read.keys import refuse_unstated_identifiers
 from tamis.release import Recipe, Release, released
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
-from tamis.select.containment.projection import Projection
+from tamis.select.containment.source import Projection
 from tamis.settings import Settings as Settings
 from tamis.table import Table
 

@@ -17,8 +17,7 @@ from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb import input_frame
 from tamis.risk.grouping import numbered
-from tamis.select.containment.crowd import equal_people, keeping
-from tamis.select.containment.projection import check_k
+from tamis.select.containment.crowd import check_k, equal_people, keeping
 from tamis.table import Table, only
 
 ORDERS = 8

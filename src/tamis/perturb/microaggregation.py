@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 from tamis.errors import CannotMeet
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
-from tamis.select.containment.crowd import keeping
-from tamis.select.containment.projection import check_k
+from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import Table, bare, kind_of, only
 
 Groups = NDArray[np.int64]

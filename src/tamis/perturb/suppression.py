@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator
 from tamis.errors import InputError, listed
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import LARGEST, Coded, coded, dense, people_in, people_of
-from tamis.select.containment.crowd import keeping
-from tamis.select.containment.projection import check_k
+from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import Table, bare, only
 
 Codes = NDArray[np.int64]

@@ -27,9 +27,9 @@ from tamis.learn.score_test import promised_by_ones
 from tamis.propose.problem import Problem
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
-from tamis.select.containment.greedy import UTILITIES, GreedySearch, greedy_with_absences
+from tamis.select.containment.greedy import SEVERAL, UTILITIES, GreedySearch, SeveralClassesSearch
+from tamis.select.containment.paths import greedy_with_absences
 from tamis.select.containment.selection import Selection
-from tamis.select.containment.several_classes import SEVERAL, SeveralClassesSearch
 from tamis.table import Table
 
 Search = Callable[[int, str], Selection]
@@ -61,7 +61,7 @@ class Containment:
     utilities : sequence of str
         What makes columns good; see `tamis.select.containment.greedy.greedy`. For a target of
         several classes, those of them that are defined for several, or all that are; see
-        `tamis.select.containment.several_classes`.
+        `tamis.select.containment.greedy.SeveralClassesSearch`.
     """
 
     name: ClassVar[str] = "containment"

@@ -14,9 +14,10 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import classification_metric, distcnt, hamdist
 from tamis.risk.containment import absence_anonymity
 from tamis.select.containment import ContainmentSelector
-from tamis.select.containment.greedy import GreedySearch, greedy, greedy_with_absences
+from tamis.select.containment.greedy import GreedySearch, greedy
+from tamis.select.containment.paths import greedy_with_absences
 from tests.long import LONG
-from tests.select.containment.test_projection import ANONYMITY
+from tests.select.containment.test_source import ANONYMITY
 
 TABLES = st.integers(1, 5).flatmap(
     lambda width: st.lists(

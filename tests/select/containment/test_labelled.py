@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tamis.errors import InputError
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.exact import exact
-from tamis.select.containment.greedy import greedy, greedy_with_absences
+from tamis.select.containment.greedy import greedy
 from tamis.select.containment.improve import improve
 from tamis.select.containment.itemsets import maximal
+from tamis.select.containment.paths import greedy_with_absences
 from tamis.select.containment.selection import Selection
 
 from .brute import Table, anonymity, subsets, utility

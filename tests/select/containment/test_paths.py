@@ -7,17 +7,9 @@ from sklearn.metrics import roc_auc_score
 
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.greedy import greedy
+from tamis.select.containment.held_out import DRAWS, HELD_OUT, RIDGE, Contest, split_rows
 from tamis.select.containment.itemsets import maximal
-from tamis.select.containment.paths import (
-    DRAWS,
-    FEW,
-    GREEDY,
-    HELD_OUT,
-    ITEMSETS,
-    Contest,
-    contenders,
-)
-from tamis.select.containment.utilities import RIDGE, split_rows
+from tamis.select.containment.paths import FEW, GREEDY, ITEMSETS, contenders
 
 
 @pytest.fixture(scope="module")

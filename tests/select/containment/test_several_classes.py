@@ -11,8 +11,7 @@ from sklearn.metrics import mutual_info_score
 
 from tamis.errors import CannotMeet, InputError
 from tamis.risk.containment import containment_anonymity
-from tamis.select.containment.greedy import greedy
-from tamis.select.containment.several_classes import SEVERAL, SeveralClassesSearch
+from tamis.select.containment.greedy import SEVERAL, SeveralClassesSearch, greedy
 
 
 @st.composite

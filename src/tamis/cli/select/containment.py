@@ -275,7 +275,7 @@ def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
 
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:
-    from tamis.select.containment.picture import path_picture, several_picture
+    from tamis.select.containment.selection import path_picture, several_picture
 
     if len(found) > 1:
         picture = several_picture(found, utility)

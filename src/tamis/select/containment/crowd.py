@@ -1,28 +1,60 @@
-"""k people from searches that count rows, when a person may have several.
+"""The anonymity asked for, checked, and k people from searches that count rows.
 
-Asking a search for more rows than k gives crowds of more people; once any k - 1 people have fewer
-rows together than requested, no crowd can have fewer than k people.
+A person may have several rows. Asking a search for more rows than k gives crowds of more people;
+once any k - 1 people have fewer rows together than requested, each crowd has at least k people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.binary.matrix import sparse_rows
-from tamis.errors import CannotMeet, plural
+from tamis.errors import CannotMeet, InputError, check_whole, plural
 from tamis.risk.containment import containment_anonymity
 from tamis.risk.grouping import Coded, Ints, people_in, people_of
-from tamis.select.containment.projection import Privacy
 from tamis.select.containment.selection import Selection
 
+Privacy = Literal["containment", "equality"]
 Found = TypeVar("Found")
 
 GROWTH = 1.25
 """The smallest factor by which the number of rows is raised next."""
+
+
+def check_k(k: Any, rows: int) -> None:
+    """Refuse a k that is not a whole number of at least 1, or too large for the table."""
+    check_whole("k", k)
+    if k > rows:
+        raise CannotMeet(
+            f"k = {k} cannot be met by {plural(rows, 'row')}, since no row can hide among more "
+            f"rows than there are; choose k of at most {rows}"
+        )
+
+
+def check_privacy(privacy: Any) -> None:
+    """Refuse an unknown kind of anonymity."""
+    if privacy not in ("containment", "equality"):
+        raise InputError(f"privacy must be 'containment' or 'equality', got {privacy!r}")
+
+
+def labelled_rows(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Which rows have a label that may be used, checked; `None`: all."""
+    if labelled is None:
+        return None
+    known = np.asarray(labelled)
+    if known.dtype != np.bool_ or known.shape != positive.shape:
+        raise InputError(
+            f"labelled must have one boolean for each of the {len(positive)} rows, got "
+            f"{known.dtype} of shape {known.shape}"
+        )
+    if len(np.unique(positive[known])) < 2:
+        raise InputError("two classes are needed among the labelled rows")
+    return known
 
 
 def enough_rows(k: int, people: Ints) -> int:

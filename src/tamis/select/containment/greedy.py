@@ -1,30 +1,144 @@
 """Greedy selection: the best feature that still fits, again and again.
 
-`greedy_with_absences` also withstands an attacker who knows a few things that a person lacks.
+The utilities that are sums over the features come from how many rows of each class have a feature.
+By a target of several classes, a column is worth the information that it has about the label, or
+that by its own entropy: the ratio prefers what few rows have, and such columns seldom meet in a
+row, so that far more of them fit together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from heapq import heapify, heappop, heapreplace
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import rel_entr, xlog1py, xlogy
 
-from tamis.binary.matrix import class_counts, sparse_columns, two_classes, zero_one
-from tamis.errors import InputError, listed
-from tamis.risk.containment import absence_anonymity, check_absences
-from tamis.risk.grouping import Ints
-from tamis.select.containment.paths import SearchTask, SetUtility, choose_columns
-from tamis.select.containment.projection import Privacy, check_k, check_privacy, labelled_rows
-from tamis.select.containment.selection import Selection, Step, StopRule
-from tamis.select.containment.utilities import MODULAR, PREDICTIVE, Model, mutual_information
+from tamis.binary.matrix import Binary, differing_pairs, two_classes, zero_one
+from tamis.errors import InputError, listed, plural
+from tamis.select.containment.crowd import Privacy, check_k, check_privacy, labelled_rows
+from tamis.select.containment.selection import Selection, StopRule
+
+if TYPE_CHECKING:
+    from tamis.select.containment.source import ColumnSource
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def hamming(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+    """The share of pairs of opposite classes in which the feature differs."""
+    pairs = differing_pairs(support, ones, rows, positives)
+    return pairs / (positives * (rows - positives))
+
+
+def difference(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+    """How far apart the shares of ones in the two classes are."""
+    apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
+    return apart / (positives * (rows - positives))
+
+
+def mutual_information(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+    """Mutual information of feature and label, in nats.
+
+    >>> mutual_information(np.array([2, 4]), np.array([2, 2]), 4, 2).round(3).tolist()
+    [0.693, 0.0]
+    """
+    total = np.zeros(len(support))
+    for cell, feature, label in (
+        (ones, support, positives),
+        (support - ones, support, rows - positives),
+        (positives - ones, rows - support, positives),
+        (rows - positives - support + ones, rows - support, rows - positives),
+    ):
+        present = cell > 0
+        share = cell[present] / rows
+        total[present] += share * np.log(cell[present] * rows / (feature[present] * label))
+    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
+    return np.maximum(np.round(total, 12), 0.0)
+
+
+def gain_ratio(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+    """Mutual information of feature and label for each nat of the feature itself.
+
+    >>> gain_ratio(np.array([2, 1]), np.array([2, 1]), 4, 2).round(3).tolist()
+    [1.0, 0.384]
+    """
+    return ratio_to_entropy(mutual_information(support, ones, rows, positives), support, rows)
+
+
+def ratio_to_entropy(information: Floats, support: Counts, rows: int) -> Floats:
+    """Information by the entropy of the feature; 0 of a feature that all rows have, or none."""
+    share = support / rows
+    varies = (support > 0) & (support < rows)
+    entropy = np.where(varies, -(xlogy(share, share) + xlog1py(1 - share, -share)), 1.0)
+    return np.asarray(np.round(information / entropy, 12))
+
+
+MODULAR: dict[str, Callable[[Counts, Counts, int, int], Floats]] = {
+    "hamdist": hamming,
+    "difference": difference,
+    "information": mutual_information,
+    "ratio": gain_ratio,
+}
+
+
+Model = Literal["linear", "bayes"]
+
+SetUtility = Callable[[Any, Any, Sequence[int]], float]
+
+
+@dataclass(frozen=True)
+class SearchTask:
+    """A checked table, its labels, and what ends or bars a choice."""
+
+    table: Binary
+    positive: NDArray[np.bool_]
+    labelled: NDArray[np.bool_] | None
+    rule: StopRule
+    drop_rare: bool
+    extend: bool
+    groups: NDArray[np.int64] | None = None
+    sources: list[ColumnSource] = field(default_factory=list)
+
+    @property
+    def source(self) -> ColumnSource:
+        """The table by column with its counts; read once, whatever k is."""
+        from tamis.select.containment.source import ColumnSource
+
+        if not self.sources:
+            self.sources.append(ColumnSource.of(self.table, self.positive, self.labelled))
+        return self.sources[0]
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows that have a label."""
+        return len(self.positive) if self.labelled is None else int(self.labelled.sum())
+
+    @cached_property
+    def positives(self) -> int:
+        known = self.positive if self.labelled is None else self.positive & self.labelled
+        return int(np.count_nonzero(known))
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows have a label."""
+        return np.ones(len(self.positive), bool) if self.labelled is None else self.labelled
+
+    def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which columns to consider: those that cannot fit matter only if they end the search."""
+        if self.rule.stop and not self.drop_rare:
+            return np.asarray(support > 0)
+        return np.asarray(support >= self.rule.k)
+
 
 OnViolation = Literal["skip", "stop"]
 
+PREDICTIVE = ("likelihood", "auc")
 UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
 
 
@@ -165,6 +279,8 @@ class GreedySearch:
 
     def of(self, k: int, utility: str | SetUtility) -> Selection:
         """The choice for one k and utility."""
+        from tamis.select.containment.paths import choose_columns
+
         check_k(k, self.rows)
         if not callable(utility) and utility not in UTILITIES:
             raise InputError(
@@ -187,152 +303,77 @@ def _check_choices(
         raise InputError(f"min_gain must be at least 0, got {min_gain}")
 
 
-def greedy_with_absences(
-    X: Any,
-    y: Any,
-    k: int,
-    absences: int,
-    *,
-    utility: Any = "distcnt",
-    extend: bool = True,
-    max_features: int | None = None,
-    people: Ints | None = None,
-    labelled: Any = None,
-) -> Selection:
-    """Choose features one by one by gain in utility while k people fit whatever is known.
+SEVERAL = ("information", "ratio")
+"""The utilities that are defined for any number of classes."""
+
+
+class SeveralClassesSearch:
+    """Greedy choices for many k and both utilities: the table is checked and counted once.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
-    absences : int
-        How many things that a person lacks an attacker may know; see
-        `tamis.risk.containment.absence_anonymity`.
-    utility : str
-        `distcnt` or a sum over the features, as in `tamis.select.containment.greedy.greedy`.
-    extend : bool
-        If nothing gains any more under `distcnt`, go on with what still fits, in the order of
-        mutual information with the label.
-    max_features : int, optional
-    people : array of int, optional
-        The person of each row.
+    y : labels
     labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
-
-    Notes
-    -----
-    Anonymity never rises with a column, so a column that does not fit never will: each is measured
-    at most once, at the cost that `absence_anonymity` states.
+        The rows whose labels may be used; the others count only for the anonymity.
 
     Examples
     --------
-    >>> X = [[1, 0], [1, 0], [1, 1], [1, 1], [0, 0], [0, 0]]
-    >>> y = [0, 0, 1, 1, 0, 0]
-    >>> greedy_with_absences(X, y, 2, absences=1).features
-    (1, 0)
+    >>> X = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    >>> search = SeveralClassesSearch(X, ["a", "a", "b", "b", "c", "c"])
+    >>> search.of(2, "information").features
+    (0, 1)
     """
-    table = sparse_columns(X)
-    positive = two_classes(y, table.shape[0])
-    check_absences(absences)
-    check_k(k, table.shape[0])
-    most = table.shape[1] if max_features is None else max_features
-    known = labelled_rows(labelled, positive)
-    search = _AbsenceSearch(table, positive, k, absences, most, people, known)
-    if utility in MODULAR:
-        search.in_turn(search.scores(MODULAR[utility]))
-    elif utility == "distcnt":
-        search.by_gain()
-        if extend:
-            search.in_turn(search.scores(mutual_information), counted=False)
-    else:
-        allowed = listed([*MODULAR, "distcnt"])
-        raise InputError(f"with absences the utility is one of {allowed}, got {utility!r}")
-    return search.selection
 
-
-class _AbsenceSearch:
-    """The features chosen so far, and which rows they do not tell apart."""
-
-    def __init__(
-        self,
-        table: sparse.csc_array,
-        positive: NDArray[np.bool_],
-        k: int,
-        absences: int,
-        most: int,
-        people: Ints | None,
-        known: NDArray[np.bool_] | None = None,
-    ) -> None:
-        self.table, self.people = table, people
-        self.known = np.ones(len(positive), bool) if known is None else known
-        self.label = positive[self.known]
-        self.k, self.absences, self.most = k, absences, most
-        self.steps: list[Step] = []
-        self.tried: set[int] = set()
-        self.alike = np.zeros(table.shape[0], np.int64)
+    def __init__(self, X: Any, y: Any, *, labelled: NDArray[np.bool_] | None = None) -> None:
+        table = zero_one(X)
+        rows, columns = table.shape
+        label = np.unique(np.asarray(y), return_inverse=True)[1]
+        if len(label) != rows:
+            raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(label)}")
+        known = np.ones(rows, bool) if labelled is None else labelled
+        self._information, support = _informed(table, label, known)
+        self._ratio = ratio_to_entropy(self._information, support, int(known.sum()))
+        rule = StopRule(1, equality=False, stop=False, most=columns, least_gain=0.0)
+        nobody = np.zeros(rows, bool)  # no two classes are told apart: columns come with a score
+        self._task = SearchTask(table, nobody, None, rule, drop_rare=False, extend=False)
 
     @property
-    def selection(self) -> Selection:
-        if not self.steps:
-            return Selection((), self.table.shape[0], 0.0)
-        last = self.steps[-1]
-        chosen = tuple(step.feature for step in self.steps)
-        return Selection(chosen, last.anonymity, last.utility, steps=tuple(self.steps))
+    def rows(self) -> int:
+        return len(self._task.positive)
 
-    def scores(self, score: Callable[..., NDArray[Any]]) -> NDArray[Any]:
-        """A score for each column, from how many rows of each class have it."""
-        support, ones = class_counts(self.table[np.flatnonzero(self.known)], self.label)
-        return score(support, ones, len(self.label), int(self.label.sum()))
+    def of(self, k: int, utility: str) -> Selection:
+        """The choice for one k and utility."""
+        from tamis.select.containment.paths import in_turn
 
-    def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
-        """Offer columns by descending score; it is their gain, where it counts."""
-        for column in np.argsort(-scores, kind="stable").tolist():
-            if scores[column] <= 0 or len(self.steps) >= self.most:
-                return
-            self._offer(column, float(scores[column]) if counted else self._parted(column))
+        check_k(k, self.rows)
+        if utility not in SEVERAL:
+            raise InputError(
+                f"of several classes the utility is one of {listed(SEVERAL)}, got {utility!r}"
+            )
+        score = self._information if utility == "information" else self._ratio
+        return in_turn(replace(self._task, rule=self._task.rule._replace(k=int(k))), score)
 
-    def by_gain(self) -> None:
-        """Offer the column that tells most pairs of opposite classes apart, again and again.
 
-        A gain never grows, so a column is counted again only when it comes first.
-        """
-        queue = [(-self._parted(c), c) for c in range(self.table.shape[1])]
-        heapify(queue)
-        while queue and len(self.steps) < self.most:
-            promised, column = queue[0]
-            gain = self._parted(column)
-            if gain <= 0 and promised >= 0:
-                return
-            if gain < -promised:
-                heapreplace(queue, (-gain, column))
-                continue
-            heappop(queue)
-            self._offer(column, gain)
+def _informed(
+    table: Binary, label: NDArray[np.intp], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The mutual information of each column with the label, in nats, and the ones of each."""
+    rows = np.flatnonzero(known)
+    ones = _by_class(table, label[rows], rows)
+    classes = np.bincount(label[rows], minlength=len(ones))[:, None]
+    support = ones.sum(axis=0)
+    total = np.zeros(len(support))
+    for cell, of_column in ((ones, support), (classes - ones, len(rows) - support)):
+        expected = of_column * (classes / len(rows))
+        total += rel_entr(cell, expected).sum(axis=0) / len(rows)
+    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
+    return np.maximum(np.round(total, 12), 0.0), support
 
-    def _offer(self, column: int, gain: float) -> None:
-        if column in self.tried:
-            return
-        self.tried.add(column)
-        chosen = [*(step.feature for step in self.steps), column]
-        cells = self.table[:, chosen]
-        reached = absence_anonymity(cells, self.absences, people=self.people, enough=self.k)
-        if reached < self.k:
-            return
-        before = self.steps[-1].utility if self.steps else 0.0
-        self.steps.append(Step(column, gain, before + gain, reached))
-        self.alike = np.unique(2 * self.alike + self._has(column), return_inverse=True)[1]
 
-    def _has(self, column: int) -> NDArray[np.int64]:
-        has = np.zeros(self.table.shape[0], np.int64)
-        has[self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]] = 1
-        return has
-
-    def _parted(self, column: int) -> float:
-        """The share of pairs of opposite classes that this column would newly tell apart."""
-        groups = int(self.alike.max()) + 1
-        parts = (2 * self.alike + self._has(column))[self.known] * 2 + self.label
-        counts = np.bincount(parts, minlength=4 * groups).reshape(groups, 2, 2)
-        pairs = counts[:, 0, 0] * counts[:, 1, 1] + counts[:, 0, 1] * counts[:, 1, 0]
-        positives = int(self.label.sum())
-        return float(pairs.sum() / (positives * (len(self.label) - positives)))
+def _by_class(table: Binary, label: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """The ones of each column in each class, among some rows: classes by columns."""
+    shape = int(label.max()) + 1, table.shape[0]
+    members = sparse.csr_array((np.ones(len(rows), np.int64), (label, rows)), shape=shape)
+    counts = members @ table
+    return np.asarray(counts if isinstance(counts, np.ndarray) else counts.toarray(), np.int64)

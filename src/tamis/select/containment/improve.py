@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
-from tamis.select.containment.projection import check_k, labelled_rows
+from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.selection import Selection, Step, StopRule, empty_path, first_queue
 
 Places = NDArray[np.int64]

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from tamis.binary.matrix import sparse_rows
 from tamis.errors import check_whole
+from tamis.select.containment.crowd import check_k
 from tamis.select.containment.improve import Filler
 from tamis.select.containment.itemset_kernels import (
     core_parts,
@@ -24,7 +25,6 @@ from tamis.select.containment.itemset_kernels import (
     search_by_columns,
     search_by_rows,
 )
-from tamis.select.containment.projection import check_k
 from tamis.select.containment.selection import Selection
 
 WIDE = 2

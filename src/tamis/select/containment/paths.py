@@ -1,21 +1,44 @@
 """Greedy paths, one way for each kind of utility: sums, set functions, models, a contest.
 
-In a contest, several ways to choose compete on rows that they have not seen.
+In a contest, several ways to choose compete on rows that they have not seen. `greedy_with_absences`
+also withstands an attacker who knows a few things that a person lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from heapq import heapify, heappop, heapreplace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import Binary, differing_pairs, sparse_columns
-from tamis.select.containment.projection import Privacy, Projection
+from tamis.binary.matrix import Binary, class_counts, differing_pairs, sparse_columns, two_classes
+from tamis.errors import InputError, listed
+from tamis.risk.containment import absence_anonymity, check_absences
+from tamis.risk.grouping import Ints
+from tamis.select.containment import kernels
+from tamis.select.containment.crowd import Privacy, check_k, labelled_rows
+from tamis.select.containment.greedy import (
+    MODULAR,
+    PREDICTIVE,
+    Model,
+    SearchTask,
+    SetUtility,
+    mutual_information,
+)
+from tamis.select.containment.held_out import (
+    HELD_OUT,
+    Chooser,
+    Contest,
+    HeldOutModel,
+    Truths,
+    by_prediction,
+    split_rows,
+)
+from tamis.select.containment.itemsets import maximal
+from tamis.select.containment.kernels import Patterns, widen
 from tamis.select.containment.selection import (
     Path,
     Selection,
@@ -24,28 +47,7 @@ from tamis.select.containment.selection import (
     empty_path,
     first_queue,
 )
-from tamis.select.containment.utilities import (
-    MODULAR,
-    PREDICTIVE,
-    RIDGE,
-    HeldOutModel,
-    Model,
-    by_prediction,
-    mutual_information,
-    split_rows,
-)
-
-if TYPE_CHECKING:
-    from tamis.select.containment.kernels import Patterns
-    from tamis.select.containment.source import ColumnSource
-
-SetUtility = Callable[[Any, Any, Sequence[int]], float]
-
-HELD_OUT = 1 / 3
-"""The share of rows held out to evaluate a model."""
-Truths = NDArray[np.bool_]
-Chooser = Callable[[Truths], Selection]
-"""Chooses by the labels of some rows, those that are true."""
+from tamis.select.containment.source import ColumnSource, Projection, join_blocks
 
 GREEDY = ("difference", "hamdist", "information", "cm", "auc")
 """The utilities that compete, each as greedy uses it."""
@@ -53,53 +55,6 @@ ITEMSETS = "itemsets"
 """The way that competes with them: the largest itemsets."""
 FEW = 20
 """Up to this k the largest itemsets are found quickly."""
-ITERATIONS = 1000
-DRAWS = 3
-"""How often rows are held out: one draw leaves contenders that are alike to chance."""
-
-
-@dataclass(frozen=True)
-class SearchTask:
-    """A checked table, its labels, and what ends or bars a choice."""
-
-    table: Binary
-    positive: NDArray[np.bool_]
-    labelled: NDArray[np.bool_] | None
-    rule: StopRule
-    drop_rare: bool
-    extend: bool
-    groups: NDArray[np.int64] | None = None
-    sources: list[ColumnSource] = field(default_factory=list)
-
-    @property
-    def source(self) -> ColumnSource:
-        """The table by column with its counts; read once, whatever k is."""
-        from tamis.select.containment.source import ColumnSource
-
-        if not self.sources:
-            self.sources.append(ColumnSource.of(self.table, self.positive, self.labelled))
-        return self.sources[0]
-
-    @cached_property
-    def rows(self) -> int:
-        """Rows that have a label."""
-        return len(self.positive) if self.labelled is None else int(self.labelled.sum())
-
-    @cached_property
-    def positives(self) -> int:
-        known = self.positive if self.labelled is None else self.positive & self.labelled
-        return int(np.count_nonzero(known))
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which rows have a label."""
-        return np.ones(len(self.positive), bool) if self.labelled is None else self.labelled
-
-    def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which columns to consider: those that cannot fit matter only if they end the search."""
-        if self.rule.stop and not self.drop_rare:
-            return np.asarray(support > 0)
-        return np.asarray(support >= self.rule.k)
 
 
 def choose_columns(
@@ -143,9 +98,6 @@ def _offer(
     g: Patterns,
 ) -> tuple[Patterns, int]:
     """Offer columns in this order; on the path they are numbered from `first`."""
-    from tamis.select.containment import kernels
-    from tamis.select.containment.kernels import widen
-
     status = kernels.MORE
     for columns in source.blocks(order, rule, g):
         place, status = 0, kernels.WIDEN
@@ -160,10 +112,6 @@ def _offer(
 
 def _by_gain(task: SearchTask, utility: str) -> Selection:
     """Utilities of the set: gains are counted by pattern and class."""
-    from tamis.select.containment import kernels
-    from tamis.select.containment.kernels import widen
-    from tamis.select.containment.source import join_blocks
-
     source = task.source
     pairs = differing_pairs(source.labelled, source.ones, task.rows, task.positives)
     order = _ranked(pairs, task.may_fit(source.support) & (pairs > 0))
@@ -296,89 +244,6 @@ def _selection(
     return Selection(tuple(s.feature for s in steps), last.anonymity, last.utility, steps=steps)
 
 
-@dataclass(frozen=True)
-class Contest:
-    """Contenders that choose by the labels of one part of the rows and are tested on the rest.
-
-    Each chooses by the training labels alone, so that the contest is fair, and a linear model
-    fitted to convergence on the same rows ranks the held-out ones. The winner, by mean AUC over
-    the draws, then chooses again by all known labels.
-
-    Parameters
-    ----------
-    table : 0/1 array or sparse array
-    positive : array of bool
-    known : array of bool
-        Which rows have a label that may be used.
-    contenders : mapping of name to chooser
-    share : float
-        The share of the known rows to hold out.
-    seed : int
-        Draws them, and with the next numbers the further draws.
-    groups : array of int, optional
-        The person of each row: all rows of a person are held out, or none.
-    """
-
-    table: Binary
-    positive: Truths
-    known: Truths
-    contenders: dict[str, Chooser]
-    share: float
-    seed: int = 0
-    groups: NDArray[np.int64] | None = None
-
-    def winner(self) -> Selection:
-        """What the winner chooses; its utility and gains are the AUC of the first draw."""
-        results = self.results()
-        best = max(results, key=results.__getitem__)
-        return self._in_auc(self.contenders[best](self.known))
-
-    def results(self) -> dict[str, float]:
-        """The mean AUC of each contender over the draws."""
-        return {
-            name: float(np.mean([self._auc(choose(draw[0]), *draw) for draw in self.draws]))
-            for name, choose in self.contenders.items()
-        }
-
-    @cached_property
-    def draws(self) -> list[tuple[Truths, Truths]]:
-        """Training and held-out rows, several times."""
-        rest = (self.positive, self.known, self.share)
-        return [split_rows(*rest, self.seed + i, self.groups) for i in range(DRAWS)]
-
-    @cached_property
-    def columns(self) -> sparse.csc_array:
-        return sparse_columns(self.table)
-
-    def _auc(self, found: Selection, train: Truths, held: Truths) -> float:
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.metrics import roc_auc_score
-
-        from tamis.learn.models import one_thread
-
-        if not found.features:
-            return 0.5
-        rows = self.columns[:, list(found.features)].tocsr().astype(float)
-        model = LogisticRegression(C=1 / RIDGE, max_iter=ITERATIONS)
-        with one_thread():  # threads cost more than they save on vectors this short
-            model.fit(rows[np.flatnonzero(train)], self.positive[train])
-        score = model.decision_function(rows[np.flatnonzero(held)])
-        return float(roc_auc_score(self.positive[held], score))
-
-    def _in_auc(self, found: Selection) -> Selection:
-        """The same path, expressed in held-out AUC; the last is that of a model fitted anew."""
-        draw = self.draws[0]
-        model = HeldOutModel(self.columns, self.positive, *draw, "auc", "linear")
-        steps, value, last, due = [], model.worth(), self._auc(found, *draw), 1
-        for i, step in enumerate(found.steps, start=1):
-            model.add(step.feature, refit=i >= due)
-            due = i + max(1, i // 10) if i >= due else due
-            worth = model.worth() if i < len(found.steps) else last
-            steps.append(Step(step.feature, worth - value, worth, step.anonymity))
-            value = worth
-        return Selection(found.features, found.anonymity, value, steps=tuple(steps))
-
-
 def contenders(
     table: Binary, positive: Truths, k: int, *, itemsets: bool, **choices: Any
 ) -> dict[str, Chooser]:
@@ -393,7 +258,6 @@ def contenders(
         Of `tamis.select.containment.greedy.greedy`.
     """
     from tamis.select.containment.greedy import greedy
-    from tamis.select.containment.itemsets import maximal
 
     def by(utility: str) -> Chooser:
         return lambda rows: greedy(table, positive, k, utility=utility, labelled=rows, **choices)
@@ -402,3 +266,154 @@ def contenders(
     if itemsets and k <= FEW:
         found[ITEMSETS] = lambda rows: maximal(table, positive, k, labelled=rows)
     return found
+
+
+def greedy_with_absences(
+    X: Any,
+    y: Any,
+    k: int,
+    absences: int,
+    *,
+    utility: Any = "distcnt",
+    extend: bool = True,
+    max_features: int | None = None,
+    people: Ints | None = None,
+    labelled: Any = None,
+) -> Selection:
+    """Choose features one by one by gain in utility while k people fit whatever is known.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
+    k : int
+    absences : int
+        How many things that a person lacks an attacker may know; see
+        `tamis.risk.containment.absence_anonymity`.
+    utility : str
+        `distcnt` or a sum over the features, as in `tamis.select.containment.greedy.greedy`.
+    extend : bool
+        If nothing gains any more under `distcnt`, go on with what still fits, in the order of
+        mutual information with the label.
+    max_features : int, optional
+    people : array of int, optional
+        The person of each row.
+    labelled : array of bool, optional
+        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
+
+    Notes
+    -----
+    Anonymity never rises with a column, so a column that does not fit never will: each is measured
+    at most once, at the cost that `absence_anonymity` states.
+
+    Examples
+    --------
+    >>> X = [[1, 0], [1, 0], [1, 1], [1, 1], [0, 0], [0, 0]]
+    >>> y = [0, 0, 1, 1, 0, 0]
+    >>> greedy_with_absences(X, y, 2, absences=1).features
+    (1, 0)
+    """
+    table = sparse_columns(X)
+    positive = two_classes(y, table.shape[0])
+    check_absences(absences)
+    check_k(k, table.shape[0])
+    most = table.shape[1] if max_features is None else max_features
+    known = labelled_rows(labelled, positive)
+    search = _AbsenceSearch(table, positive, k, absences, most, people, known)
+    if utility in MODULAR:
+        search.in_turn(search.scores(MODULAR[utility]))
+    elif utility == "distcnt":
+        search.by_gain()
+        if extend:
+            search.in_turn(search.scores(mutual_information), counted=False)
+    else:
+        allowed = listed([*MODULAR, "distcnt"])
+        raise InputError(f"with absences the utility is one of {allowed}, got {utility!r}")
+    return search.selection
+
+
+class _AbsenceSearch:
+    """The features chosen so far, and which rows they do not tell apart."""
+
+    def __init__(
+        self,
+        table: sparse.csc_array,
+        positive: NDArray[np.bool_],
+        k: int,
+        absences: int,
+        most: int,
+        people: Ints | None,
+        known: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.table, self.people = table, people
+        self.known = np.ones(len(positive), bool) if known is None else known
+        self.label = positive[self.known]
+        self.k, self.absences, self.most = k, absences, most
+        self.steps: list[Step] = []
+        self.tried: set[int] = set()
+        self.alike = np.zeros(table.shape[0], np.int64)
+
+    @property
+    def selection(self) -> Selection:
+        if not self.steps:
+            return Selection((), self.table.shape[0], 0.0)
+        last = self.steps[-1]
+        chosen = tuple(step.feature for step in self.steps)
+        return Selection(chosen, last.anonymity, last.utility, steps=tuple(self.steps))
+
+    def scores(self, score: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+        """A score for each column, from how many rows of each class have it."""
+        support, ones = class_counts(self.table[np.flatnonzero(self.known)], self.label)
+        return score(support, ones, len(self.label), int(self.label.sum()))
+
+    def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
+        """Offer columns by descending score; it is their gain, where it counts."""
+        for column in np.argsort(-scores, kind="stable").tolist():
+            if scores[column] <= 0 or len(self.steps) >= self.most:
+                return
+            self._offer(column, float(scores[column]) if counted else self._parted(column))
+
+    def by_gain(self) -> None:
+        """Offer the column that tells most pairs of opposite classes apart, again and again.
+
+        A gain never grows, so a column is counted again only when it comes first.
+        """
+        queue = [(-self._parted(c), c) for c in range(self.table.shape[1])]
+        heapify(queue)
+        while queue and len(self.steps) < self.most:
+            promised, column = queue[0]
+            gain = self._parted(column)
+            if gain <= 0 and promised >= 0:
+                return
+            if gain < -promised:
+                heapreplace(queue, (-gain, column))
+                continue
+            heappop(queue)
+            self._offer(column, gain)
+
+    def _offer(self, column: int, gain: float) -> None:
+        if column in self.tried:
+            return
+        self.tried.add(column)
+        chosen = [*(step.feature for step in self.steps), column]
+        cells = self.table[:, chosen]
+        reached = absence_anonymity(cells, self.absences, people=self.people, enough=self.k)
+        if reached < self.k:
+            return
+        before = self.steps[-1].utility if self.steps else 0.0
+        self.steps.append(Step(column, gain, before + gain, reached))
+        self.alike = np.unique(2 * self.alike + self._has(column), return_inverse=True)[1]
+
+    def _has(self, column: int) -> NDArray[np.int64]:
+        has = np.zeros(self.table.shape[0], np.int64)
+        has[self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]] = 1
+        return has
+
+    def _parted(self, column: int) -> float:
+        """The share of pairs of opposite classes that this column would newly tell apart."""
+        groups = int(self.alike.max()) + 1
+        parts = (2 * self.alike + self._has(column))[self.known] * 2 + self.label
+        counts = np.bincount(parts, minlength=4 * groups).reshape(groups, 2, 2)
+        pairs = counts[:, 0, 0] * counts[:, 1, 1] + counts[:, 0, 1] * counts[:, 1, 0]
+        positives = int(self.label.sum())
+        return float(pairs.sum() / (positives * (len(self.label) - positives)))

@@ -15,12 +15,9 @@ from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.risk.grouping import Ints, numbered
-from tamis.select.containment.crowd import selected
-from tamis.select.containment.greedy import OnViolation, greedy
-from tamis.select.containment.paths import SetUtility
-from tamis.select.containment.projection import Privacy, check_k, labelled_rows
+from tamis.select.containment.crowd import Privacy, check_k, labelled_rows, selected
+from tamis.select.containment.greedy import Model, OnViolation, SetUtility, greedy
 from tamis.select.containment.selection import Selection
-from tamis.select.containment.utilities import Model
 
 SEARCHES = ("greedy", "maximal", "improve", "exact")
 
@@ -188,7 +185,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def plot(self) -> Picture:
         """What each feature chosen added, and how the anonymity fell."""
-        from tamis.select.containment.picture import path_picture
+        from tamis.select.containment.selection import path_picture
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -247,7 +244,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         people: Ints | None,
         known: NDArray[np.bool_] | None,
     ) -> Selection:
-        from tamis.select.containment.greedy import greedy_with_absences
+        from tamis.select.containment.paths import greedy_with_absences
 
         odd = {
             "search": self.search != "greedy",

@@ -1,5 +1,7 @@
 """Where the searches take columns from: the table as it came, or its distinct rows.
 
+A `Projection` grows by such columns, and says whether one still fits.
+
 Columns that can no longer fit are found without looking at them one by one. The longest pattern
 that a column touches is maximal among those that it touches. So if only 1 to k - 1 of its rows have
 the column, the column does not fit, nor ever will. Rows are read from the longest pattern down, and
@@ -20,6 +22,8 @@ from scipy import sparse
 
 from tamis.binary.kernels import WORD, Columns, distinct_masks, row_masks, take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
+from tamis.select.containment import kernels
+from tamis.select.containment.crowd import Privacy, check_k, check_privacy
 from tamis.select.containment.kernels import (
     CHOSEN,
     HALF,
@@ -253,3 +257,62 @@ def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
     np.cumsum(np.count_nonzero(bits, axis=1), out=starts[1:])
     rows = (np.flatnonzero(bits) % len(masks)).astype(np.int32)
     return sparse.csc_array((np.ones(len(rows), np.uint8), rows, starts), (len(masks), width))
+
+
+class Projection:
+    """A table projected on a growing set of columns, kept at anonymity k or above.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    k : int
+        The anonymity to keep.
+    privacy : {"containment", "equality"}
+        Whether a row hides among the rows that contain it, or only among equal rows.
+    weight : array of int, optional
+        How many entities each row stands for.
+
+    Examples
+    --------
+    >>> projection = Projection([[1, 1], [1, 0], [1, 1]], k=2)
+    >>> projection.offer(0), projection.offer(1), projection.anonymity
+    (True, True, 2)
+    >>> Projection([[1, 1], [1, 0], [1, 1]], k=2, privacy="equality").fits(1)
+    False
+    """
+
+    def __init__(
+        self, X: Any, k: int, *, privacy: Privacy = "containment", weight: Any = None
+    ) -> None:
+        self._table = sparse_columns(X)
+        self.k, self.privacy = k, privacy
+        self.features: list[int] = []
+        rows = self._table.shape[0]
+        each = None if weight is None else kernels.packed(weight, 0)
+        self._patterns = kernels.start(rows, each)
+        check_k(k, self.anonymity)
+        check_privacy(privacy)
+
+    @property
+    def anonymity(self) -> int:
+        """The anonymity of the projection; that of no columns is the number of rows."""
+        return int(self._patterns.state[kernels.ANONYMITY])
+
+    def fits(self, column: int) -> bool:
+        """Whether the anonymity stays at k or above with this column added."""
+        equality = self.privacy == "equality"
+        return bool(kernels.fits(self._rows(column), self.k, equality, self._patterns))
+
+    def offer(self, column: int) -> bool:
+        """Add the column if it fits; returns whether it did."""
+        equality = self.privacy == "equality"
+        self._patterns = kernels.widen(self._patterns)
+        fitted = kernels.offer_column(self._rows(column), self.k, equality, self._patterns)
+        if fitted:
+            self.features.append(column)
+        return bool(fitted)
+
+    def _rows(self, column: int) -> NDArray[np.int32]:
+        indptr = self._table.indptr
+        rows: NDArray[np.int32] = self._table.indices[indptr[column] : indptr[column + 1]]
+        return rows

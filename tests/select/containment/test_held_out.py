@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from tamis.select.containment.greedy import greedy
-from tamis.select.containment.utilities import RIDGE, HeldOutModel, split_rows
+from tamis.select.containment.held_out import RIDGE, HeldOutModel, split_rows
 
 
 @pytest.fixture

@@ -1,27 +1,30 @@
-"""The utility of columns, alone or in a predictive model.
+"""Models that grow by columns and are judged on held-out rows; a contest of choices on such rows.
 
-Utilities that are sums over the features look at a single 0/1 feature. Those that predict fit a
-model on one part of the rows and evaluate it on the other.
+A model is a score per row, whose logistic function is the probability of the true class. A column
+moves the scores of the rows that have it; the kernels touch only those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import xlog1py, xlogy
 
-from tamis.binary.matrix import class_counts, differing_pairs
+from tamis.binary.kernels import take
+from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.errors import InputError
-from tamis.select.containment.projection import Privacy, Projection
+from tamis.select.containment.crowd import Privacy
+from tamis.select.containment.greedy import Model, mutual_information
 from tamis.select.containment.selection import Selection, Step
+from tamis.select.containment.source import Projection
 
-Model = Literal["linear", "bayes"]
-PREDICTIVE = ("likelihood", "auc")
 RIDGE = 1.0
 
 
@@ -44,8 +47,6 @@ class HeldOutModel:
     chosen: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        from tamis.binary.kernels import take
-
         every = np.arange(self.table.shape[1])
         self._columns = take(self.table, every, np.diff(self.table.indptr).astype(np.int64))
         self._weight = np.zeros(len(every))
@@ -78,7 +79,7 @@ class HeldOutModel:
         """What the column would add to the worth."""
         if self.model == "linear" and self.measure == "likelihood":
             rows, best = self._rows(column), self._best(column)
-            saved = self._kernels.loss_saved(rows, self.score, self.label, self.held, best)
+            saved = loss_saved(rows, self.score, self.label, self.held, best)
             return float(saved / self.held.sum())
         return self.worth(self._with(column)) - now
 
@@ -89,7 +90,7 @@ class HeldOutModel:
                 begin=self._columns.begin[columns], end=self._columns.end[columns]
             )
             parts = (self.score, self.label, self.train, self.held)
-            saved: NDArray[np.float64] = self._kernels.savings(some, *parts, RIDGE)
+            saved: NDArray[np.float64] = savings(some, *parts, RIDGE)
             return np.asarray(saved / self.held.sum())
         return self.information[columns]
 
@@ -105,13 +106,7 @@ class HeldOutModel:
     def _sweep(self) -> None:
         rest = (self.score, self.label, self.train, RIDGE)
         order = np.array(self.chosen[::-1], dtype=np.int64)
-        self._kernels.sweep(self._columns, order, self._weight, *rest)
-
-    @property
-    def _kernels(self) -> Any:
-        from tamis.select.containment import additive
-
-        return additive
+        sweep(self._columns, order, self._weight, *rest)
 
     def _rows(self, column: int) -> NDArray[np.int32]:
         rows: NDArray[np.int32]
@@ -120,7 +115,7 @@ class HeldOutModel:
 
     def _best(self, column: int) -> float:
         parts = (self._rows(column), self.score, self.label, self.train)
-        return float(self._kernels.best_weight(*parts, RIDGE, 0.0))
+        return float(best_weight(*parts, RIDGE, 0.0))
 
     def _with(self, column: int) -> NDArray[np.float64]:
         rows = self._rows(column)
@@ -249,62 +244,159 @@ def _best_candidate(
     return best, best_gain
 
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
+@register_jitable
+def loss(score: float, label: bool) -> float:
+    """The negative log-likelihood of a label under a score."""
+    margin = score if label else -score
+    return float(np.log1p(np.exp(-margin)) if margin > 0 else np.log1p(np.exp(margin)) - margin)
 
 
-def hamming(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """The share of pairs of opposite classes in which the feature differs."""
-    pairs = differing_pairs(support, ones, rows, positives)
-    return pairs / (positives * (rows - positives))
+@njit(cache=True)
+def best_weight(
+    rows: Any, score: Any, label: Any, train: Any, ridge: float, weight: float
+) -> float:
+    """The weight of a column by Newton's method on training rows, starting from `weight`."""
+    moved = 0.0
+    for _ in range(8):
+        slope, bend = -ridge * (weight + moved), ridge
+        for r in rows:
+            if train[r]:
+                chance = 1 / (1 + np.exp(-score[r] - moved))
+                slope += label[r] - chance
+                bend += chance * (1 - chance)
+        step = min(max(slope / bend, -2.0), 2.0)
+        moved += step
+        if abs(step) < 1e-3:
+            break
+    return moved
 
 
-def difference(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """How far apart the shares of ones in the two classes are."""
-    apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
-    return apart / (positives * (rows - positives))
+@njit(cache=True)
+def loss_saved(rows: Any, score: Any, label: Any, held: Any, moved: float) -> float:
+    """How much the loss of the held-out rows falls when these rows' scores move."""
+    saved = 0.0
+    for r in rows:
+        if held[r]:
+            saved += loss(score[r], label[r]) - loss(score[r] + moved, label[r])
+    return saved
 
 
-def mutual_information(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """Mutual information of feature and label, in nats.
+@njit(cache=True)
+def savings(columns: Any, score: Any, label: Any, train: Any, held: Any, ridge: float) -> Any:
+    """For each column, the held-out loss that it would save at its best weight."""
+    saved = np.zeros(columns.begin.size)
+    for i in range(columns.begin.size):
+        rows = columns.rows[columns.begin[i] : columns.end[i]]
+        weight = best_weight(rows, score, label, train, ridge, 0.0)
+        saved[i] = loss_saved(rows, score, label, held, weight)
+    return saved
 
-    >>> mutual_information(np.array([2, 4]), np.array([2, 2]), 4, 2).round(3).tolist()
-    [0.693, 0.0]
+
+@njit(cache=True)
+def sweep(
+    columns: Any, chosen: Any, weight: Any, score: Any, label: Any, train: Any, ridge: float
+) -> None:
+    """Refit the intercept and each chosen weight once, in place."""
+    everyone = np.arange(score.size)
+    moved = best_weight(everyone, score, label, train, 1e-9, 0.0)
+    for r in everyone:
+        score[r] += moved
+    for i in chosen:
+        rows = columns.rows[columns.begin[i] : columns.end[i]]
+        moved = best_weight(rows, score, label, train, ridge, weight[i])
+        weight[i] += moved
+        for r in rows:
+            score[r] += moved
+
+
+HELD_OUT = 1 / 3
+"""The share of rows held out to evaluate a model."""
+Truths = NDArray[np.bool_]
+Chooser = Callable[[Truths], Selection]
+"""Chooses by the labels of some rows, those that are true."""
+ITERATIONS = 1000
+DRAWS = 3
+"""How often rows are held out: one draw leaves contenders that are alike to chance."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Contenders that choose by the labels of one part of the rows and are tested on the rest.
+
+    Each chooses by the training labels alone, so that the contest is fair, and a linear model
+    fitted to convergence on the same rows ranks the held-out ones. The winner, by mean AUC over
+    the draws, then chooses again by all known labels.
+
+    Parameters
+    ----------
+    table : 0/1 array or sparse array
+    positive : array of bool
+    known : array of bool
+        Which rows have a label that may be used.
+    contenders : mapping of name to chooser
+    share : float
+        The share of the known rows to hold out.
+    seed : int
+        Draws them, and with the next numbers the further draws.
+    groups : array of int, optional
+        The person of each row: all rows of a person are held out, or none.
     """
-    total = np.zeros(len(support))
-    for cell, feature, label in (
-        (ones, support, positives),
-        (support - ones, support, rows - positives),
-        (positives - ones, rows - support, positives),
-        (rows - positives - support + ones, rows - support, rows - positives),
-    ):
-        present = cell > 0
-        share = cell[present] / rows
-        total[present] += share * np.log(cell[present] * rows / (feature[present] * label))
-    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
-    return np.maximum(np.round(total, 12), 0.0)
 
+    table: Binary
+    positive: Truths
+    known: Truths
+    contenders: dict[str, Chooser]
+    share: float
+    seed: int = 0
+    groups: NDArray[np.int64] | None = None
 
-def gain_ratio(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
-    """Mutual information of feature and label for each nat of the feature itself.
+    def winner(self) -> Selection:
+        """What the winner chooses; its utility and gains are the AUC of the first draw."""
+        results = self.results()
+        best = max(results, key=results.__getitem__)
+        return self._in_auc(self.contenders[best](self.known))
 
-    >>> gain_ratio(np.array([2, 1]), np.array([2, 1]), 4, 2).round(3).tolist()
-    [1.0, 0.384]
-    """
-    return ratio_to_entropy(mutual_information(support, ones, rows, positives), support, rows)
+    def results(self) -> dict[str, float]:
+        """The mean AUC of each contender over the draws."""
+        return {
+            name: float(np.mean([self._auc(choose(draw[0]), *draw) for draw in self.draws]))
+            for name, choose in self.contenders.items()
+        }
 
+    @cached_property
+    def draws(self) -> list[tuple[Truths, Truths]]:
+        """Training and held-out rows, several times."""
+        rest = (self.positive, self.known, self.share)
+        return [split_rows(*rest, self.seed + i, self.groups) for i in range(DRAWS)]
 
-def ratio_to_entropy(information: Floats, support: Counts, rows: int) -> Floats:
-    """Information by the entropy of the feature; 0 of a feature that all rows have, or none."""
-    share = support / rows
-    varies = (support > 0) & (support < rows)
-    entropy = np.where(varies, -(xlogy(share, share) + xlog1py(1 - share, -share)), 1.0)
-    return np.asarray(np.round(information / entropy, 12))
+    @cached_property
+    def columns(self) -> sparse.csc_array:
+        return sparse_columns(self.table)
 
+    def _auc(self, found: Selection, train: Truths, held: Truths) -> float:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.metrics import roc_auc_score
 
-MODULAR: dict[str, Callable[[Counts, Counts, int, int], Floats]] = {
-    "hamdist": hamming,
-    "difference": difference,
-    "information": mutual_information,
-    "ratio": gain_ratio,
-}
+        from tamis.learn.models import one_thread
+
+        if not found.features:
+            return 0.5
+        rows = self.columns[:, list(found.features)].tocsr().astype(float)
+        model = LogisticRegression(C=1 / RIDGE, max_iter=ITERATIONS)
+        with one_thread():  # threads cost more than they save on vectors this short
+            model.fit(rows[np.flatnonzero(train)], self.positive[train])
+        score = model.decision_function(rows[np.flatnonzero(held)])
+        return float(roc_auc_score(self.positive[held], score))
+
+    def _in_auc(self, found: Selection) -> Selection:
+        """The same path, expressed in held-out AUC; the last is that of a model fitted anew."""
+        draw = self.draws[0]
+        model = HeldOutModel(self.columns, self.positive, *draw, "auc", "linear")
+        steps, value, last, due = [], model.worth(), self._auc(found, *draw), 1
+        for i, step in enumerate(found.steps, start=1):
+            model.add(step.feature, refit=i >= due)
+            due = i + max(1, i // 10) if i >= due else due
+            worth = model.worth() if i < len(found.steps) else last
+            steps.append(Step(step.feature, worth - value, worth, step.anonymity))
+            value = worth
+        return Selection(found.features, found.anonymity, value, steps=tuple(steps))
