@@ -9,8 +9,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from bench.ratio import Ratio, seconds, show
-from tamis.learn.bayes.contributions import ContributionCache
-from tamis.learn.bayes.model import NaiveBayes
+from tamis.learn.bayes.model import ContributionCache, NaiveBayes
 from tamis.learn.columns import Coding
 from tamis.learn.cv import Folds
 

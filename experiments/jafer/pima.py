@@ -16,8 +16,7 @@ from experiments.jafer.search import Found, Task, explained, searched
 from experiments.paper import Figure, Grid, Section
 from experiments.store import Store
 from tamis.rank.evaluation import Evaluation
-from tamis.select.breach.candidate import Candidate
-from tamis.select.breach.picture import region_picture
+from tamis.select.breach.candidate import Candidate, region_picture
 
 FILE = "pima.csv.gz"
 _WRAPPER = (

@@ -17,8 +17,9 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
 from tamis.select.breach import judge
-from tamis.select.breach.candidate import Candidate, Trials
+from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.search import best_first, exhaustive, walk
+from tamis.select.breach.trials import Trials
 
 OTHER_FOLDS = "Our own folds: Weka, whose folds the paper used, was not found"
 WEIGHTS = ("performance", "privacy", "size")

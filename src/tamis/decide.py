@@ -13,8 +13,7 @@ from tamis.evaluate.bits import chosen
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
 from tamis.notebook import html_table, in_short, quoted, share_words
-from tamis.rank.evaluation import Evaluation, evaluation
-from tamis.rank.factors import WEIGHTS, Direction, Weights, read_weights
+from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
 from tamis.select.front import undominated
 

@@ -40,7 +40,7 @@ from tamis.notebook import in_short
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.containment import screened
 from tamis.propose.problem import Problem
-from tamis.rank.factors import WEIGHTS
+from tamis.rank.evaluation import WEIGHTS
 from tamis.read import check_numbers
 from tamis.read.keys import refuse_unstated_identifiers
 from tamis.release import Recipe, Release, released

@@ -17,7 +17,7 @@ from tamis.evaluate.scorecard import MEASURES
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.propose import BY_DEFAULT, methods
-from tamis.rank.factors import WEIGHTS, read_weights
+from tamis.rank.evaluation import WEIGHTS, read_weights
 from tamis.release import MOST_ABSENCES
 from tamis.risk.anonymity import Anonymity, Kind, fewest_people
 from tamis.risk.containment import check_absences

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.learn.coded_table import CODES, MISSING, CodedTable
+from tamis.learn.coded_table import CODES, LOOKED, MISSING, CodedTable, labels_counted, rows_alike
 
 numbers = st.lists(
     st.none() | st.integers(-40, 40) | st.floats(-1e6, 1e6, allow_nan=False), min_size=1
@@ -115,3 +115,35 @@ def test_rows_that_nobody_asks_about_need_no_codes(rows, data):
         left_out = np.setdiff1d(np.arange(len(rows)), only)
         with pytest.raises(IndexError):
             few.slice([0], left_out)
+
+
+@given(st.integers(1, 200), st.integers(0, 4), st.integers(1, 3), st.integers(0, 10_000))
+def test_rows_alike_in_codes_and_words_share_a_number(rows, columns, words, seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (columns, rows)).astype(np.uint8)
+    # Words that differ in high and low bits only: none may be taken for another.
+    known = rng.choice(np.array([0, 1, 1 << 32, 1 << 63], dtype=np.uint64), (words, rows))
+    first, place = rows_alike(codes, known)
+    cells = [tuple(row) for row in zip(*codes.tolist(), *known.tolist())]
+    seen = list(dict.fromkeys(cells))
+    assert [cells[i] for i in first] == seen
+    assert [seen[number] for number in place] == cells
+
+
+def test_where_most_rows_differ_each_is_its_own():
+    known = np.arange(4 * LOOKED, dtype=np.uint64)[None, :]
+    first, place = rows_alike(np.zeros((1, 4 * LOOKED), dtype=np.uint8), known)
+    assert first.tolist() == place.tolist() == list(range(4 * LOOKED))
+
+
+@given(st.integers(2, 4), st.integers(1, 50), st.integers(0, 10_000))
+def test_counts_are_those_of_each_class(classes, learnt, seed):
+    rng = np.random.default_rng(seed)
+    place = np.unique(rng.integers(0, 8, learnt), return_inverse=True)[1]
+    label = rng.integers(0, classes, learnt)
+    found = labels_counted(np.append(place, place.max() + 1), label, classes)
+    each = np.array(
+        [np.bincount(place[label == c], minlength=place.max() + 1) for c in range(classes)]
+    )
+    kept = each[1:] if classes == 2 else each
+    assert found.tolist() == [*kept.tolist(), each.sum(axis=0).tolist()]

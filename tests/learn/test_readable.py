@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from tamis.learn.columns import Coding, EncodedColumns, Features
+from tamis.learn.columns import Coding, Features
 from tamis.learn.models import CLASSIFIERS, seeded
-from tamis.learn.readable import answers, readable
+from tamis.learn.readable import EncodedColumns, answers, readable
 
 
 def coarse(rows: int = 120) -> tuple[pl.DataFrame, np.ndarray]:

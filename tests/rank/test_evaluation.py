@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError, TamisWarning
-from tamis.rank.evaluation import evaluation, min_max, pareto_front, topsis
-from tamis.rank.factors import levels, read_factors, read_weights
+from tamis.rank.evaluation import (
+    evaluation,
+    levels,
+    min_max,
+    pareto_front,
+    read_factors,
+    read_weights,
+    topsis,
+)
 from tamis.rank.sensitivity import sensitivity, stability, weight_grid
 
 WAYS = {"a": "max", "b": "min", "c": "max"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tamis.learn.alike import rows_alike
+from tamis.learn.coded_table import rows_alike
 
 
 class NearestRows:

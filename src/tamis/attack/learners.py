@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
 from tamis.evaluate.bits import Floats, gains
-from tamis.learn.alike import rows_alike
 from tamis.learn.boosting import Boosting, shares
-from tamis.learn.coded_table import CodedTable
+from tamis.learn.coded_table import CodedTable, rows_alike
 from tamis.learn.holdout import Predictions, fit_predict
 from tamis.learn.models import ATTACKERS, attackers
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
-from tamis.learn.alike import rows_alike
+from tamis.learn.coded_table import rows_alike
 from tamis.risk.grouping import Coded, dense, joined
 
 Mask = NDArray[np.bool_]

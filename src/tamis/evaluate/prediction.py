@@ -201,7 +201,7 @@ def _model(model: Any, random_state: int) -> Any:
     from sklearn.base import clone
     from sklearn.tree import DecisionTreeClassifier
 
-    from tamis.learn.columns import ready_for_missing
+    from tamis.learn.readable import ready_for_missing
 
     if model is None:
         return DecisionTreeClassifier(

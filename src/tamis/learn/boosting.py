@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.learn.alike import labels_counted, rows_alike
 from tamis.learn.boosting_kernels import CODES, DEPTH, LEAVES, boost
-from tamis.learn.coded_table import CodedTable
+from tamis.learn.coded_table import CodedTable, labels_counted, rows_alike
 from tamis.notebook import by_fields
 
 Floats = NDArray[np.float64]

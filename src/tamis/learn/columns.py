@@ -1,20 +1,24 @@
-"""Frames and arrays as plain columns of numbers, which learners work on."""
+"""Frames and arrays as plain columns of numbers, which learners work on.
+
+A `Task` is a table prepared for learning: what to predict, and from what.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, listed, plural
 from tamis.notebook import by_fields
 from tamis.read import polars_frame
-from tamis.table import bare, kind_of
+from tamis.table import Table, bare, kind_of, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,61 +352,6 @@ def _text(series: pl.Series) -> pl.Series:
     return texts.str.strip_suffix(".0")
 
 
-Encoding = Literal["auto", "onehot", "ordinal", "none"]
-
-LARGEST = 2**30
-"""The most bytes that the encoded columns of a table may take."""
-
-
-def handles_nominal(estimator: Any) -> bool:
-    """Whether an estimator takes frames with nominal columns and missing values as they are.
-
-    It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
-    """
-    from sklearn.utils import get_tags
-
-    tags = get_tags(estimator).input_tags
-    return bool(tags.categorical and tags.string and tags.allow_nan)
-
-
-def ready_for_missing(estimator: Any) -> Any:
-    """The estimator, preceded by a median imputer fitted on training rows if it needs one."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.utils import get_tags
-
-    if get_tags(estimator).input_tags.allow_nan:
-        return estimator
-    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)
-
-
-class EncodedColumns:
-    """Each feature as one or more columns of float64.
-
-    Numbers stay as they are, NaN for missing. A nominal column becomes one column of 0 and 1 for
-    each category, and one for missing if anything is missing (`"onehot"`), or one column of
-    codes in the order of the categories, -1 for missing (`"ordinal"`).
-
-    Examples
-    --------
-    >>> job = Column(np.array([0, 1, -1]), categories=2)
-    >>> age = Column(np.array([31.0, 47.0, np.nan]))
-    >>> EncodedColumns([job, age], ["job", "age"], "onehot").matrix([0, 1]).tolist()
-    [[1.0, 0.0, 0.0, 31.0], [0.0, 1.0, 0.0, 47.0], [0.0, 0.0, 1.0, nan]]
-    """
-
-    def __init__(
-        self, columns: Sequence[Column], names: Sequence[str], how: Literal["onehot", "ordinal"]
-    ) -> None:
-        if how == "onehot":
-            _refuse_giant(columns, names)
-        self._parts = [c.onehot if how == "onehot" else _ordinal(c) for c in columns]
-
-    def matrix(self, features: Sequence[int]) -> NDArray[np.float64]:
-        """Some features side by side."""
-        return np.hstack([self._parts[i] for i in features])
-
-
 def _onehot(column: Column) -> NDArray[np.float64]:
     if column.categories is None:
         return column.values[:, None]
@@ -413,16 +362,114 @@ def _onehot(column: Column) -> NDArray[np.float64]:
     return wide
 
 
-def _ordinal(column: Column) -> NDArray[np.float64]:
-    return column.values.astype(np.float64)[:, None]
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The features, as a frame whose nominal columns all declare their categories, and the labels.
+
+    The categories of text are its values in the whole table, so that the training rows of a
+    fold know values that only its test rows contain.
+
+    Examples
+    --------
+    >>> task = Task.of(pl.DataFrame({"job": ["cook", "judge"], "ill": [0, 1]}), "ill")
+    >>> task.frame.schema, task.y.tolist()
+    (Schema([('job', Enum(categories=['cook', 'judge']))]), [0, 1])
+    """
+
+    features: Features
+    y: NDArray[Any]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return self.features.frame
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        target: str | None = None,
+        features: Sequence[str] | None = None,
+        nominal: Sequence[int | str] | None = None,
+    ) -> Task:
+        """Open a `Table` or a frame; `nominal` are features of numbers that are nominal.
+
+        A task that is open already stays as it is.
+        """
+        if isinstance(table, Task):
+            return Task(table.features.with_nominal(nominal), table.y)
+        frame, declared, target = _frame_and_target(table, target)
+        chosen = only(frame, _features(table, frame, target, features))
+        known = {name: values for name, values in declared.items() if name in chosen.columns}
+        coding = Coding.of(chosen, nominal_names(chosen.columns, nominal), known)
+        return cls(Features.declared(chosen, coding), _labels(frame[target]))
 
 
-def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
-    widths = [column.categories or 1 for column in columns]
-    if 8 * len(columns[0].values) * sum(widths) > LARGEST:
-        widest = int(np.argmax(widths))
+def _frame_and_target(
+    table: Any, target: str | None
+) -> tuple[pl.DataFrame, dict[str, list[str]], str]:
+    if isinstance(table, Table):
+        return table.frame, {}, _existing(table.frame, target or table.target)
+    frame, declared = frame_of(table)
+    if target is None:
+        raise InputError("name the column to predict with target=...")
+    return frame, declared, _existing(frame, target)
+
+
+def _existing(frame: pl.DataFrame, name: str) -> str:
+    if name not in frame.columns:
+        raise InputError(f"no column {name!r}; the columns are {listed(frame.columns, most=30)}")
+    return name
+
+
+def _features(
+    table: Any, frame: pl.DataFrame, target: str, features: Sequence[str] | None
+) -> tuple[str, ...]:
+    if features is None:
+        candidates = table.features if isinstance(table, Table) else frame.columns
+        features = [name for name in candidates if name != target]
+    if target in features:
+        raise InputError(f"column {target!r} is the target and cannot be a feature")
+    if not features:
+        raise InputError("there are no features besides the target")
+    return tuple(_existing(frame, name) for name in dict.fromkeys(features))
+
+
+def _labels(target: pl.Series) -> NDArray[Any]:
+    missing = target.null_count()
+    if missing:
         raise InputError(
-            f"one column for each category would take more than {LARGEST:,} bytes (column "
-            f"{names[widest]!r} alone has {widths[widest]:,} categories); drop or group it, or "
-            'use encode="ordinal"'
+            f"the target {target.name!r} is missing in {plural(missing, 'row')}; drop those rows "
+            "or fill in the label"
+        )
+    refuse_fractions(target)
+    if target.dtype.is_float():
+        return target.cast(pl.Int64).to_numpy()
+    if target.dtype.is_integer() or target.dtype == pl.Boolean:
+        return target.to_numpy()
+    return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+
+
+def given_labels(y: Any) -> NDArray[Any]:
+    """The labels passed to a fit, checked as scikit-learn does."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
+    labels = np.asarray(column_or_1d(y, warn=True))
+    if labels.dtype == object:
+        missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
+        if missing:
+            raise InputError(
+                f"the label is missing in {plural(missing, 'row')}; drop those rows or fill in "
+                "the label"
+            )
+    check_classification_targets(labels)
+    return labels
+
+
+def refuse_fractions(target: pl.Series) -> None:
+    """Raise if a target is measured rather than classified."""
+    if target.dtype.is_float() and (target != target.round()).any():
+        raise InputError(
+            f"the target {target.name!r} contains fractions, but classes are needed; cut it into "
+            "classes"
         )

@@ -22,13 +22,11 @@ from sklearn.metrics import get_scorer
 from tamis.errors import InputError, listed, listed_as
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
-from tamis.learn.bayes.contributions import ContributionCache, Counts, check_walkable
-from tamis.learn.bayes.model import Units
-from tamis.learn.columns import Encoding
+from tamis.learn.bayes.model import ContributionCache, Counts, Units, check_walkable
+from tamis.learn.columns import Task
 from tamis.learn.cv import Folds
 from tamis.learn.models import one_thread
-from tamis.learn.readable import Source, readable
-from tamis.learn.task import Task
+from tamis.learn.readable import Encoding, Source, readable
 from tamis.table import Table
 
 Key = tuple[int, ...]

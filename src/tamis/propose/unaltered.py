@@ -23,7 +23,7 @@ from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Coded, dense, fewest_alike, joined
 from tamis.select.breach import SEARCHES, BreachSelector
-from tamis.select.breach.candidate import Trials
+from tamis.select.breach.trials import Trials
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 

@@ -2,8 +2,7 @@
 
 ::
 
-    factors       what counts, in which direction, with what weight
-    evaluation    E(S), the weighted sum of ranks, and the Pareto front
-    values        scores that keep magnitudes: weighted min-max, TOPSIS
+    evaluation    factors and weights; E(S), the weighted sum of ranks; the Pareto front; scores
+                  that keep magnitudes: weighted min-max, TOPSIS
     sensitivity   which release wins under which weights, and how often over many runs
 """

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from tamis.charts import COLOURS, INK, SOFT, Picture, shortened
 from tamis.errors import InputError
 from tamis.notebook import in_short
-from tamis.rank.evaluation import Evaluation
-from tamis.rank.factors import ROUNDING, Values
+from tamis.rank.evaluation import ROUNDING, Evaluation, Values
 
 MOST_POINTS = 5_000
 """About how many weightings the map tries."""

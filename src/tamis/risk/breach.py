@@ -12,11 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, TamisWarning
-from tamis.learn.bayes.contributions import ContributionCache
-from tamis.learn.bayes.model import NaiveBayes
+from tamis.learn.bayes.model import ContributionCache, NaiveBayes
+from tamis.learn.columns import Task
 from tamis.learn.cv import Folds, Interval, fold_interval
 from tamis.learn.models import classifier
-from tamis.learn.task import Task
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.risk.grouping import as_table
 from tamis.table import Table, bare, only

@@ -20,8 +20,15 @@ from sklearn.utils.validation import (
 
 from tamis.errors import InputError
 from tamis.learn.bayes.model import BayesModel, NaiveBayes, Part, Precision, Units, to_nats
-from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
-from tamis.learn.task import given_labels
+from tamis.learn.columns import (
+    Coding,
+    Column,
+    Features,
+    frame_of,
+    frame_of_array,
+    given_labels,
+    nominal_names,
+)
 
 if TYPE_CHECKING:
     from typing import Self

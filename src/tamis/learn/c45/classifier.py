@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from tamis.errors import InputError, plural
 from tamis.learn.c45.table import C45Table, ColumnSchema, encode
-from tamis.learn.task import given_labels
+from tamis.learn.columns import given_labels
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,24 +1,35 @@
 """Sets of features that may be released: what is known about each, and where it comes from.
 
-A `Candidate` is the record of a set; `Trials` computes performance and breach of any set, once.
+The picture shows all of them in the four regions around the baseline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tamis.charts import (
+    BLUE,
+    GREEN,
+    INK,
+    LETTER,
+    ORANGE,
+    RED,
+    SOFT,
+    Axes,
+    Picture,
+    Place,
+    Scale,
+    around,
+    percentage,
+    shortened,
+    taken_by,
+    words_hide,
+)
 from tamis.errors import plural
-from tamis.learn.cv import Folds, Interval, fold_interval, fold_p_value, fold_p_values
-from tamis.learn.subset_scores import FoldScores, SubsetScores
+from tamis.learn.cv import Interval
 from tamis.notebook import in_short
-from tamis.rank.factors import levels
-from tamis.risk.breach import Attack, Guess
 
 Region = Literal["I", "II", "III", "IV"]
 
@@ -121,120 +132,181 @@ ROUNDING = 1e-12
 BASELINE = "baseline"
 
 
-@dataclass(frozen=True, eq=False)
-class Trials:
-    """A target to predict and a column to hide, on the same features and folds.
+_WIDTH, _HEIGHT = 760.0, 520.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84.0, 24.0, 84.0, 66.0
+_INSIDE = (_LEFT, _WIDTH - 4, _TOP, _HEIGHT - _BOTTOM)
+_COLOURS = {"I": RED, "II": ORANGE, "III": BLUE, "IV": GREEN}
+_WORDS = {
+    "I": "I: worse, more exposed",
+    "II": "II: no worse, more exposed",
+    "III": "III: worse, no more exposed",
+    "IV": "IV: no worse, no more exposed",
+}
+_SAME = 3.0
+"""Points closer than this on the canvas are drawn as one, with their number beside it."""
+
+
+def region_picture(
+    candidates: Sequence[Candidate],
+    best: Candidate,
+    *,
+    floor: float | None = None,
+    alpha: float | None = None,
+    sensitive: str = "the sensitive column",
+) -> Picture:
+    """Every candidate by performance and breach increase; the axes cross at the baseline.
 
     Parameters
     ----------
-    scores : SubsetScores
-        For the target.
-    attack : Attack
-        For the sensitive column.
-    level : float
-        The p-value below which a difference in performance is significant.
-    limit : float or None
-        The largest breach that the search may keep.
-    by_count : bool
-        Whether performance is accuracy, so that whole numbers decide ties.
-    same : bool
-        Whether the target is also the sensitive column, guessed by the same classifier.
-    progress : callable
-        Called with a short progress message now and then.
+    candidates : sequence of Candidate
+        The baseline first.
+    best : Candidate
+        The chosen one, drawn last and ringed.
+    floor, alpha : float, optional
+        Lines at the breach of guessing from the distribution alone, and at the threshold.
+    sensitive : str
+        The name of what is guessed.
     """
+    baseline = candidates[0]
+    picture = Picture(
+        _WIDTH,
+        _HEIGHT,
+        f"{len(candidates)} candidates by performance and breach",
+        f"The chosen {best.size} of {baseline.size} features have performance "
+        f"{best.performance:.4f} and breach increase {best.pbi:+.4f}; all features have "
+        f"performance {baseline.performance:.4f}.",
+    )
+    axes = Axes(picture, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM)
+    across = axes.across(*around([c.performance for c in candidates]))
+    low, high = around([0.0, *(c.pbi for c in candidates)], 0.12)
+    lines = [v for v in (floor, alpha) if v is not None and low - (high - low) < v < high]
+    up = axes.up(*around([low, high, *lines], 0.03))
+    axes.rows(up, up.ticks(6), _signed)
+    axes.columns(across, across.ticks(7), percentage)
+    axes.title_below(_HEIGHT - 16, "performance: to the right is better")
+    guessed = shortened(sensitive, 22)
+    axes.title_beside(20, f"breach increase (PBI) of {guessed}: lower is safer")
+    _regions(axes, across(baseline.performance), up(0.0))
+    taken = [(across(c.performance), up(c.pbi)) for c in candidates]
+    _line(axes, up, floor, "knows the distribution only (DistP)", SOFT, taken)
+    if alpha is not None and alpha != floor:
+        _line(axes, up, alpha, "threshold (alpha)", RED, taken)
+    _points(picture, candidates, best, across, up, taken)
+    picture.heading(_LEFT, 30, _title(best, baseline))
+    picture.text(_LEFT, 52, _subtitle(best, baseline), size=13, fill=SOFT)
+    return picture
 
-    scores: SubsetScores
-    attack: Attack
-    level: float = 0.05
-    limit: float | None = None
-    by_count: bool = True
-    same: bool = False
-    progress: Callable[[str], object] = str
 
-    @property
-    def features(self) -> tuple[str, ...]:
-        return self.scores.features
+def _title(best: Candidate, baseline: Candidate) -> str:
+    return f"{best.size} of {baseline.size} features chosen"
 
-    @property
-    def folds(self) -> Folds:
-        return self.scores.folds
 
-    @cached_property
-    def all(self) -> FoldScores:
-        """The performance of all features: the baseline."""
-        return self.scores.of(self.features)
+def _subtitle(best: Candidate, baseline: Candidate) -> str:
+    return (
+        f"performance {100 * best.performance:.1f}% (all {100 * baseline.performance:.1f}%), "
+        f"breach increase {100 * best.pbi:+.1f}%"
+    )
 
-    def p_value(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> float:
-        """The p-value of the test that some fold scores equal those of the baseline."""
-        return fold_p_value(fold_scores, self.all.scores, self.folds)
 
-    def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
-        """No worse than the baseline, or not significantly so (equation 2)."""
-        if np.mean(fold_scores) >= self.all.mean - ROUNDING:
-            return True
-        return self.p_value(fold_scores) >= self.level
+def _signed(value: float) -> str:
+    return f"{100 * value:+g}%" if value else "0%"
 
-    def all_worthy(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """`worthy` of many sets of features, one a row."""
-        found = np.asarray(scores.mean(axis=1) >= self.all.mean - ROUNDING)
-        found[~found] = fold_p_values(scores[~found], self.all.scores, self.folds) >= self.level
-        return found
 
-    def safe(self, pbi: float) -> bool:
-        """Within the limit of the search."""
-        return self.limit is None or pbi <= self.limit + ROUNDING
+def _regions(axes: Axes, x: float, y: float) -> None:
+    """Axes through the baseline, and in each corner what it means."""
+    picture, left, right = axes.picture, axes.left, axes.right
+    top, bottom = axes.top, axes.bottom
+    corners = {
+        "I": (left, top, x - left, y - top, left + 6, "start", top + 16),
+        "II": (x, top, right - x, y - top, right - 6, "end", top + 16),
+        "III": (left, y, x - left, bottom - y, left + 6, "start", bottom - 8),
+        "IV": (x, y, right - x, bottom - y, right - 6, "end", bottom - 8),
+    }
+    for name, (x0, y0, width, height, at, anchor, line) in corners.items():
+        picture.rect(x0, y0, width, height, fill=_COLOURS[name], fill_opacity=0.06)
+        if height > 24:
+            words = _WORDS[name]
+            room = width > 6.4 * len(words) + 12
+            label = words if room else name
+            if width > 30:
+                picture.text(at, line, label, size=12, anchor=anchor, fill=_COLOURS[name])
+    picture.line(x, top, x, bottom, stroke=INK, stroke_width=1)
+    axes.level(y, stroke=INK, stroke_width=1)
 
-    def keeps(self, features: Iterable[str]) -> bool:
-        """Whether a set of features meets both constraints; the breach only if needed."""
-        named = tuple(features)
-        if not self.worthy(self.scores.of(named).scores):
-            return False
-        return self.limit is None or self.safe(self.attack.pbi(self.attack.strongest(named)))
 
-    def candidate(self, features: Iterable[str], origin: Iterable[str]) -> Candidate:
-        """The record of a set of features."""
-        found = self.scores.of(features)
-        return self.record(found, self.attack.strongest(found.features), origin)
+def _line(
+    axes: Axes, up: Scale, at: float | None, words: str, colour: str, taken: list[Place]
+) -> None:
+    """A line across, named where its name covers the fewest points."""
+    if at is None or not up.low < at < up.high:
+        return
+    axes.level(up(at), stroke=colour, stroke_dasharray="5 4")
+    room = axes.right - axes.left - 16 - LETTER * len(words)
+    steps = [axes.left + 8 + room * part / 8 for part in (4, 3, 5, 2, 6, 1, 7, 0, 8)]
+    spots = [(x, up(at) + down) for down in (20, -10) for x in steps]
+    x, y = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
+    taken.extend(taken_by((x, y), words))
+    axes.picture.text(x, y, words, size=12, fill=colour)
 
-    def record(self, found: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
-        """The record of a set of features whose scores are known."""
-        pbi = self.attack.pbi(guess)
-        whole = len(found.features) == len(self.features)
-        return Candidate(
-            features=found.features,
-            performance=found.mean,
-            performance_interval=fold_interval(found.scores, self.folds),
-            p_value=self.p_value(found.scores),
-            pbi=pbi,
-            pbi_interval=self.attack.interval(guess),
-            attacker=guess.attacker,
-            region=None if whole else region(found.mean - self.all.mean, pbi),
-            origin=tuple(origin),
-        )
 
-    @cached_property
-    def performance_ranking(self) -> tuple[str, ...]:
-        """Features by what performance loses without them, most first (PerfR)."""
-        self.progress(f"ranking {plural(len(self.features), 'feature')} by performance")
-        without = self.scores.drop_ones()
-        if self.by_count:
-            left = np.array([without[name].pooled for name in self.features])
+def _points(
+    picture: Picture,
+    candidates: Sequence[Candidate],
+    best: Candidate,
+    across: Scale,
+    up: Scale,
+    taken: list[Place],
+) -> None:
+    """Draw coincident points as one; the chosen one last and ringed, so that nothing hides it."""
+    places: list[tuple[float, float, list[Candidate]]] = []
+    for candidate in candidates:
+        x, y = across(candidate.performance), up(candidate.pbi)
+        near = next((p for p in places if abs(p[0] - x) < _SAME and abs(p[1] - y) < _SAME), None)
+        if near:
+            near[2].append(candidate)
         else:
-            left = levels([without[name].mean for name in self.features])
-        return self._ordered(left)
+            places.append((x, y, [candidate]))
+    places.sort(key=lambda place: any(c is best for c in place[2]))
+    for x, y, group in places:
+        colour = INK if group[0].region is None else _COLOURS[group[0].region]
+        if any(c is best for c in group):
+            picture.circle(x, y, 11, fill="#ffffff", stroke=INK, stroke_width=2)
+        tip = "; ".join(_tip(c) for c in group)
+        picture.circle(x, y, 6, tip, fill=colour, stroke="#ffffff", stroke_width=1)
+    for x, y, group in reversed(places):  # the chosen one has the first word
+        _label(picture, (x, y), group, any(c is best for c in group), taken)
 
-    @cached_property
-    def privacy_ranking(self) -> tuple[str, ...]:
-        """Features by what the attacker loses without them, least first (PrivR).
 
-        If the target is the sensitive column, it is the reverse of the other list, including ties.
-        """
-        if self.same:
-            return self.performance_ranking[::-1]
-        self.progress(f"ranking {plural(len(self.features), 'feature')} by privacy")
-        without = self.attack.without_each()
-        left = np.array([without[name].pooled for name in self.features])
-        return self._ordered(-left)
+def _label(
+    picture: Picture, at: Place, group: Sequence[Candidate], chosen: bool, taken: list[Place]
+) -> None:
+    """Words beside a point; a mere number of sets, which its tip tells too, only where is room."""
+    words = _beside(group, chosen)
+    if not words:
+        return
+    gap = 15 if chosen else 9
+    sides = (at[0] + gap, at[0] - gap - LETTER * len(words))
+    spots = [(x, at[1] + down) for down in (18, -8, 34, -24, 50, -40) for x in sides]
+    spot = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
+    if words_hide(spot, words, taken, _INSIDE) and not chosen and group[0].region is not None:
+        return
+    taken.extend(taken_by(spot, words))
+    picture.text(
+        *spot, words, size=12, fill=INK, stroke="#ffffff", stroke_width=3, paint_order="stroke"
+    )
 
-    def _ordered(self, key: NDArray[np.int64]) -> tuple[str, ...]:
-        return tuple(self.features[i] for i in np.argsort(key, kind="stable"))
+
+def _beside(group: Sequence[Candidate], chosen: bool) -> str:
+    words = ["chosen"] if chosen else []
+    if any(c.region is None for c in group):
+        words.append("all features")
+    if len(group) > 1:
+        words.append(f"{len(group)} sets")
+    return ", ".join(words)
+
+
+def _tip(candidate: Candidate) -> str:
+    return (
+        f"{', '.join(candidate.features)}: performance {100 * candidate.performance:.2f}%, "
+        f"PBI {100 * candidate.pbi:+.2f}%, p {candidate.p_value:.3f}"
+    )

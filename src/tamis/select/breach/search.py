@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
-from tamis.rank.evaluation import front, ordered, ranked, weighted
-from tamis.rank.factors import Direction, goodness, levels
-from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate, Trials
+from tamis.rank.evaluation import Direction, front, goodness, levels, ordered, ranked, weighted
+from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate
+from tamis.select.breach.trials import Trials
 
 Subset = tuple[str, ...]
 FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size": "min"}

@@ -16,17 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
-from tamis.learn.columns import Encoding
+from tamis.learn.columns import Task
 from tamis.learn.cv import Folds, fold_p_value
+from tamis.learn.readable import Encoding
 from tamis.learn.subset_scores import SubsetScores
-from tamis.learn.task import Task
-from tamis.rank.evaluation import Evaluation, evaluation
-from tamis.rank.factors import WEIGHTS, Weights, read_weights
+from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
-from tamis.select.breach.candidate import ROUNDING, Candidate, Trials
-from tamis.select.breach.input import CodedInput, open_table
+from tamis.select.breach.candidate import ROUNDING, Candidate
 from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
+from tamis.select.breach.trials import CodedInput, Trials, open_table
 
 SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 FOLDS, REPEATS = 10, 5
@@ -185,7 +184,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         sensitive : str
             What to call the column that is guessed.
         """
-        from tamis.select.breach.picture import region_picture
+        from tamis.select.breach.candidate import region_picture
 
         check_is_fitted(self)
         return region_picture(

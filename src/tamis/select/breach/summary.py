@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding, Features
+from tamis.learn.columns import Coding, Features, Task, refuse_fractions
 from tamis.learn.cv import Folds
 from tamis.learn.holdout import held_rows
 from tamis.learn.subset_scores import SubsetScores
-from tamis.learn.task import Task, refuse_fractions
 from tamis.rank.evaluation import min_max, pareto_front, topsis
 from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stability
 from tamis.risk.breach import named_attackers
-from tamis.select.breach.input import sensitive_series
 from tamis.select.breach.search import FACTORS
 from tamis.select.breach.selector import BreachSelector, factor_scores
+from tamis.select.breach.trials import sensitive_series
 from tamis.table import Table
 
 _MAP = 10

@@ -2,8 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from tamis.select.breach.candidate import Candidate
-from tamis.select.breach.picture import region_picture
+from tamis.select.breach.candidate import Candidate, region_picture
 
 
 def candidate(features, performance, pbi, region):
