@@ -121,10 +121,10 @@ def search_distinct(name, X, y, unit, aim) -> Ratio:
     """The search for DistCnt on a table that is already counted by distinct rows."""
     from tamis.select.containment.selection import StopRule
 
-    task = SearchTask(X, y, None, StopRule(5, False, False, X.shape[1], 0.0), False, False)
+    task = SearchTask(X, y, None, StopRule(5, False, False, X.shape[1], 0.0))
     print(f"{name}: {task.source.table.shape[0]:,} of {X.shape[0]:,}")
     peer, theirs = unit
-    ours = seconds(lambda: path_of(task, "distcnt", "containment", "linear", 0), runs(X))
+    ours = seconds(lambda: path_of(task, "distcnt"), runs(X))
     return Ratio(f"greedy distcnt: {name}", peer, ours, theirs, aim)
 
 

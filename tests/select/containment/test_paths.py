@@ -5,11 +5,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from tamis.binary.matrix import zero_one
 from tamis.risk.containment import containment_anonymity
-from tamis.select.containment.greedy import greedy
+from tamis.select.containment.greedy import SearchTask, greedy
 from tamis.select.containment.held_out import DRAWS, HELD_OUT, RIDGE, Contest, split_rows
 from tamis.select.containment.itemsets import maximal
 from tamis.select.containment.paths import FEW, GREEDY, ITEMSETS, contenders
+from tamis.select.containment.selection import StopRule
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def mean_auc(X, y, choose):
 
 def test_the_winner_has_the_largest_held_out_auc(contest):
     X, y = contest
-    choosers = contenders(X, y, 5, itemsets=True)
+    choosers = contenders(SearchTask(zero_one(X), y, None, StopRule(5, False, False, 16, 0.0)))
     assert set(choosers) == {*GREEDY, ITEMSETS}
     auc = {name: mean_auc(X, y, choose) for name, choose in choosers.items()}
     every = np.ones(len(y), bool)

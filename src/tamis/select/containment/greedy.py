@@ -100,10 +100,16 @@ class SearchTask:
     positive: NDArray[np.bool_]
     labelled: NDArray[np.bool_] | None
     rule: StopRule
-    drop_rare: bool
-    extend: bool
+    drop_rare: bool = False
+    extend: bool = False
     groups: NDArray[np.int64] | None = None
+    model: Model = "linear"
+    random_state: int = 0
     sources: list[ColumnSource] = field(default_factory=list)
+
+    def at(self, k: int) -> SearchTask:
+        """The same with another k."""
+        return replace(self, rule=self.rule._replace(k=int(k)))
 
     @property
     def source(self) -> ColumnSource:
@@ -143,21 +149,7 @@ UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
 
 
 def greedy(
-    X: Any,
-    y: Any,
-    k: int,
-    *,
-    utility: str | SetUtility = "distcnt",
-    privacy: Privacy = "containment",
-    on_violation: OnViolation = "skip",
-    drop_rare: bool = False,
-    extend: bool = False,
-    max_features: int | None = None,
-    min_gain: float = 0.0,
-    model: Model = "linear",
-    random_state: int = 0,
-    labelled: Any = None,
-    groups: NDArray[np.int64] | None = None,
+    X: Any, y: Any, k: int, *, utility: str | SetUtility = "distcnt", **options: Any
 ) -> Selection:
     """Choose features one by one by gain in utility while the anonymity stays at k or above.
 
@@ -182,6 +174,29 @@ def greedy(
         three times, and takes the one whose linear model ranks the other rows best; its utility is
         the AUC of the first time. A callable takes ``(X, y, features)`` and returns a number, where
         larger is better; `X` is then CSC and `y` boolean.
+    **options
+        Of `GreedySearch`.
+
+    Notes
+    -----
+    Algorithms 2 and 3 of Zhang et al. (2017), where ``until AC >= k`` should read ``AC < k``.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    >>> greedy(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist").features
+    (0, 1)
+    """
+    return GreedySearch(X, y, **options).of(k, utility)
+
+
+class GreedySearch:
+    """`greedy` for many k and utilities: the table is checked and counted once.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    y : labels of two classes
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
@@ -206,38 +221,6 @@ def greedy(
     groups : array of int, optional
         The person of each row, if people have several: `likelihood`, `auc` and `best` then
         hold out all rows of a person or none.
-
-    Notes
-    -----
-    Algorithms 2 and 3 of Zhang et al. (2017), where ``until AC >= k`` should read ``AC < k``.
-
-    Examples
-    --------
-    >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    >>> greedy(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist").features
-    (0, 1)
-    """
-    search = GreedySearch(
-        X,
-        y,
-        privacy=privacy,
-        on_violation=on_violation,
-        drop_rare=drop_rare,
-        extend=extend,
-        max_features=max_features,
-        min_gain=min_gain,
-        model=model,
-        random_state=random_state,
-        labelled=labelled,
-        groups=groups,
-    )
-    return search.of(k, utility)
-
-
-class GreedySearch:
-    """`greedy` for many k and utilities: the table is checked and counted once.
-
-    The parameters are those of `greedy`.
 
     Examples
     --------
@@ -270,24 +253,20 @@ class GreedySearch:
         most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
         rule = StopRule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
         known = labelled_rows(labelled, positive)
-        self._task = SearchTask(table, positive, known, rule, drop_rare, extend, groups)
-        self._privacy, self._model, self._random_state = privacy, model, random_state
-
-    @property
-    def rows(self) -> int:
-        return len(self._task.positive)
+        self._task = SearchTask(
+            table, positive, known, rule, drop_rare, extend, groups, model, random_state
+        )
 
     def of(self, k: int, utility: str | SetUtility) -> Selection:
         """The choice for one k and utility."""
         from tamis.select.containment.paths import choose_columns
 
-        check_k(k, self.rows)
+        check_k(k, len(self._task.positive))
         if not callable(utility) and utility not in UTILITIES:
             raise InputError(
                 f"utility is one of {listed(UTILITIES)} or a function, got {utility!r}"
             )
-        task = replace(self._task, rule=self._task.rule._replace(k=int(k)))
-        return choose_columns(task, utility, self._privacy, self._model, self._random_state)
+        return choose_columns(self._task.at(k), utility)
 
 
 def _check_choices(
@@ -336,23 +315,19 @@ class SeveralClassesSearch:
         self._ratio = ratio_to_entropy(self._information, support, int(known.sum()))
         rule = StopRule(1, equality=False, stop=False, most=columns, least_gain=0.0)
         nobody = np.zeros(rows, bool)  # no two classes are told apart: columns come with a score
-        self._task = SearchTask(table, nobody, None, rule, drop_rare=False, extend=False)
-
-    @property
-    def rows(self) -> int:
-        return len(self._task.positive)
+        self._task = SearchTask(table, nobody, None, rule)
 
     def of(self, k: int, utility: str) -> Selection:
         """The choice for one k and utility."""
         from tamis.select.containment.paths import in_turn
 
-        check_k(k, self.rows)
+        check_k(k, len(self._task.positive))
         if utility not in SEVERAL:
             raise InputError(
                 f"of several classes the utility is one of {listed(SEVERAL)}, got {utility!r}"
             )
         score = self._information if utility == "information" else self._ratio
-        return in_turn(replace(self._task, rule=self._task.rule._replace(k=int(k))), score)
+        return in_turn(self._task.at(k), score)
 
 
 def _informed(

@@ -20,9 +20,8 @@ from scipy import sparse
 from tamis.binary.kernels import take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.errors import InputError
-from tamis.select.containment.crowd import Privacy
 from tamis.select.containment.greedy import Model, mutual_information
-from tamis.select.containment.selection import Selection, Step
+from tamis.select.containment.selection import Selection, Step, StopRule
 from tamis.select.containment.source import Projection
 
 RIDGE = 1.0
@@ -181,34 +180,34 @@ _PATIENCE = 30
 def by_prediction(
     model: HeldOutModel,
     candidates: NDArray[np.int64],
-    k: int,
-    privacy: Privacy,
+    rule: StopRule,
     *,
-    stop: bool,
-    most: int,
-    least_gain: float,
-    extend: bool = False,
+    extend: bool,
 ) -> Selection:
     """Greedy on held-out worth, with a lazy list: old gains say what to try first.
 
     Gains may grow here, so the list is a guide and not exact: at each step candidates are
     weighed in the order of their last gains until `_PATIENCE` of them in a row were no better.
     """
-    projection = Projection(model.table, k, privacy=privacy)
+    projection = Projection(model.table, rule.k, privacy=rule.privacy)
     last = dict(zip(candidates.tolist(), model.first_gains(candidates).tolist()))
     value, steps = model.worth(), list[Step]()
-    while last and len(steps) < most:
-        best, gain = _best_candidate(model, projection, last, value, stop)
-        if best is None or gain <= least_gain:
+    while last and len(steps) < rule.most:
+        best, gain = _best_candidate(model, projection, last, value, rule.stop)
+        if best is None or gain <= rule.least_gain:
             break
         del last[best]
         if not projection.offer(best):
             extend = False
             break
         value = _take(model, projection, best, value, steps)
-    if extend and least_gain == 0:
+    if extend and rule.least_gain == 0:
         for column in sorted(last, key=lambda c: (-model.information[c], c)):
-            if len(steps) < most and model.information[column] > 0 and projection.offer(column):
+            if (
+                len(steps) < rule.most
+                and model.information[column] > 0
+                and projection.offer(column)
+            ):
                 value = _take(model, projection, column, value, steps)
     return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
 

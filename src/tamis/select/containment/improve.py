@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.binary.kernels import take
 from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
+from tamis.select.containment import kernels
 from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.selection import Selection, Step, StopRule, empty_path, first_queue
+from tamis.select.containment.source import ColumnSource
 
 Places = NDArray[np.int64]
 
@@ -64,9 +67,6 @@ class Filler:
             raise InputError(
                 f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
             )
-        from tamis.binary.kernels import take
-        from tamis.select.containment.source import ColumnSource
-
         self.k, self.modular = int(k), utility == "hamdist"
         known = labelled_rows(labelled, positive)
         self._source = source = ColumnSource.of(table, positive, known)
@@ -91,9 +91,6 @@ class Filler:
 
     def fill(self, first: Any = ()) -> Filled:
         """Offer some candidates in turn, then all others, greedily."""
-        from tamis.select.containment import kernels
-        from tamis.select.containment.kernels import widen
-
         first = np.asarray(first, dtype=np.int64)
         rest = np.setdiff1d(np.arange(len(self.candidates)), first)
         if self.modular:
@@ -104,59 +101,51 @@ class Filler:
         rule = StopRule(self.k, False, False, len(self.pairs), 0.0)
         status = kernels.WIDEN
         while status == kernels.WIDEN:
-            g = widen(g)
+            g = kernels.widen(g)
             status = kernels.pick_lazily(self._part(rest), rule, path, queue, g)
-        taken = np.concatenate([taken, rest[path.item[len(taken) : int(g.state[1])]]])
-        return Filled(taken, self._parted(g), int(g.state[2]))
+        taken = np.concatenate([taken, rest[path.item[len(taken) : int(g.state[kernels.CHOSEN])]]])
+        return Filled(taken, self._parted(g), int(g.state[kernels.ANONYMITY]))
 
     def offered(self, turn: Places) -> Filled:
         """The set formed by some candidates, offered in turn; those that do not fit are out."""
         g, taken = self._offered(turn)
         value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
-        return Filled(taken, value, int(g.state[2]))
+        return Filled(taken, value, int(g.state[kernels.ANONYMITY]))
 
     def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
         """The pairs a set distinguishes, feasible or not, and what each candidate would add."""
-        from tamis.select.containment.kernels import pair_gains
-
         if self.modular:
             added = self.pairs.copy()
             added[places] = 0
             return int(self.pairs[places].sum()), added
         g, _ = self._offered(places, k=1)
-        return self._parted(g), pair_gains(self.columns, g)
+        return self._parted(g), kernels.pair_gains(self.columns, g)
 
     def selection(self, filled: Filled, bound: float | None = None) -> Selection:
         """The set with its path, as a search returns it."""
-        from tamis.select.containment import kernels
-        from tamis.select.containment.kernels import widen
-
         turn, steps, before = filled.places, list[Step](), 0.0
         g, path = self._start(len(turn))
         for size in range(1, len(turn) + 1):
-            g = widen(g)
+            g = kernels.widen(g)
             rule = StopRule(self.k, False, False, size, 0.0)
             kernels.offer_in_turn(self._part(turn), size - 1, rule, path, 0, g)
             value = int(self.pairs[turn[:size]].sum()) if self.modular else self._parted(g)
             utility = value / self.unit
             column = int(self.candidates[turn[size - 1]])
-            steps.append(Step(column, utility - before, utility, int(g.state[2])))
+            steps.append(Step(column, utility - before, utility, int(g.state[kernels.ANONYMITY])))
             before = utility
         features = tuple(step.feature for step in steps)
         return Selection(features, filled.anonymity, before, bound, tuple(steps))
 
     def _offered(self, turn: Places, k: int | None = None) -> tuple[Any, Places]:
         """The patterns after offering candidates in turn, and the candidates that fitted."""
-        from tamis.select.containment import kernels
-        from tamis.select.containment.kernels import widen
-
         g, path = self._start(len(turn))
         rule = StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
         columns, place, status = self._part(turn), 0, kernels.WIDEN
         while status == kernels.WIDEN:
-            g = widen(g)
+            g = kernels.widen(g)
             place, status = kernels.offer_in_turn(columns, place, rule, path, 0, g)
-        return g, turn[path.item[: int(g.state[1])]]
+        return g, turn[path.item[: int(g.state[kernels.CHOSEN])]]
 
     def _start(self, most: int) -> tuple[Any, Any]:
         return self._source.start(by_class=not self.modular), empty_path(most, most)
@@ -167,11 +156,9 @@ class Filler:
 
     def _parted(self, g: Any) -> int:
         """The pairs of opposite classes that lie in different patterns."""
-        from tamis.select.containment.kernels import HALF, LOW
-
-        counts = g.counts[:, : int(g.state[0])]
-        ones = counts[0] >> HALF
-        others = (counts[0] & LOW) - ones - counts[1:].sum(axis=0)
+        counts = g.counts[:, : int(g.state[kernels.PATTERNS])]
+        ones = counts[0] >> kernels.HALF
+        others = (counts[0] & kernels.LOW) - ones - counts[1:].sum(axis=0)
         return self.unit - int((others * ones).sum())
 
 

@@ -7,6 +7,7 @@ also withstands an attacker who knows a few things that a person lacks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from heapq import heapify, heappop, heapreplace
 from typing import Any
 
@@ -14,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import Binary, class_counts, differing_pairs, sparse_columns, two_classes
+from tamis.binary.matrix import class_counts, differing_pairs, sparse_columns, two_classes
 from tamis.errors import InputError, listed
 from tamis.risk.containment import absence_anonymity, check_absences
 from tamis.risk.grouping import Ints
 from tamis.select.containment import kernels
-from tamis.select.containment.crowd import Privacy, check_k, labelled_rows
+from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.greedy import (
     MODULAR,
     PREDICTIVE,
-    Model,
     SearchTask,
     SetUtility,
     mutual_information,
@@ -33,7 +33,6 @@ from tamis.select.containment.held_out import (
     Chooser,
     Contest,
     HeldOutModel,
-    Truths,
     by_prediction,
     split_rows,
 )
@@ -57,18 +56,16 @@ FEW = 20
 """Up to this k the largest itemsets are found quickly."""
 
 
-def choose_columns(
-    task: SearchTask, utility: str | SetUtility, privacy: Privacy, model: Model, random_state: int
-) -> Selection:
+def choose_columns(task: SearchTask, utility: str | SetUtility) -> Selection:
     """The greedy path of a task under any utility."""
     if callable(utility):
-        return _by_callable(task, utility, privacy)
+        return _by_callable(task, utility)
     if utility in MODULAR:
         return _in_turn(task, utility)
     if utility in PREDICTIVE:
-        return _by_model(task, utility, model, privacy, random_state)
+        return _by_model(task, utility)
     if utility == "best":
-        return _by_contest(task, privacy, random_state)
+        return _by_contest(task)
     return _by_gain(task, utility)
 
 
@@ -149,13 +146,13 @@ def _left(task: SearchTask, source: ColumnSource, chosen: NDArray[np.int64]) -> 
     return _ranked(score, useful)
 
 
-def _by_callable(task: SearchTask, utility: SetUtility, privacy: Privacy) -> Selection:
+def _by_callable(task: SearchTask, utility: SetUtility) -> Selection:
     """Any set function: every candidate that fits is evaluated at every step."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = task.may_fit(support) & (support < len(task.positive))
     candidates = [int(c) for c in np.flatnonzero(useful)]
-    projection = Projection(table, task.rule.k, privacy=privacy)
+    projection = Projection(table, task.rule.k, privacy=task.rule.privacy)
     seen, label = table, task.positive
     if task.labelled is not None:
         seen, label = table[np.flatnonzero(task.labelled)], label[task.labelled]
@@ -175,47 +172,35 @@ def _by_callable(task: SearchTask, utility: SetUtility, privacy: Privacy) -> Sel
     return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
 
 
-def _by_model(
-    task: SearchTask, utility: str, model: Model, privacy: Privacy, random_state: int
-) -> Selection:
+def _by_model(task: SearchTask, utility: str) -> Selection:
     """Utilities of a model, evaluated on rows that it was not fitted on."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
-    train, held = split_rows(task.positive, task.known, HELD_OUT, random_state, task.groups)
-    held_out = HeldOutModel(table, task.positive, train, held, utility, model)
-    rule = task.rule
-    return by_prediction(
-        held_out,
-        useful,
-        rule.k,
-        privacy,
-        stop=rule.stop,
-        most=rule.most,
-        least_gain=rule.least_gain,
-        extend=task.extend,
-    )
+    parts = split_rows(task.positive, task.known, HELD_OUT, task.random_state, task.groups)
+    model = HeldOutModel(table, task.positive, *parts, utility, task.model)
+    return by_prediction(model, useful, task.rule, extend=task.extend)
 
 
-def _by_contest(task: SearchTask, privacy: Privacy, random_state: int) -> Selection:
+def _by_contest(task: SearchTask) -> Selection:
     """The way to choose that wins on held-out rows of this table."""
-    rule = task.rule
-    free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
-    found = contenders(
-        task.table,
-        task.positive,
-        rule.k,
-        itemsets=free and privacy == "containment",
-        privacy=privacy,
-        on_violation="stop" if rule.stop else "skip",
-        drop_rare=task.drop_rare,
-        extend=task.extend,
-        max_features=rule.most,
-        min_gain=rule.least_gain,
-        random_state=random_state,
-    )
-    rest = (task.known, found, HELD_OUT, random_state, task.groups)
+    rest = (task.known, contenders(task), HELD_OUT, task.random_state, task.groups)
     return Contest(task.table, task.positive, *rest).winner()
+
+
+def contenders(task: SearchTask) -> dict[str, Chooser]:
+    """Greedy by several utilities, and the best of the largest itemsets unless a limit forbids."""
+    rule = task.rule
+    linear = replace(task, model="linear", groups=None)
+
+    def by(utility: str) -> Chooser:
+        return lambda rows: choose_columns(replace(linear, labelled=rows, sources=[]), utility)
+
+    found = {utility: by(utility) for utility in GREEDY}
+    free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
+    if free and rule.privacy == "containment" and rule.k <= FEW:
+        found[ITEMSETS] = lambda rows: maximal(task.table, task.positive, rule.k, labelled=rows)
+    return found
 
 
 def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -242,30 +227,6 @@ def _selection(
         return Selection((), rows, base)
     last = steps[-1]
     return Selection(tuple(s.feature for s in steps), last.anonymity, last.utility, steps=steps)
-
-
-def contenders(
-    table: Binary, positive: Truths, k: int, *, itemsets: bool, **choices: Any
-) -> dict[str, Chooser]:
-    """Greedy by several utilities, and the best of the largest itemsets, filled up.
-
-    Parameters
-    ----------
-    table, positive, k
-    itemsets : bool
-        Whether sets that are not found by greedy may compete.
-    **choices
-        Of `tamis.select.containment.greedy.greedy`.
-    """
-    from tamis.select.containment.greedy import greedy
-
-    def by(utility: str) -> Chooser:
-        return lambda rows: greedy(table, positive, k, utility=utility, labelled=rows, **choices)
-
-    found = {utility: by(utility) for utility in GREEDY}
-    if itemsets and k <= FEW:
-        found[ITEMSETS] = lambda rows: maximal(table, positive, k, labelled=rows)
-    return found
 
 
 def greedy_with_absences(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,11 @@ class StopRule(NamedTuple):
     most: int
     least_gain: float
     """In the unit of the counts; a gain must be above it."""
+
+    @property
+    def privacy(self) -> Literal["containment", "equality"]:
+        """The kind of anonymity, by name."""
+        return "equality" if self.equality else "containment"
 
 
 class Path(NamedTuple):
