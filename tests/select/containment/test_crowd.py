@@ -107,7 +107,8 @@ def test_more_people_than_there_are_cannot_be_met():
         ContainmentSelector(int(most) + 1).fit(X, y, people=people)
 
 
-def test_the_rows_of_a_person_are_held_out_together(monkeypatch):
+@pytest.mark.parametrize("utility", ["auc", "best"])
+def test_the_rows_of_a_person_are_held_out_together(monkeypatch, utility):
     """A utility that predicts held-out rows must not have learnt from the same person."""
     from tamis.select.containment import paths
 
@@ -122,6 +123,6 @@ def test_the_rows_of_a_person_are_held_out_together(monkeypatch):
     people = np.repeat(np.arange(60), 3)
     X = np.repeat(draw.integers(0, 2, (60, 6)), 3, axis=0)
     y = np.repeat(draw.integers(0, 2, 60), 3)
-    ContainmentSelector(2, utility="auc").fit(X, y, people=people)
+    ContainmentSelector(2, utility=utility).fit(X, y, people=people)
     assert parts
     assert all(not {*people[train]} & {*people[held]} for train, held in parts)

@@ -191,7 +191,7 @@ def _by_contest(task: SearchTask) -> Selection:
 def contenders(task: SearchTask) -> dict[str, Chooser]:
     """Greedy by several utilities, and the best of the largest itemsets unless a limit forbids."""
     rule = task.rule
-    linear = replace(task, model="linear", groups=None)
+    linear = replace(task, model="linear")
 
     def by(utility: str) -> Chooser:
         return lambda rows: choose_columns(replace(linear, labelled=rows, sources=[]), utility)
