@@ -47,7 +47,13 @@ class Column:
     @cached_property
     def onehot(self) -> NDArray[np.float64]:
         """The numbers, or a column of 0 and 1 for each category and one for what is missing."""
-        return _onehot(self)
+        if self.categories is None:
+            return self.values[:, None]
+        missing = self.values < 0
+        codes = np.where(missing, self.categories, self.values)
+        wide = np.zeros((len(codes), self.categories + int(missing.any())))
+        wide[np.arange(len(codes)), codes] = 1.0
+        return wide
 
 
 @dataclass(frozen=True)
@@ -350,16 +356,6 @@ def _text(series: pl.Series) -> pl.Series:
     numbers = series.cast(pl.Float64)
     texts = numbers.cast(pl.String)
     return texts.str.strip_suffix(".0")
-
-
-def _onehot(column: Column) -> NDArray[np.float64]:
-    if column.categories is None:
-        return column.values[:, None]
-    missing = column.values < 0
-    codes = np.where(missing, column.categories, column.values)
-    wide = np.zeros((len(codes), column.categories + int(missing.any())))
-    wide[np.arange(len(codes)), codes] = 1.0
-    return wide
 
 
 @dataclass(frozen=True, eq=False)

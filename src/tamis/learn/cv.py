@@ -367,7 +367,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> float:
     1.0
     """
     differences = _differences(first, second)
-    return _p_value(differences, 1 / len(differences))
+    return float(_p_values(differences[None, :], 1 / len(differences))[0])
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, test_ratio: float) -> float:
@@ -398,7 +398,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_ratio: float) -> 
     if not 0 <= test_ratio < np.inf:
         raise InputError(f"test_ratio is test rows / training rows, at least 0, got {test_ratio!r}")
     differences = _differences(first, second)
-    return _p_value(differences, 1 / len(differences) + test_ratio)
+    return float(_p_values(differences[None, :], 1 / len(differences) + test_ratio)[0])
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -440,10 +440,6 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     return a - b
 
 
-def _p_value(differences: NDArray[np.float64], share: float) -> float:
-    return float(_p_values(differences[None, :], share)[0])
-
-
 def _p_values(differences: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     """Twice the tail of Student's t of each row; the mean's variance is `share` of the variance."""
     from scipy.special import stdtr
@@ -461,24 +457,12 @@ def _p_values(differences: NDArray[np.float64], share: float) -> NDArray[np.floa
 Interval = tuple[float, float]
 
 
-def fold_interval(values: ArrayLike, folds: Folds, level: float = 0.95) -> Interval:
-    """A confidence interval for the mean of one value per fold.
+def fold_interval(values: ArrayLike, folds: Folds) -> Interval:
+    """The 95 % confidence interval for the mean of one value per fold.
 
     If folds share test rows, the variance is corrected as in `corrected_t_test`; a single
     fold says nothing about its variance, so its interval is the whole real line.
 
-    Parameters
-    ----------
-    values : array of float
-    folds : Folds
-    level : float, default 0.95
-
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
     >>> folds = Folds.predefined([0, 0, 1, 1, 2, 2])
     >>> low, high = fold_interval([0.7, 0.8, 0.9], folds)
     >>> round(low, 3), round(high, 3)
@@ -491,5 +475,5 @@ def fold_interval(values: ArrayLike, folds: Folds, level: float = 0.95) -> Inter
     from scipy.special import stdtrit
 
     share = 1 / len(values) + (folds.test_ratio if folds.repeats > 1 else 0.0)
-    half = stdtrit(len(values) - 1, (1 + level) / 2) * np.sqrt(share * values.var(ddof=1))
+    half = stdtrit(len(values) - 1, 0.975) * np.sqrt(share * values.var(ddof=1))
     return mean - float(half), mean + float(half)

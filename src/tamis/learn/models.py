@@ -3,69 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from tamis.errors import InputError
 
 
-def _c45() -> Any:
-    from tamis.learn.c45 import C45Classifier
+class _Home(NamedTuple):
+    """Where a classifier is imported from when it is asked for, and what it is made with."""
 
-    return C45Classifier()
-
-
-def _bayes() -> Any:
-    from tamis.learn.bayes import AdditiveNaiveBayes
-
-    return AdditiveNaiveBayes()
+    module: str
+    name: str
+    options: dict[str, Any] | None = None
+    scaled: bool = False
+    """Whether columns are scaled first: else the one with the largest numbers decides distance."""
 
 
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(min_samples_leaf=2)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier()
-
-
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier()
-
-
-def _neighbours() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    # Scaled, because otherwise the column with the largest numbers alone decides distance.
-    return make_pipeline(StandardScaler(), KNeighborsClassifier())
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-
-
-CLASSIFIERS: dict[str, Callable[[], Any]] = {
-    "c45": _c45,
-    "nb": _bayes,
-    "boosting": _boosting,
-    "neighbours": _neighbours,
-    "tree": _tree,
-    "forest": _forest,
-    "logistic": _logistic,
+CLASSIFIERS = {
+    "c45": _Home("tamis.learn.c45", "C45Classifier"),
+    "nb": _Home("tamis.learn.bayes", "AdditiveNaiveBayes"),
+    "boosting": _Home("sklearn.ensemble", "HistGradientBoostingClassifier"),
+    "neighbours": _Home("sklearn.neighbors", "KNeighborsClassifier", scaled=True),
+    "tree": _Home("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 2}),
+    "forest": _Home("sklearn.ensemble", "RandomForestClassifier"),
+    "logistic": _Home(
+        "sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, scaled=True
+    ),
 }
 
 
@@ -77,7 +43,14 @@ def classifier(name: str) -> Any:
     """
     if name not in CLASSIFIERS:
         raise InputError(f"unknown classifier {name!r}; choose one of {', '.join(CLASSIFIERS)}")
-    return CLASSIFIERS[name]()
+    home = CLASSIFIERS[name]
+    model = getattr(import_module(home.module), home.name)(**home.options or {})
+    if not home.scaled:
+        return model
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), model)
 
 
 ATTACKERS = ("c45", "nb", "boosting", "logistic")

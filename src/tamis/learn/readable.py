@@ -76,15 +76,13 @@ class EncodedColumns:
     ) -> None:
         if how == "onehot":
             _refuse_giant(columns, names)
-        self._parts = [c.onehot if how == "onehot" else _ordinal(c) for c in columns]
+            self._parts = [column.onehot for column in columns]
+        else:
+            self._parts = [column.values.astype(np.float64)[:, None] for column in columns]
 
     def matrix(self, features: Sequence[int]) -> NDArray[np.float64]:
         """Some features side by side."""
         return np.hstack([self._parts[i] for i in features])
-
-
-def _ordinal(column: Column) -> NDArray[np.float64]:
-    return column.values.astype(np.float64)[:, None]
 
 
 def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
@@ -133,7 +131,8 @@ def readable(
     """
     if encode == "auto" and ask is not None and fits_coded(estimator, ask):
         return CodedColumns(estimator.code(features), features.rows), OnCoded(estimator)
-    if encode == "none" or (encode == "auto" and _takes_frames(estimator)):
+    takes_frames = handles_nominal(estimator) or hasattr(estimator, "fit_coded")
+    if encode == "none" or (encode == "auto" and takes_frames):
         return FrameColumns(features.frame), estimator
     how: Literal["onehot", "ordinal"] = "ordinal" if encode == "ordinal" else "onehot"
     return EncodedColumns(features.columns, features.names, how), ready_for_missing(estimator)
@@ -142,10 +141,6 @@ def readable(
 def fits_coded(estimator: Any, ask: str = "predict_coded") -> bool:
     """Does an estimator have the methods of the coded path?"""
     return all(hasattr(estimator, name) for name in ("code", "fit_coded", ask))
-
-
-def _takes_frames(estimator: Any) -> bool:
-    return handles_nominal(estimator) or hasattr(estimator, "fit_coded")
 
 
 def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:

@@ -341,9 +341,7 @@ def min_max(scores: Any, factors: Factors, weights: Weights = None) -> Values:
     ...         {"accuracy": 0.75, "features": 0.25}).tolist()
     [0.25, 0.75]
     """
-    directions = read_factors(factors)
-    shares = read_weights(weights, directions)
-    columns = read_scores(scores, directions)
+    directions, shares, columns = _read(scores, factors, weights)
     return weighted({n: _share(columns[n], way) for n, way in directions.items()}, shares)
 
 
@@ -372,9 +370,7 @@ def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
     >>> topsis({"accuracy": [0.9, 0.8], "pbi": [-0.1, 0.1]}, ["accuracy:max", "pbi:min"]).tolist()
     [1.0, 0.0]
     """
-    directions = read_factors(factors)
-    shares = read_weights(weights, directions)
-    columns = read_scores(scores, directions)
+    directions, shares, columns = _read(scores, factors, weights)
     placed = np.column_stack(
         [shares[n] * _turned(_unit(columns[n]), way) for n, way in directions.items()]
     )
@@ -383,6 +379,13 @@ def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
     apart = best + worst
     found: Values = np.where(apart > 0, worst / np.where(apart > 0, apart, 1), 1.0)
     return found
+
+
+def _read(
+    scores: Any, factors: Factors, weights: Weights
+) -> tuple[dict[str, Direction], dict[str, float], dict[str, Values]]:
+    directions = read_factors(factors)
+    return directions, read_weights(weights, directions), read_scores(scores, directions)
 
 
 def _turned(values: Values, direction: Direction) -> Values:

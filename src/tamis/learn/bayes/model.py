@@ -179,17 +179,6 @@ class Intervals:
 Part = Frequencies | Gaussians | Intervals
 
 
-def fit_part(
-    column: Column, rows: Rows, *, smoothing: float, precision: Precision, variance_floor: float
-) -> Part:
-    """The part of a model that comes from one feature."""
-    if column.categories is not None:
-        return Frequencies.fit(column.values, column.categories, rows, smoothing)
-    if precision == "data":
-        return Intervals.fit(column.values, rows)
-    return Gaussians.fit(column.values, rows, variance_floor)
-
-
 def _moments(values: Floats, rows: Rows) -> tuple[Floats, Floats, float]:
     """Mean and variance in each class, and the variance over all rows.
 
@@ -262,13 +251,11 @@ class NaiveBayes:
         )
 
     def _part(self, column: Column, rows: Rows) -> Part:
-        return fit_part(
-            column,
-            rows,
-            smoothing=self.smoothing,
-            precision=self.precision,
-            variance_floor=self.variance_floor,
-        )
+        if column.categories is not None:
+            return Frequencies.fit(column.values, column.categories, rows, self.smoothing)
+        if self.precision == "data":
+            return Intervals.fit(column.values, rows)
+        return Gaussians.fit(column.values, rows, self.variance_floor)
 
 
 Counts = NDArray[np.int64]
