@@ -107,16 +107,8 @@ def region(gain: float, pbi: float) -> Region:
     """Where a set of features lies relative to the baseline (Figure 2).
 
     I: worse and more exposed. II: better, more exposed. III: worse, safer. IV: at least as good
-    and no more exposed.
+    and no more exposed. `gain` is its performance minus that of the baseline.
 
-    Parameters
-    ----------
-    gain : float
-        Its performance minus that of the baseline.
-    pbi : float
-
-    Examples
-    --------
     >>> region(0.0, 0.0), region(-0.01, -0.02), region(0.01, 0.02), region(-0.01, 0.02)
     ('IV', 'III', 'II', 'I')
     """
@@ -156,16 +148,8 @@ def region_picture(
 ) -> Picture:
     """Every candidate by performance and breach increase; the axes cross at the baseline.
 
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-        The baseline first.
-    best : Candidate
-        The chosen one, drawn last and ringed.
-    floor, alpha : float, optional
-        Lines at the breach of guessing from the distribution alone, and at the threshold.
-    sensitive : str
-        The name of what is guessed.
+    The baseline is the first candidate; the chosen one is drawn last and ringed. `floor` and
+    `alpha` are lines: the breach of guessing from the distribution alone, and the threshold.
     """
     baseline = candidates[0]
     picture = Picture(

@@ -222,16 +222,17 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         scores = SubsetScores(target, self.estimator, scoring=self.scoring, **settings)
         same = coded.hidden is None and self.attackers is None
         if same:
-            attack = Attack({_name(self.estimator): scores})
+            attack = Attack({type(self.estimator).__name__: scores})
         else:
             hidden = target if coded.hidden is None else Task(coded.features, coded.hidden)
-            own = {_name(self.estimator): self.estimator}
-            attackers = own if self.attackers is None else named_attackers(self.attackers)
             attack = Attack(
-                {name: SubsetScores(hidden, one, **settings) for name, one in attackers.items()}
+                {
+                    name: SubsetScores(hidden, one, **settings)
+                    for name, one in attackers_of(self).items()
+                }
             )
         by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
-        progress = self.progress if callable(self.progress) else _silent
+        progress = self.progress if callable(self.progress) else str
         return Trials(
             scores, attack, level=self.level, by_count=by_count, same=same, progress=progress
         )
@@ -256,8 +257,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _kind(self, trials: Trials, coded: CodedInput) -> str:
         if self.search != "auto":
             return self.search
-        others = [] if self.attackers is None else named_attackers(self.attackers).values()
-        additive = all(isinstance(e, AdditiveNaiveBayes) for e in (self.estimator, *others))
+        learners = (self.estimator, *attackers_of(self).values())
+        additive = all(isinstance(learner, AdditiveNaiveBayes) for learner in learners)
         width = len(trials.features)
         classes = len(coded.classes) - 1
         if coded.hidden is not None:
@@ -339,12 +340,11 @@ def factor_scores(candidates: Sequence[Candidate]) -> dict[str, list[float]]:
     }
 
 
-def _silent(_: str) -> None:
-    """Ignore progress messages."""
-
-
-def _name(estimator: Any) -> str:
-    return type(estimator).__name__
+def attackers_of(selector: BreachSelector) -> dict[str, Any]:
+    """Who guesses the sensitive column, by name: by default the estimator itself."""
+    if selector.attackers is None:
+        return {type(selector.estimator).__name__: selector.estimator}
+    return named_attackers(selector.attackers)
 
 
 def _shares(weights: Weights) -> Mapping[str, float]:

@@ -23,9 +23,8 @@ from tamis.learn.holdout import held_rows
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import min_max, pareto_front, topsis
 from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stability
-from tamis.risk.breach import named_attackers
 from tamis.select.breach.search import FACTORS
-from tamis.select.breach.selector import BreachSelector, factor_scores
+from tamis.select.breach.selector import BreachSelector, attackers_of, factor_scores
 from tamis.select.breach.trials import sensitive_series
 from tamis.table import Table
 
@@ -140,8 +139,7 @@ def _measured(
     guessed = labelled
     if hidden is not None and fitted.cut_ is not None:
         guessed = Task(coded, fitted.cut_.codes(sensitive_series(hidden)))
-    own = {type(fitted.estimator).__name__: fitted.estimator}
-    attackers = own if fitted.attackers is None else named_attackers(fitted.attackers)
+    attackers = attackers_of(fitted)
     # The search has settled the attacker: the held-out rows do not pick one.
     now, before = (
         SubsetScores(guessed, attackers[who], **settings)

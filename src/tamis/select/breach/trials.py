@@ -30,26 +30,17 @@ Labels = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class CodedInput:
-    """What is given to a selector: features, and codes of the target and of what is hidden.
-
-    Attributes
-    ----------
-    features : Features
-        Coded once, for the target and for the sensitive column.
-    y : array of int
-        The target, coded in the order of `classes`.
-    classes : array
-    hidden : array of int or None
-        The sensitive column in classes; `None` where it is the target.
-    cut : SensitiveCut or None
-        How the sensitive column was made into classes.
-    """
+    """What is given to a selector: features, and codes of the target and of what is hidden."""
 
     features: Features
+    """Coded once, for the target and for the sensitive column."""
     y: NDArray[np.int64]
+    """The target, coded in the order of `classes`."""
     classes: Labels
     hidden: NDArray[np.int64] | None
+    """The sensitive column in classes; `None` where it is the target."""
     cut: SensitiveCut | None
+    """How the sensitive column was made into classes."""
 
 
 def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: CutRule) -> CodedInput:
@@ -137,33 +128,22 @@ def _features(selector: Any, X: Any) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """A target to predict and a column to hide, on the same features and folds.
-
-    Parameters
-    ----------
-    scores : SubsetScores
-        For the target.
-    attack : Attack
-        For the sensitive column.
-    level : float
-        The p-value below which a difference in performance is significant.
-    limit : float or None
-        The largest breach that the search may keep.
-    by_count : bool
-        Whether performance is accuracy, so that whole numbers decide ties.
-    same : bool
-        Whether the target is also the sensitive column, guessed by the same classifier.
-    progress : callable
-        Called with a short progress message now and then.
-    """
+    """A target to predict and a column to hide, on the same features and folds."""
 
     scores: SubsetScores
+    """For the target."""
     attack: Attack
+    """For the sensitive column."""
     level: float = 0.05
+    """The p-value below which a difference in performance is significant."""
     limit: float | None = None
+    """The largest breach that the search may keep."""
     by_count: bool = True
+    """Whether performance is accuracy, so that whole numbers decide ties."""
     same: bool = False
+    """Whether the target is also the sensitive column, guessed by the same classifier."""
     progress: Callable[[str], object] = str
+    """Called with a short progress message now and then."""
 
     @property
     def features(self) -> tuple[str, ...]:

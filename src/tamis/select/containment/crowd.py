@@ -78,15 +78,8 @@ def keeping(
 ) -> Found:
     """Ask a search for more and more rows until what it finds keeps k people.
 
-    Parameters
-    ----------
-    k : int
-    people : array of int
-        The number of the person each row is about, from 0 without gaps.
-    search : callable
-        Takes a number of rows, and finds something in which every crowd has that many.
-    reached : callable
-        Counts the people of the smallest crowd.
+    `people` has the number of the person each row is about, from 0 without gaps; `search` finds
+    something in which every crowd has so many rows; `reached` counts the people of its smallest.
     """
     most, rows = enough_rows(k, people), k
     while True:
@@ -108,18 +101,7 @@ def selected(
     search: Callable[[int], Selection],
     privacy: Privacy = "containment",
 ) -> Selection:
-    """Columns that keep k people, by a search that counts rows; all anonymities are of people.
-
-    Parameters
-    ----------
-    table : 0/1 array or sparse array
-    people : array of int
-        As in `keeping`.
-    k : int
-    search : callable
-        Takes a number of rows, and chooses columns that keep that anonymity.
-    privacy : {"containment", "equality"}
-    """
+    """Columns that keep k people, by a search that counts rows; all anonymities are of people."""
     bounds: list[float | None] = []
 
     def attempt(rows: int) -> Selection:

@@ -65,16 +65,12 @@ def exact(
 
     Parameters
     ----------
-    X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
-        The anonymity to keep.
+    X, y, k, labelled
+        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     utility : {"hamdist", "distcnt"}
     time_limit : float, optional
         Seconds after which the best set found is returned with its bound; by default it runs
         until the optimum is proven. The result of a stopped search depends on the machine.
-    labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Returns
     -------

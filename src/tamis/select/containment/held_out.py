@@ -325,29 +325,19 @@ class Contest:
     Each chooses by the training labels alone, so that the contest is fair, and a linear model
     fitted to convergence on the same rows ranks the held-out ones. The winner, by mean AUC over
     the draws, then chooses again by all known labels.
-
-    Parameters
-    ----------
-    table : 0/1 array or sparse array
-    positive : array of bool
-    known : array of bool
-        Which rows have a label that may be used.
-    contenders : mapping of name to chooser
-    share : float
-        The share of the known rows to hold out.
-    seed : int
-        Draws them, and with the next numbers the further draws.
-    groups : array of int, optional
-        The person of each row: all rows of a person are held out, or none.
     """
 
     table: Binary
     positive: Truths
     known: Truths
+    """Which rows have a label that may be used."""
     contenders: dict[str, Chooser]
     share: float
+    """Of the known rows, held out."""
     seed: int = 0
+    """Draws them, and with the next numbers the further draws."""
     groups: NDArray[np.int64] | None = None
+    """The person of each row: all rows of a person are held out, or none."""
 
     def winner(self) -> Selection:
         """What the winner chooses; its utility and gains are the AUC of the first draw."""

@@ -43,13 +43,9 @@ class Filler:
 
     Parameters
     ----------
-    X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
-        The anonymity to keep.
+    X, y, k, labelled
+        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     utility : {"hamdist", "distcnt"}
-    labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Examples
     --------
@@ -189,10 +185,8 @@ def improve(
 
     Parameters
     ----------
-    X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
-        The anonymity to keep.
+    X, y, k, labelled
+        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     utility : {"hamdist", "distcnt"}
     iterations : int
         Rounds. The same number and `random_state` give the same set on every machine.
@@ -200,8 +194,6 @@ def improve(
         Seconds after which to stop early.
     random_state : int
         Draws what is dropped and what goes first.
-    labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Examples
     --------

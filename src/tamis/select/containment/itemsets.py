@@ -50,10 +50,8 @@ def maximal(
 
     Parameters
     ----------
-    X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
-        The anonymity to keep.
+    X, y, k, labelled
+        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     utility : {"hamdist", "distcnt"}
         Decides among the itemsets.
     largest : int
@@ -61,8 +59,6 @@ def maximal(
         the lowest columns.
     extend : bool
         Greedily add features that still fit. The paper does not.
-    labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Notes
     -----

@@ -245,9 +245,8 @@ def greedy_with_absences(
 
     Parameters
     ----------
-    X : 0/1 array, sparse array or frame
-    y : labels of two classes
-    k : int
+    X, y, k, labelled
+        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     absences : int
         How many things that a person lacks an attacker may know; see
         `tamis.risk.containment.absence_anonymity`.
@@ -259,8 +258,6 @@ def greedy_with_absences(
     max_features : int, optional
     people : array of int, optional
         The person of each row.
-    labelled : array of bool, optional
-        The rows whose labels may be used, as in `tamis.select.containment.greedy.greedy`.
 
     Notes
     -----

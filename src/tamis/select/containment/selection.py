@@ -111,20 +111,9 @@ HOLDERS = {
 def path_picture(
     chosen: Selection, names: Sequence[str], k: int, utility: str, unit: str = "rows"
 ) -> Picture:
-    """Utility and anonymity after each feature chosen.
+    """Utility and anonymity, counted in `unit`, after each feature chosen; `k` is a line.
 
-    Parameters
-    ----------
-    chosen : Selection
-        With its steps.
-    names : sequence of str
-        The names of all columns.
-    k : int
-        The requested anonymity, drawn as a line.
-    utility : str
-        The name of the utility.
-    unit : {"people", "rows"}
-        What the anonymity counts.
+    `names` are those of all columns.
     """
     steps = chosen.steps
     picture = Picture(

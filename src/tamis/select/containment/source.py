@@ -262,18 +262,9 @@ def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
 class Projection:
     """A table projected on a growing set of columns, kept at anonymity k or above.
 
-    Parameters
-    ----------
-    X : 0/1 array, sparse array or frame
-    k : int
-        The anonymity to keep.
-    privacy : {"containment", "equality"}
-        Whether a row hides among the rows that contain it, or only among equal rows.
-    weight : array of int, optional
-        How many entities each row stands for.
+    A row hides among the rows that contain it, or only among equal rows (`privacy`); with
+    `weight`, it stands for so many.
 
-    Examples
-    --------
     >>> projection = Projection([[1, 1], [1, 0], [1, 1]], k=2)
     >>> projection.offer(0), projection.offer(1), projection.anonymity
     (True, True, 2)
@@ -285,7 +276,7 @@ class Projection:
         self, X: Any, k: int, *, privacy: Privacy = "containment", weight: Any = None
     ) -> None:
         self._table = sparse_columns(X)
-        self.k, self.privacy = k, privacy
+        self.k, self._equality = k, privacy == "equality"
         self.features: list[int] = []
         rows = self._table.shape[0]
         each = None if weight is None else kernels.packed(weight, 0)
@@ -300,14 +291,12 @@ class Projection:
 
     def fits(self, column: int) -> bool:
         """Whether the anonymity stays at k or above with this column added."""
-        equality = self.privacy == "equality"
-        return bool(kernels.fits(self._rows(column), self.k, equality, self._patterns))
+        return bool(kernels.fits(self._rows(column), self.k, self._equality, self._patterns))
 
     def offer(self, column: int) -> bool:
         """Add the column if it fits; returns whether it did."""
-        equality = self.privacy == "equality"
         self._patterns = kernels.widen(self._patterns)
-        fitted = kernels.offer_column(self._rows(column), self.k, equality, self._patterns)
+        fitted = kernels.offer_column(self._rows(column), self.k, self._equality, self._patterns)
         if fitted:
             self.features.append(column)
         return bool(fitted)
