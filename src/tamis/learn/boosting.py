@@ -75,11 +75,10 @@ class Boosting:
         start: Floats | None = None,
         classes: int | None = None,
     ) -> Floats:
-        """Learn on some rows and give the probability of each class for others.
+        """Learn on some rows and give the probability of each class for others, rows by classes.
 
         Parameters
         ----------
-        table : CodedTable
         label : array of int
             The class of every row of the table, from 0.
         learn, ask : arrays of int
@@ -91,10 +90,6 @@ class Boosting:
             the shares of the classes among the rows learnt from, see `shares`.
         classes : int, optional
             How many there are. `None`: as many as the labels show.
-
-        Returns
-        -------
-        array of float, asked rows by classes
         """
         task = BoostingTask.of(table, label, learn, ask, start=start, classes=classes)
         return self.answer(task, columns)
@@ -264,21 +259,6 @@ def shares_given(
     The share of the class among the rows learnt from that have the same other label, drawn to
     its share among all of them by the weight of one row.
 
-    Parameters
-    ----------
-    label, given : arrays of int
-        Both labels of every row, from 0.
-    learn : array of int
-        The rows to learn from.
-    classes : int
-        How many classes `label` has.
-
-    Returns
-    -------
-    array of float, rows by classes
-
-    Examples
-    --------
     >>> p = shares_given(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), np.arange(4), 2)
     >>> p.round(3).tolist()
     [[0.833, 0.167], [0.833, 0.167], [0.167, 0.833], [0.167, 0.833]]

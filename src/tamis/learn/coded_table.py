@@ -38,17 +38,6 @@ class CodedTable:
     Numbers are cut at quantiles and keep their order. Nominal values have a code each, the most
     frequent first; rare values, and those that `of` did not know, share the code 1.
 
-    Parameters
-    ----------
-    codes : array of uint8, columns by rows
-    widths : array of int
-        One more than the largest code that each column may have.
-    ordered : array of bool
-        Whether the codes of a column, other than the missing one, have an order.
-    at : array of int, optional
-        Where only some rows of a large table are coded: the place of every row among them, for
-        the others one that is none. `None`: all rows are coded.
-
     Examples
     --------
     >>> frame = pl.DataFrame({"age": [31, None, 47, 31], "job": ["cook"] * 3 + ["judge"]})
@@ -60,9 +49,14 @@ class CodedTable:
     """
 
     codes: Codes
+    """Columns by rows."""
     widths: NDArray[np.int64]
+    """One more than the largest code that each column may have."""
     ordered: NDArray[np.bool_]
+    """Whether the codes of a column, other than the missing one, have an order."""
     at: NDArray[np.intp] | None = None
+    """Where only some rows of a large table are coded: the place of every row among them, for the
+    others one that is none. `None`: all rows are coded."""
 
     __repr__ = by_fields
 
@@ -221,14 +215,9 @@ def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
 
     Where most rows are distinct counting them saves nothing, so it ends: each row is then its own.
 
-    Parameters
-    ----------
-    codes : array of uint8, columns by rows
-    known : array of uint64, words by rows
-        What rows must be alike in besides, bit by bit.
+    `codes` are columns by rows; `known`, words by rows, is what rows must be alike in besides, bit
+    by bit.
 
-    Examples
-    --------
     >>> codes = np.array([[2, 1, 2, 2]], dtype=np.uint8)
     >>> known = np.array([[0, 0, 0, 7]], dtype=np.uint64)
     >>> [each.tolist() for each in rows_alike(codes, known)]

@@ -33,23 +33,9 @@ def promised_bits(
     that code would gain; less what chance would give. No model is fitted, and a column that tells
     only together with another one promises nothing.
 
-    Parameters
-    ----------
-    table : CodedTable
-    rows : array of int
-        The rows that the model was asked about.
-    probabilities : array of float, rows by classes
-        What it said of them.
-    label : array of int
-        Their classes.
+    `rows` are those that the model was asked about, `probabilities`, rows by classes, what it said
+    of them, and `label` their classes. A number is below 0 where chance would give more.
 
-    Returns
-    -------
-    array of float
-        One number a column, below 0 where chance would give more.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> label = np.array([0, 1] * 50)
     >>> table = CodedTable.of(pl.DataFrame({"same": label, "none": np.repeat([0, 1], 50)}))
@@ -69,19 +55,8 @@ def promised_by_ones(
 ) -> Floats:
     """The same of sparse 0/1 columns: `promised_bits` of their codes, by one sparse product.
 
-    Parameters
-    ----------
-    matrix : sparse array, asked rows by columns
-    probabilities : array of float, rows by classes
-    label : array of int
+    The matrix has the rows asked about.
 
-    Returns
-    -------
-    array of float
-        One number a column.
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> label = np.array([0, 1] * 50)
     >>> ones = sparse.csr_array(np.column_stack([label, np.repeat([0, 1], 50)]))

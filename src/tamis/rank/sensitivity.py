@@ -62,18 +62,8 @@ class Sensitivity:
 def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
     """Try all weights, and find how far the given ones are from changing the winner.
 
-    Parameters
-    ----------
-    found : Evaluation
-    sizes : array, optional
-        Breaks ties, as in `evaluation`: the smallest wins.
+    `sizes` break ties, as in `evaluation`: the smallest wins.
 
-    Returns
-    -------
-    Sensitivity
-
-    Examples
-    --------
     >>> from tamis.rank.evaluation import evaluation
     >>> scores = {"accuracy": [0.9, 0.8], "features": [5, 2]}
     >>> found = sensitivity(evaluation(
@@ -168,18 +158,9 @@ class Stability:
 def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Stability]:
     """Count how often, over many runs, each set of features is found and wins.
 
-    Parameters
-    ----------
-    runs : iterable of (candidates, winner)
-        Each set of features as a tuple of names, in the same order in every run.
+    A run is its candidates and its winner, each a tuple of names in the same order in every run.
+    Most wins come first, then most often found.
 
-    Returns
-    -------
-    list of Stability
-        Most wins first, then most often found.
-
-    Examples
-    --------
     >>> a, b = ("age",), ("age", "job")
     >>> stability([([a, b], a), ([a], a), ([b], b), ([a, b], a)])
     [Stability(features=('age',), found=0.75, won=0.75),
@@ -197,16 +178,9 @@ def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Stabili
 
 
 def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) -> Picture:
-    """Each winner's part of the triangle, with exact borders, and the given weights as a ring.
+    """Each winner's part of the triangle of three factors, and the given weights as a ring.
 
-    Parameters
-    ----------
-    found : Evaluation
-        With three factors.
-    moves : Sensitivity
-        For the same evaluation.
-    names : sequence of str
-        The names of the candidates.
+    Borders are exact; `names` are those of the candidates.
     """
     factors = list(found.factors)
     if len(factors) != 3:

@@ -138,7 +138,6 @@ def search_front(
 
     Parameters
     ----------
-    scorer : Scorer
     keeps : callable
         Whether a set keeps the anonymity asked for; if it does not, no set that holds it may.
     seeds : iterable of sets
@@ -154,10 +153,6 @@ def search_front(
         tables of more than 14 columns 8.
     progress : callable, optional
         Told the number of sets fitted so far.
-
-    Returns
-    -------
-    Front
     """
     search = _Search(scorer, keeps, BUDGET if budget is None else budget, progress)
     search.score(())
@@ -179,12 +174,7 @@ def _every_set(search: _Search) -> None:
                 search.score(chosen)
 
 
-def _grow(
-    search: _Search,
-    seeds: Iterable[Columns],
-    tried: int,
-    width: int,
-) -> None:
+def _grow(search: _Search, seeds: Iterable[Columns], tried: int, width: int) -> None:
     """Grow sets by one column at a time from the few best of each size."""
     planted: dict[int, list[Columns]] = {}
     for seed in dict.fromkeys(tuple(sorted(set(seed))) for seed in seeds):

@@ -286,17 +286,9 @@ class ContributionCache:
     are kept as whole numbers, whose sums and differences are exact: every count below is what a
     fit on that subset would give.
 
-    Parameters
-    ----------
-    bayes : NaiveBayes
-    columns : sequence of Column
-        The features, coded over the whole table.
-    y : array of class labels
-    folds : Folds
-    memory_limit : int, default 512 MiB
-        Bytes that the cache may take: 8 x features x test rows x (classes - 1). If that would
-        be more, nothing is cached: contributions are recomputed when needed, in blocks
-        of rows, with the same results.
+    The columns are coded over the whole table. `memory_limit` is how many bytes the cache may take:
+    8 x features x test rows x (classes - 1). If that would be more, nothing is cached:
+    contributions are recomputed when needed, in blocks of rows, with the same results.
 
     Examples
     --------

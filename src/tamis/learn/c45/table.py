@@ -89,17 +89,10 @@ def encode(
 ) -> C45Table:
     """Code a pandas, polars or pyarrow frame, or an array.
 
-    Parameters
-    ----------
-    data : frame, array of shape (rows, columns), or Features
-    nominal : sequence of column numbers or names, optional
-        Columns that are nominal although they contain numbers. Text, categorical and boolean
-        columns of a frame always are.
-    schema : ColumnSchema, optional
-        The columns to expect. A nominal value that it does not declare is treated as missing.
+    `nominal` columns, by number or name, are nominal although they contain numbers; text,
+    categorical and boolean columns of a frame always are. A nominal value that the `schema` to
+    expect does not declare is treated as missing.
 
-    Notes
-    -----
     The declared values of a polars `Enum` or a pandas `Categorical` are those of its type,
     whether they occur or not; those of any other column are the ones that occur, sorted.
     """

@@ -36,25 +36,18 @@ SHARE = 0.25
 
 @dataclass(frozen=True)
 class HeldOutResult:
-    """The choice and the baseline, trained on the searched rows and tested on the others.
-
-    Attributes
-    ----------
-    rows : int
-        How many rows were held out.
-    performance, baseline_performance : float
-    pbi, floor : float
-        Breach increase of the chosen features, and of guessing from the distribution alone.
-    attacker : str
-        The strongest in the search; the held-out rows are not used to pick it.
-    """
+    """The choice and the baseline, trained on the searched rows and tested on the others."""
 
     rows: int
+    """How many rows were held out."""
     performance: float
     baseline_performance: float
     pbi: float
+    """Breach increase of the chosen features."""
     floor: float
+    """That of guessing from the distribution alone."""
     attacker: str
+    """The strongest in the search; the held-out rows are not used to pick it."""
 
 
 def fit_held_out(
@@ -62,24 +55,10 @@ def fit_held_out(
 ) -> tuple[BreachSelector, HeldOutResult]:
     """Search on some of the rows and measure the choice on the rest.
 
-    Parameters
-    ----------
-    selector : BreachSelector
-        Not fitted itself; a copy is fitted.
-    table : Table
-        With a target; its features are searched, its sensitive column must stay hidden.
-    share : float, default 0.25
-        The share of rows of each target class to hold out; all rows of a person or none.
-    random_state : int
-        Draws those rows.
+    Not the selector itself but a copy is fitted, to the features, the target and the sensitive
+    column of the table. `share` is that of the rows of each target class to hold out, all rows of a
+    person or none; `random_state` draws them.
 
-    Returns
-    -------
-    fitted : BreachSelector
-    held_out : HeldOutResult
-
-    Examples
-    --------
     >>> import warnings
     >>> from tamis.learn.bayes import AdditiveNaiveBayes
     >>> from tamis.table import Roles
@@ -190,19 +169,7 @@ def breach_summary(
     held_out: HeldOutResult | None = None,
     stabilities: Sequence[Stability] = (),
 ) -> dict[str, Any]:
-    """Everything that a selection found, without any row of the table.
-
-    Parameters
-    ----------
-    fitted : BreachSelector
-    held_out : HeldOutResult, optional
-    stabilities : sequence of Stability
-
-    Returns
-    -------
-    dict
-        Contains only numbers, strings, lists and dicts.
-    """
+    """Everything that a selection found, without any row of the table, as plain values."""
     candidates = fitted.candidates_
     scores = factor_scores(candidates)
     weights = fitted.evaluation_.weights
@@ -256,23 +223,11 @@ def breach_stability(
     seeds: Iterable[int] = range(10),
     groups: Any = None,
 ) -> list[Stability]:
-    """How often each set of features is found, and chosen, over seeds.
+    """How often each set of features is found, and chosen, over seeds; most wins first.
 
-    Parameters
-    ----------
-    selector : BreachSelector
-        With `cv` a number or `None`, so that each seed draws different folds.
-    X, y, sensitive, groups
-        As for `BreachSelector.fit`.
-    seeds : iterable of int, default 0 to 9
+    The `cv` of the selector is a number or `None`, so that each seed draws different folds; the
+    rest is as for `BreachSelector.fit`.
 
-    Returns
-    -------
-    list of Stability
-        Most wins first.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> from tamis.learn.bayes import AdditiveNaiveBayes
     >>> X = pl.DataFrame({"age": range(80), "coin": [0, 1] * 40})
