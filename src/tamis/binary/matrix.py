@@ -33,7 +33,7 @@ def zero_one(X: Any, names: list[str] | None = None) -> Binary:
     if sparse.issparse(X):
         return _sparse_ones(X)
     values = np.asarray(X)
-    names = _names(X) if names is None else names
+    names = [str(name) for name in getattr(X, "columns", [])] if names is None else names
     if values.ndim != 2:
         raise InputError(
             f"a 0/1 table must have two dimensions, rows and columns, got {values.ndim}; "
@@ -173,10 +173,6 @@ def _what_is_wrong(values: NDArray[Any], names: list[str]) -> str:
 
 def _where(cells: NDArray[np.bool_], names: list[str]) -> str:
     return listed(names[i] if names else str(i) for i in np.flatnonzero(cells.any(axis=0)))
-
-
-def _names(X: Any) -> list[str]:
-    return [str(name) for name in getattr(X, "columns", [])]
 
 
 def _numbers(values: NDArray[Any], names: list[str]) -> NDArray[np.float64]:

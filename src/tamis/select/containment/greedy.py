@@ -289,15 +289,8 @@ SEVERAL = ("information", "ratio")
 class SeveralClassesSearch:
     """Greedy choices for many k and both utilities: the table is checked and counted once.
 
-    Parameters
-    ----------
-    X : 0/1 array, sparse array or frame
-    y : labels
-    labelled : array of bool, optional
-        The rows whose labels may be used; the others count only for the anonymity.
+    Only `labelled` rows have labels that may be used; the others count only for the anonymity.
 
-    Examples
-    --------
     >>> X = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]]
     >>> search = SeveralClassesSearch(X, ["a", "a", "b", "b", "c", "c"])
     >>> search.of(2, "information").features

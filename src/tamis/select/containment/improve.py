@@ -41,14 +41,9 @@ class Filler:
     The candidates are the columns that are feasible alone and have some utility, best first, the
     lowest column first among equals.
 
-    Parameters
-    ----------
-    X, y, k, labelled
-        As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
-    utility : {"hamdist", "distcnt"}
+    The utility is `hamdist` or `distcnt`, the rest as in
+    `tamis.select.containment.greedy.GreedySearch`.
 
-    Examples
-    --------
     >>> X = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
     >>> filler = Filler(X, [1, 1, 1, 0, 0, 0], k=2, utility="hamdist")
     >>> filler.candidates.tolist(), filler.fill([1]).places.tolist()

@@ -94,27 +94,14 @@ def largest_itemsets(
 ) -> list[tuple[int, ...]]:
     """The largest maximal itemsets of support k, best first.
 
-    An itemset is a set of columns that k rows contain; it is maximal if no column can be added.
+    An itemset is a set of columns that k rows contain; it is maximal if no column can be added. At
+    most `most` are returned. Sets of equal size are ordered by the sum of the `values` of their
+    columns, larger first, then by the lowest columns.
 
-    Parameters
-    ----------
-    X : 0/1 array, sparse array or frame
-    k : int
-        The smallest number of rows that contain the set.
-    most : int
-        How many itemsets to return.
-    values : array of int, optional
-        A value for each column. Sets of equal size are ordered by the sum of their values, larger
-        first, then by the lowest columns.
-
-    Notes
-    -----
     There may be far too many maximal itemsets to list, yet the largest are found quickly: only sets
     that may still be among the largest are searched. Since these sizes are not known at first,
     the search is run for large sizes and then for smaller ones until enough are found.
 
-    Examples
-    --------
     >>> largest_itemsets([[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], k=2, most=3)
     [(0, 1), (2,), (3,)]
     """
