@@ -162,8 +162,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False
         )
-        positive, table = two_classes(y), zero_one(X, names)
-        self.classes_ = np.unique(y)
+        table, positive = self._read(X, y, names)
         check_k(self.k, table.shape[0])
         who = None if people is None else numbered(people, table.shape[0])
         known = labelled_rows(labelled, positive)
@@ -192,6 +191,11 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         utility = self.utility if isinstance(self.utility, str) else "utility"
         return path_picture(self.selection_, [*map(str, names)], self.k, utility, self.unit_)
+
+    def _read(self, X: Any, y: Any, names: list[str]) -> tuple[Binary, NDArray[np.bool_]]:
+        positive = two_classes(y)
+        self.classes_ = np.unique(y)
+        return zero_one(X, names), positive
 
     def _search(
         self,
