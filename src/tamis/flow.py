@@ -240,7 +240,13 @@ def _check(table: Table, settings: Settings) -> None:
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         check_numbers(table)
         refuse_unstated_identifiers(table)
-    _check_distance(table, settings)
+    secret = table.sensitive or table.target
+    ordered = settings.t is not None and settings.t_distance == "ordered"
+    if ordered and not table.frame.schema[secret].is_numeric():
+        raise InputError(
+            f"the ordered distance needs numbers, but column {secret!r} holds none; ask for the "
+            "equal one"
+        )
 
 
 def _evaluator(
@@ -275,18 +281,18 @@ def _problem(
         evaluator.split,
         settings.k,
         evaluator.classifier,
-        binary,
-        {name: settings.weights.get(name, 0.0) for name in WEIGHTS},
-        settings.seed,
-        settings.epsilon,
-        evaluator.yardstick,
-        settings.caution,
-        ladders,
-        evaluator.anonymity,
-        None if handed is None else handed.classes,
-        evaluator.suppression,
-        settings.absences,
-        evaluator.codes,
+        binary=binary,
+        weights={name: settings.weights.get(name, 0.0) for name in WEIGHTS},
+        random_state=settings.seed,
+        epsilon=settings.epsilon,
+        yardstick=evaluator.yardstick,
+        caution=settings.caution,
+        ladders=ladders,
+        anonymity=evaluator.anonymity,
+        beside=None if handed is None else handed.classes,
+        suppression=evaluator.suppression,
+        absences=settings.absences,
+        codes=evaluator.codes,
     )
 
 
@@ -405,16 +411,6 @@ def _compared(
     columns = screened(records, split, settings.k, settings.seed)
     table = records.table(columns)
     return table, None if len(columns) == len(records.features) else records
-
-
-def _check_distance(table: Table, settings: Settings) -> None:
-    secret = table.sensitive or table.target
-    ordered = settings.t is not None and settings.t_distance == "ordered"
-    if ordered and not table.frame.schema[secret].is_numeric():
-        raise InputError(
-            f"the ordered distance needs numbers, but column {secret!r} holds none; ask for the "
-            "equal one"
-        )
 
 
 def _warn_useless(decision: Decision, settings: Settings) -> None:

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from tamis.decide import (
-    Choice,
-    Limit,
-)
+from tamis.decide import Choice, Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.scorecard import MEASURES
@@ -213,17 +210,17 @@ class Settings:
     def anonymity(self) -> Anonymity:
         """What is required of every group of people alike."""
         return Anonymity(
-            self.k,
-            self.l,
-            self.l_kind,
-            self.c,
-            self.t,
-            self.t_distance,
-            self.alpha,
-            self.beta,
-            self.beta_kind,
-            self.delta_disclosure,
-            self.max_average_risk,
+            k=self.k,
+            l=self.l,
+            kind=self.l_kind,
+            c=self.c,
+            t=self.t,
+            distance=self.t_distance,
+            alpha=self.alpha,
+            beta=self.beta,
+            beta_kind=self.beta_kind,
+            delta_disclosure=self.delta_disclosure,
+            max_average_risk=self.max_average_risk,
         )
 
     @property

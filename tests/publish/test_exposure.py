@@ -23,6 +23,7 @@ from tamis.publish.exposure import (
     _counted,
     _facts,
     _known,
+    _shown_alike,
     class_size_bins,
     finalist_facts,
     giveaway_facts,
@@ -166,7 +167,8 @@ def test_few_people_are_counted_only_where_the_file_tells_them():
     assert found["known"]["unique"] is None
     assert found["same_target"] == {"groups": None, "of": 2, "members": None}
     secrets = pl.Series("s", ["u", "v", "u"])
-    assert _alike(_known(release), secrets, None, shown_from(3))["members"] is None
+    alike = _alike(_known(release), secrets, None)
+    assert _shown_alike(alike, shown_from(3))["members"] is None
 
 
 def figures(unit: str = "rows", **changes: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
+from tamis.binary.records import BinaryTable, is_binary
 from tamis.errors import InputError
 from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
@@ -20,7 +20,7 @@ from tamis.perturb.noise import (
 )
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.suppression import LocalSuppression
-from tamis.propose.problem import Problem
+from tamis.propose.problem import Problem, as_records
 from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 
@@ -54,12 +54,7 @@ class Flip:
         return problem.too_few
 
     def propose(self, problem: Problem) -> list[Release]:
-        binary = problem.binary
-        records = (
-            from_wide(problem.table)
-            if binary is None
-            else binarise(problem.table, binary, k=problem.k)
-        )
+        records = as_records(problem.table, problem.binary, problem.k)
         return [self._release(problem, records, k) for k in _ks(problem, self.ks)]
 
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:

@@ -18,13 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.records import BinaryTable, binarise, from_wide, is_binary
+from tamis.binary.records import BinaryTable
 from tamis.errors import InputError, listed
 from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
-from tamis.propose.problem import Problem
+from tamis.propose.problem import Problem, as_records
 from tamis.release import Promise, Recipe, Release
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import SEVERAL, UTILITIES, GreedySearch, SeveralClassesSearch
@@ -107,12 +107,7 @@ class Containment:
         return several.of, [u for u in self.utilities if u in SEVERAL] or SEVERAL
 
     def propose(self, problem: Problem) -> list[Release]:
-        wide = problem.binary is None and is_binary(problem.table)
-        records = (
-            from_wide(problem.table)
-            if wide
-            else binarise(problem.table, problem.binary, k=problem.k)
-        )
+        records = as_records(problem.table, problem.binary, problem.k)
         ks = sorted({k for k in self.ks if k >= problem.k}, reverse=True)
         tried = (1,) if problem.absences else TIMES  # counting with absences takes long
         ks = ks or [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from tamis.binary.records import Cut, is_binary
+from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
@@ -20,60 +20,40 @@ from tamis.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table to release, and the conditions.
-
-    Parameters
-    ----------
-    table : Table
-    split : HoldOut
-        The rows that a search may look at, and the rest.
-    k : int
-        The anonymity that every release must have.
-    binary : mapping of column to Cut, optional
-        How to convert the table to 0/1; `None`: by its values.
-    classifier : scikit-learn classifier
-        What a recipient would train.
-    weights : mapping of factor to weight
-        Of `performance`, `privacy` and `size` in the choice.
-    random_state : int
-    epsilon : float, optional
-        What drawing rows with differential privacy may cost.
-    yardstick : Yardstick, optional
-        What columns keep and tell, for a search by it.
-    caution : float
-        What told weighs against kept.
-    anonymity : Anonymity, optional
-        What is required of groups of people alike, besides their number; `None`: nothing.
-    beside : Coded, optional
-        Classes of people alike in what earlier releases told; k holds over both.
-    suppression : Suppression, optional
-        A few people who may be left out; `None`: nobody.
-    ladders : mapping of column to Ladder
-        Coarser forms that people wrote.
-    absences : int
-        How many things that a person lacks attackers may know, in 0/1 columns.
-    codes : CodedFrame, optional
-        The columns of the table as codes, where somebody has them; `None`: they are made here.
-    """
+    """A table to release, and the conditions."""
 
     table: Table
     split: HoldOut
+    """The rows that a search may look at, and the rest."""
     k: int
+    """The anonymity that every release must have."""
     classifier: Any
+    """What a recipient would train: a scikit-learn classifier."""
     binary: Mapping[str, Cut] | None = None
+    """How to convert columns of the table to 0/1; `None`: by its values."""
     weights: Mapping[str, float] = field(default_factory=dict)
+    """Of `performance`, `privacy` and `size` in the choice."""
     random_state: int = 0
     epsilon: float | None = None
+    """What drawing rows with differential privacy may cost."""
     yardstick: Yardstick | None = None
+    """What columns keep and tell, for a search by it."""
     caution: float = 1.0
+    """What told weighs against kept."""
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
+    """Coarser forms that people wrote, by column."""
     anonymity: Anonymity | None = None
+    """What is required of groups of people alike, besides their number; `None`: nothing."""
     beside: Coded | None = None
+    """Classes of people alike in what earlier releases told; k holds over both."""
     suppression: Suppression | None = None
+    """A few people who may be left out; `None`: nobody."""
     absences: int = 0
+    """How many things that a person lacks attackers may know, in 0/1 columns."""
     codes: CodedFrame | None = None
+    """The columns of the table as codes, where somebody has them; `None`: they are made here."""
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
-    """Searches of whole columns that were run, by their budget: see `tamis.propose.unaltered`."""
+    """Searches of whole columns that were run, by their budget: see `searched_front`."""
 
     @cached_property
     def coded(self) -> CodedFrame:
@@ -140,6 +120,13 @@ class Problem:
             return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)
+
+
+def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> BinaryTable:
+    """The table as 0/1 records: as it is where all features are 0 and 1, or else converted."""
+    if binary is None and is_binary(table):
+        return from_wide(table)
+    return binarise(table, binary, k=k)
 
 
 class Method(Protocol):

@@ -37,31 +37,23 @@ Keeps = Callable[[Columns], bool]
 
 @dataclass(frozen=True, eq=False)
 class Rung:
-    """One form of one column.
-
-    Parameters
-    ----------
-    column : int
-        The number of the column.
-    groups : int
-        How many values it has in this form, missing ones not counted.
-    chain : int
-        Of two rungs of a column in one chain the one of more groups tells all that the other does.
-        Chain 0 is the column as it is, which tells all; later chains have larger numbers.
-    form : CoarserForm, optional
-        How the column is coarsened; `None`: it is as it is, or a written level.
-    level : polars.Series, optional
-        A written level: what every row has on it.
-    trials : tuple of CoarserForm
-        The form as it was learnt for each round of scoring, without the rows asked about.
-    """
+    """One form of one column."""
 
     column: int
+    """The number of the column."""
     groups: int
+    """How many values it has in this form, missing ones not counted."""
     chain: int = 0
+    """Of two rungs of a column in one chain the one of more groups tells all that the other does.
+
+    Chain 0 is the column as it is, which tells all; later chains have larger numbers.
+    """
     form: CoarserForm | None = None
+    """How the column is coarsened; `None`: it is as it is, or a written level."""
     level: pl.Series | None = None
+    """A written level: what every row has on it."""
     trials: tuple[CoarserForm, ...] = ()
+    """The form as it was learnt for each round of scoring, without the rows asked about."""
 
     def applied(self, column: pl.Series) -> pl.Series:
         """The column as this rung releases it."""

@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from tamis.attack.run import QuickAttack
 from tamis.attack.scene import AttackScore
-from tamis.binary.records import binarise, from_wide, is_binary
 from tamis.evaluate.figure import accuracy
 from tamis.flow import Outcome
+from tamis.propose.problem import as_records
+from tamis.publish.checks import Counts
 from tamis.publish.kept_told import interval_of
 from tamis.publish.summary import Alike, ClassBin, ClassSizes, ExposureFacts, Kind, Unit
 from tamis.publish.summary_parts import (
@@ -68,7 +69,8 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
-    return _alike(_known(release), secrets, release.people, shown_from(outcome.settings.k))
+    found = _alike(_known(release), secrets, release.people)
+    return _shown_alike(found, shown_from(outcome.settings.k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
@@ -91,8 +93,7 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
         return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
     if outcome.records is not None:
         return entity_anonymity(outcome.records.matrix, people=table.people)
-    wide = outcome.binary is None and is_binary(table)
-    records = from_wide(table) if wide else binarise(table, outcome.binary, k=outcome.settings.k)
+    records = as_records(table, outcome.binary, outcome.settings.k)
     return entity_anonymity(records.matrix, people=table.people)
 
 
@@ -152,20 +153,40 @@ class _Crowds:
 
 def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> ExposureFacts:
     table, known, whole = release.table, _known(release), _whole(release)
-    shown = shown_from(1 if people is None else k)
-    target = table.frame.get_column(table.target)
+    figures = {
+        "known": _smallest(known.sizes(people), people),
+        "everything": _smallest(whole.sizes(people), people),
+        "same_target": _alike(known, table.frame.get_column(table.target), people),
+    }
+    total = table.rows if people is None else len(np.unique(people))
+    kind: Kind = "containment" if known.contained else "equal"
+    return shown_counts((figures, total), known.columns, kind, unit, k, few=people is None)
+
+
+def shown_counts(
+    counts: Counts, known: list[str], kind: Kind, unit: Unit, k: int, *, few: bool
+) -> ExposureFacts:
+    """What was counted by the columns that are known, with numbers from 1 to k - 1 if `few`."""
+    figures, total = counts
+    shown = shown_from(1 if few else k)
+    of_known, of_all = (
+        {name: shown(value) for name, value in figures[part].items()}
+        for part in ("known", "everything")
+    )
     return {
         "unit": unit,
         "asked": k,
-        "total": table.rows if people is None else len(np.unique(people)),
-        "known": {
-            "columns": sorted(known.columns),
-            "kind": "containment" if known.contained else "equal",
-            **_smallest(known.sizes(people), people, shown),  # type: ignore[typeddict-item]
-        },
-        "everything": _smallest(whole.sizes(people), people, shown),  # type: ignore[typeddict-item]
-        "same_target": _alike(known, target, people, shown),
+        "total": total,
+        "known": {"columns": sorted(known), "kind": kind, **of_known},  # type: ignore[typeddict-item]
+        "everything": of_all,  # type: ignore[typeddict-item]
+        "same_target": _shown_alike(figures["same_target"], shown),
     }
+
+
+def _shown_alike(found: dict[str, int], shown: Callable[[int], int | None]) -> Alike:
+    members = shown(found["members"])
+    groups = None if members is None else found["groups"]
+    return {"groups": groups, "of": found["of"], "members": members}
 
 
 def _known(release: Release) -> _Crowds:
@@ -180,22 +201,14 @@ def _whole(release: Release) -> _Crowds:
     return _Crowds(table.frame, [*table.features, table.target], contained=False)
 
 
-def _smallest(
-    sizes: Ints, people: Ints | None, shown: Callable[[int], int | None]
-) -> dict[str, int | None]:
-    return {"k": shown(int(sizes.min())), "unique": shown(_members(sizes == 1, people))}
+def _smallest(sizes: Ints, people: Ints | None) -> dict[str, int]:
+    return {"k": int(sizes.min()), "unique": _members(sizes == 1, people)}
 
 
-def _alike(
-    crowds: _Crowds, values: pl.Series, people: Ints | None, shown: Callable[[int], int | None]
-) -> Alike:
+def _alike(crowds: _Crowds, values: pl.Series, people: Ints | None) -> dict[str, int]:
     same, kinds = crowds.alike(values), crowds.kinds
-    members = shown(_members(same, people))
-    return {
-        "groups": None if members is None else len(np.unique(kinds[same])),
-        "of": len(np.unique(kinds)),
-        "members": members,
-    }
+    groups, of = len(np.unique(kinds[same])), len(np.unique(kinds))
+    return {"groups": groups, "of": of, "members": _members(same, people)}
 
 
 def _codes(columns: list[pl.Series]) -> Ints:

@@ -27,7 +27,7 @@ from tamis.engine.cells import (
 from tamis.engine.large_table import LargeTable
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import Counts
-from tamis.publish.exposure import shown_from
+from tamis.publish.exposure import shown_counts
 from tamis.publish.secret_groups import asked_entries, asked_risks
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.risk.anonymity import Anonymity
@@ -115,22 +115,8 @@ class ReleasedRows:
         return self.who if in_people else []
 
     def _facts(self, known: list[str], k: int, unit: Unit, in_people: bool) -> ExposureFacts:
-        shown = shown_from(k if in_people else 1)
-        found, total = self.counts(known, in_people)
-        alike, members = found["same_target"], shown(found["same_target"]["members"])
-        of_known = {name: shown(value) for name, value in found["known"].items()}
-        return {
-            "unit": unit,
-            "asked": k,
-            "total": total,
-            "known": {"columns": sorted(known), "kind": "equal", **of_known},  # type: ignore[typeddict-item]
-            "everything": {name: shown(value) for name, value in found["everything"].items()},  # type: ignore[typeddict-item]
-            "same_target": {
-                "groups": None if members is None else alike["groups"],
-                "of": alike["of"],
-                "members": members,
-            },
-        }
+        counts = self.counts(known, in_people)
+        return shown_counts(counts, known, "equal", unit, k, few=not in_people)
 
 
 def one_group(cells: Frame, columns: list[str]) -> tuple[Frame, list[str]]:
