@@ -8,7 +8,8 @@
 For a generated table and, if the real datasets are next to the checkout, samples of six of them,
 as csv and as parquet: the SHA-256 of every file of a release, and the JSON of every command. What
 is drawn with differential privacy has no seed, so only its structure is kept. A record is valid for
-one machine and one set of versions. Names after FILE restrict it to some tables.
+one machine, one set of versions and one day (UTC), which is in the page whose hash `tamis release`
+prints. Names after FILE restrict it to some tables.
 """
 
 from __future__ import annotations
