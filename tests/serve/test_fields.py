@@ -106,9 +106,9 @@ def test_what_a_number_may_be_is_what_the_command_takes():
 def test_settings_that_do_not_go_together_are_refused_as_by_the_command(settings, words):
     with pytest.raises(InputError, match=words):
         check_together(settings)
-    options = {"sampling": None, "max_population_risk": None, "delta_presence": None, **settings}
+    unset = ("population", "sampling", "max_population_risk", "delta_presence")
     with pytest.raises(InputError, match=words):
-        _check_population(options.pop("population", None), options)
+        _check_population(dict.fromkeys(unset) | settings)
 
 
 @pytest.mark.parametrize("more", [{"sampling": 0.1}, {"population": "a.csv"}])

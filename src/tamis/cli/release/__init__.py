@@ -39,7 +39,7 @@ from tamis.cli.population import (
     presence_option,
 )
 from tamis.cli.release.run import (
-    Limits,
+    Request,
     again_from,
     release_large,
     release_pairs,
@@ -252,42 +252,50 @@ def release(
     only_front = options["choose"] == "front"
     if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
-    beside, population = options.pop("beside"), options.pop("population")
-    _check_population(population, options)
-    limits = Limits(options.pop("ledger"), options.pop("max_epsilon"))
+    _check_population(options)
+    asked = _request(source, Path(out or ""), force, as_json, quiet, options)
+    name = named_engine(source, engine, quiet or as_json, long=True)
+    if name == "memory":
+        (run_front if only_front else run_release)(asked)
+        return
+    _refuse_beyond_memory(only_front, asked)
+    (release_pairs if source.long else release_large)(asked, engine, name)
+
+
+def _request(
+    source: TableSource,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    options: dict[str, Any],
+) -> Request:
+    """What was asked, read from all options but those of engines."""
+    given = {name: options.pop(name) for name in ("beside", "population", "ledger", "max_epsilon")}
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
     options["write"] = options["write"] or ("auto" if source.sparse else "csv")
     settings = _settings(options, public)
-    if settings.epsilon is None and limits != Limits(None, None):
+    if settings.epsilon is None and (given["ledger"], given["max_epsilon"]) != (None, None):
         raise InputError("--ledger and --max-epsilon add up costs; give the cost with --epsilon")
-    name = named_engine(source, engine, quiet or as_json, long=True)
-    if name != "memory":
-        _refuse_beyond_memory(only_front, beside, population or settings.sampling)
-        assert out is not None
-        if source.long:
-            release_pairs(source, settings, engine, name, Path(out), force, as_json, quiet)
-        else:
-            release_large(source, settings, engine, name, Path(out), force, as_json, quiet, ladders)
-        return
-    if only_front:
-        run_front(source, settings, as_json, quiet, ladders, beside, population)
-        return
-    assert out is not None
-    known = Public.of(settings.proposing.get("dp", {}))
-    also = (known, limits, ladders, beside, population)
-    run_release(source, settings, Path(out), force, as_json, quiet, *also)
+    watched = not (quiet or as_json)
+    return Request(source, settings, out, force, as_json, watched, ladders, **given)
 
 
-def _refuse_beyond_memory(front: Any, beside: Any, population: Any) -> None:
-    given = {"--choose front": front, "--beside": beside, "--max-population-risk": population}
+def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
+    given = {
+        "--choose front": only_front,
+        "--beside": asked.beside,
+        "--max-population-risk": asked.population or asked.settings.sampling,
+    }
     for name, value in given.items():
         if value:
             raise InputError(f"{name} needs the table in memory; give --engine memory")
 
 
-def _check_population(population: str | None, options: Mapping[str, Any]) -> None:
+def _check_population(options: Mapping[str, Any]) -> None:
     """Before any work is done: a limit in the population needs one that is known, and only once."""
+    population = options["population"]
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
     check_register(population, options["delta_presence"])

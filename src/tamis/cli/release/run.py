@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,103 +57,108 @@ def read(source: TableSource, public: Public | None = None) -> Table | BinaryTab
     return table
 
 
-class Limits(NamedTuple):
-    """Where to add up what is spent, and the most that may be spent."""
+@dataclass(frozen=True)
+class Request:
+    """What was asked of `tamis release`."""
 
-    ledger: str | None = None
-    most: float | None = None
+    source: TableSource
+    settings: Settings
+    out: Path
+    """The folder to create; nothing is written where only the front is shown."""
+    force: bool
+    as_json: bool
+    watched: bool
+    """Whether to say on stderr what is understood and being done."""
+    ladders: Mapping[str, Ladder]
+    beside: tuple[str, ...]
+    population: str | None
+    ledger: str | None
+    max_epsilon: float | None
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What is needed to make the release again, besides the settings."""
+        found = origin_of(self.source)
+        found["ladders"] = {c: ladder.to_dict() for c, ladder in self.ladders.items()}
+        if self.beside:
+            found["beside"] = [absolute(each) for each in self.beside]
+        if self.population:
+            found["population"] = register_origin(self.population)
+        return found
+
+    def read(self) -> Table | BinaryTable:
+        """The table to release, said how it was understood."""
+        dp = self.settings.proposing.get("dp", {})
+        table = read(self.source, None if self.settings.epsilon is None else Public.of(dp))
+        if self.watched:
+            print_understood(table)
+        return table
+
+    def register(self, table: Table | BinaryTable) -> Table | None:
+        """Everybody of whom the table is a sample."""
+        from tamis.cli.population import read_register
+        from tamis.table import Table
+
+        if self.population is None:
+            return None
+        if not isinstance(table, Table):
+            raise InputError(
+                "--population counts columns of a table; of sparse records give the share that was "
+                "drawn with --sampling"
+            )
+        return read_register(self.source, self.population, table)
 
 
-def run_release(
-    source: TableSource,
-    settings: Settings,
-    out: Path,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    public: Public,
-    limits: Limits,
-    ladders: Mapping[str, Ladder],
-    beside: tuple[str, ...] = (),
-    population: str | None = None,
-) -> None:
+def run_release(asked: Request) -> None:
     """Read, consider, publish, report."""
     from tamis.publish.bundle import refuse_existing
 
     end_with_server()
-    refuse_existing(out, force)
-    with _spending(source, settings, out, limits, beside) as spent:
-        table = read(source, public if settings.epsilon is not None else None)
-        if not (quiet or as_json):
-            print_understood(table)
+    refuse_existing(asked.out, asked.force)
+    with _spending(asked) as spent:
+        table = asked.read()
         outcome = make(
             table,
-            settings,
-            out,
-            force,
-            not (quiet or as_json),
-            _origin(source, ladders, beside, population),
-            source.rules().binary,
-            ladders=ladders,
+            asked.settings,
+            asked.out,
+            asked.force,
+            asked.watched,
+            asked.origin,
+            asked.source.rules().binary,
+            ladders=asked.ladders,
             before_writing=None if spent is None else spent.keep,
-            register=_register(source, population, table),
+            register=asked.register(table),
         )
     if spent is None:
-        print_outcome(outcome, out, as_json)
+        print_outcome(outcome, asked.out, asked.as_json)
         if is_served():
-            draft_others(outcome, out, origin_of(source))
+            draft_others(outcome, asked.out, origin_of(asked.source))
         return
-    ledger = ledger_path(source, limits.ledger)
-    print_outcome(outcome, out, as_json, total(spent, ledger))
-    if not (quiet or as_json):
+    ledger = ledger_path(asked.source, asked.ledger)
+    print_outcome(outcome, asked.out, asked.as_json, total(spent, ledger))
+    if asked.watched:
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
 
 
-def _origin(
-    source: TableSource,
-    ladders: Mapping[str, Ladder],
-    beside: tuple[str, ...],
-    population: str | None,
-) -> dict[str, Any]:
-    """What is needed to make the release again, besides the settings."""
-    return (
-        origin_of(source)
-        | {"ladders": {c: ladder.to_dict() for c, ladder in ladders.items()}}
-        | ({"beside": [absolute(each) for each in beside]} if beside else {})
-        | ({"population": register_origin(population)} if population else {})
-    )
-
-
-def run_front(
-    source: TableSource,
-    settings: Settings,
-    as_json: bool,
-    quiet: bool,
-    ladders: Mapping[str, Ladder],
-    beside: tuple[str, ...] = (),
-    population: str | None = None,
-) -> None:
+def run_front(asked: Request) -> None:
     """Read, consider, and show what a holder could choose; nothing is published."""
     from tamis.flow import consider
 
-    table = read(source)
-    watched = not (quiet or as_json)
-    if watched:
-        print_understood(table)
-    binary = source.rules().binary
-    handed, register = _handed(table, beside, binary), _register(source, population, table)
-    with progress(watched) as say:
+    table = asked.read()
+    binary = asked.source.rules().binary
+    handed, register = _handed(table, asked.beside, binary), asked.register(table)
+    with progress(asked.watched) as say:
         outcome = consider(
             table,
-            settings,
+            asked.settings,
             binary=binary,
-            ladders=ladders,
+            ladders=asked.ladders,
             tell=say,
             handed=handed,
             register=register,
         )
-    if as_json:
+    if asked.as_json:
         chosen = outcome.decision.chosen
         front = [row.to_dict() for row in outcome.decision.front]
         print_json({"front": front, "release": chosen.release.name, "published": False})
@@ -162,27 +167,22 @@ def run_front(
 
 
 @contextmanager
-def _spending(
-    source: TableSource,
-    settings: Settings,
-    out: Path,
-    limits: Limits,
-    beside: tuple[str, ...],
-) -> Iterator[Spending | None]:
+def _spending(asked: Request) -> Iterator[Spending | None]:
     """The ledger entry that a release of synthetic rows needs; nothing for others."""
-    if settings.epsilon is None:
+    epsilon = asked.settings.epsilon
+    if epsilon is None:
         yield None
         return
     from tamis.propose.synthetic import Synthetic
 
     with spending(
-        source,
-        settings.epsilon,
-        out,
-        ledger=limits.ledger,
-        most=limits.most,
-        neighbours=Synthetic(**settings.proposing["dp"]).counted_for,
-        earlier=_budgets(beside),
+        asked.source,
+        epsilon,
+        asked.out,
+        ledger=asked.ledger,
+        most=asked.max_epsilon,
+        neighbours=Synthetic(**asked.settings.proposing["dp"]).counted_for,
+        earlier=_budgets(asked.beside),
     ) as spent:
         yield spent
 
@@ -232,23 +232,6 @@ def make(
     return outcome
 
 
-def _register(
-    source: TableSource, population: str | None, table: Table | BinaryTable
-) -> Table | None:
-    """Everybody of whom the table is a sample."""
-    from tamis.cli.population import read_register
-    from tamis.table import Table
-
-    if population is None:
-        return None
-    if not isinstance(table, Table):
-        raise InputError(
-            "--population counts columns of a table; of sparse records give the share that was "
-            "drawn with --sampling"
-        )
-    return read_register(source, population, table)
-
-
 def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
     """What the releases in these folders told, each as published."""
     from tamis.attack.earlier_releases import HandedOn
@@ -285,54 +268,38 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
             tell_server(made=asked["out"])
 
 
-def release_large(
-    source: TableSource,
-    settings: Settings,
-    options: EngineOptions,
-    name: EngineName,
-    out: Path,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    ladders: Mapping[str, Ladder],
-) -> None:
+def release_large(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Search on a sample, count all rows, publish, report."""
     from tamis.engine import running
     from tamis.publish.bundle import refuse_existing
     from tamis.scale.search import consider_large
     from tamis.scale.writing import publish_large
 
-    refuse_existing(out, force)
-    watched = not (quiet or as_json)
-    with running(options, name) as engine, progress(watched) as say:
-        large = source.open_large(engine)
+    refuse_existing(asked.out, asked.force)
+    with running(options, name) as engine, progress(asked.watched) as say:
+        large = asked.source.open_large(engine)
         if large.shape.roles.target is None:
             raise InputError("a release needs a target; name it with --target")
-        if watched:
+        if asked.watched:
             print_large(large)
-        found = consider_large(large, settings, options.sample, ladders=ladders, tell=say)
+        found = consider_large(
+            large, asked.settings, options.sample, ladders=asked.ladders, tell=say
+        )
         say("writing and verifying", 0, 1)
-        publish_large(found, out, force=force, origin=_large_origin(source, name, options))
-    _print_large(found, out, as_json)
+        origin = _large_origin(asked.source, name, options)
+        publish_large(found, asked.out, force=asked.force, origin=origin)
+    _print_large(found, asked.out, asked.as_json)
 
 
-def release_pairs(
-    source: TableSource,
-    settings: Settings,
-    options: EngineOptions,
-    name: EngineName,
-    out: Path,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Find the columns to compare behind the engine, then release them as any records."""
     from tamis.engine import running
     from tamis.flow import consider
     from tamis.publish.bundle import publish, refuse_existing
     from tamis.scale.records import compared_records
 
-    refuse_existing(out, force)
+    source, settings = asked.source, asked.settings
+    refuse_existing(asked.out, asked.force)
     if settings.epsilon is not None:
         raise InputError("--epsilon draws rows in memory only; give --engine memory")
     with running(options, name) as engine:
@@ -344,19 +311,17 @@ def release_pairs(
             sensitive=source.sensitive,
             drop=source.drop,
         )
-    watched, records = not (quiet or as_json), found.records
-    if watched:
+    if asked.watched:
         console(stderr=True).print(found.words(), markup=False, soft_wrap=True)
-    if source.row_is_person:
-        records = replace(records, unit="people")
-    with progress(watched) as say:
+    records = replace(found.records, unit="people") if source.row_is_person else found.records
+    with progress(asked.watched) as say:
         outcome = replace(
             consider(records, settings, tell=say), left_out=found.left_out, engine=found.said(name)
         )
         say("writing and verifying", 0, 1)
         origin = _large_origin(source, name, options) | {"compared": found.to_dict()}
-        publish(outcome, out, force=force, origin=origin)
-    print_outcome(outcome, out, as_json)
+        publish(outcome, asked.out, force=asked.force, origin=origin)
+    print_outcome(outcome, asked.out, asked.as_json)
 
 
 def _large_origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:
