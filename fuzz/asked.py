@@ -113,7 +113,7 @@ def _application() -> ASGIApp:
     fields = list(FIELDS.values())
     state = QuietState(Workspace(folder, False), keys, ["true"], fields, (folder / "open",))
     project = state.add_table(str(table), table.name)
-    found = look({"source": str(table)})
+    found = look(str(table))
     project.write("look.json", json.dumps(found))
     project.believe(found)
     project.save()

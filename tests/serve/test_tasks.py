@@ -15,7 +15,7 @@ from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.serve import tasks as module
 from tamis.serve.steps import DEMO
-from tamis.serve.tasks import answer_on_stdout, distribution, from_options, hand_over, look
+from tamis.serve.tasks import answer_on_stdout, distribution, hand_over, look
 from tests.publish.conftest import copy, outcome, published, quick_look
 
 __all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
@@ -38,7 +38,7 @@ def by_name(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_each_column_gets_a_role_and_a_reason(stays: Path):
-    found = by_name(look({"source": str(stays)}))
+    found = by_name(look(str(stays)))
     assert found["patient"]["role"] == "identifier"
     assert found["patient"]["telling"]
     assert found["row"]["role"] == "drop"
@@ -51,14 +51,14 @@ def test_each_column_gets_a_role_and_a_reason(stays: Path):
 
 
 def test_no_cell_is_quoted(stays: Path):
-    told = json.dumps(look({"source": str(stays)}))
+    told = json.dumps(look(str(stays)))
     for cell in ("P000001", "female", "north", "emergency", "positive"):
         assert cell not in told
 
 
 def test_the_demo_table_is_made_and_all_its_columns_have_a_role(tmp_path: Path):
     path = tmp_path / "patients.csv"
-    found = look({"source": str(path), "made": {"rows": 200}})
+    found = look(str(path), made={"rows": 200})
     assert found["rows"] == 200
     assert [c["name"] for c in found["columns"]] == list(DEMO)
 
@@ -66,8 +66,8 @@ def test_the_demo_table_is_made_and_all_its_columns_have_a_role(tmp_path: Path):
 def test_texts_that_may_mean_missing_are_suggested(tmp_path: Path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,class\n?,x,1\nz,NA,2\n" * 20)
-    assert look({"source": str(path)})["markers"] == ["?", "NA"]
-    assert look({"source": str(path), "missing": ["?", "NA"]})["markers"] == []
+    assert look(str(path))["markers"] == ["?", "NA"]
+    assert look(str(path), missing=["?", "NA"])["markers"] == []
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_what_pages_cannot_show_is_said(tmp_path: Path, monkeypatch):
     sparse.write_text("1 1:1\n0 2:1\n")
     wide.write_text("a,b,c,d\n1,2,3,4\n")
     with pytest.raises(InputError, match="sparse 0/1 records"):
-        look({"source": str(sparse)})
+        look(str(sparse))
     with pytest.raises(InputError, match="the pages show at most 3"):
-        look({"source": str(wide)})
+        look(str(wide))
 
 
 def test_errors_are_answers(tmp_path: Path, monkeypatch, capsys):
@@ -143,6 +143,6 @@ def test_a_draft_that_was_tampered_with_is_not_published(copy, tmp_path: Path, m
     out.parent.mkdir()
     asked = {"draft": str(draft), "out": str(out), "config": "", "force": False}
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-    assert answer_on_stdout(from_options) == 1
+    assert answer_on_stdout(hand_over) == 1
     assert "does not match its manifest" in json.loads(capsys.readouterr().out)["error"]
     assert list(out.parent.iterdir()) == []

@@ -42,12 +42,7 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command only when it is needed.
-
-    Parameters
-    ----------
-    homes : mapping of command to "module:name"
-    """
+    """A group that imports a command only when it is needed, from its home "module:name"."""
 
     def __init__(self, *, homes: Mapping[str, str], **settings: Any) -> None:
         super().__init__(**settings)

@@ -158,13 +158,8 @@ def _audit_large(
 def audit_table(table: Table, encoding: Any = None, combine: int | None = None) -> dict[str, Any]:
     """The exposure of a table, and of its 0/1 form where it has one; counts people if known.
 
-    Parameters
-    ----------
-    table : Table
-    encoding : mapping of column to Cut, optional
-        How to make columns 0/1.
-    combine : int, optional
-        The most columns by which people are singled out.
+    `encoding` says how columns become 0/1, and `combine` is the most columns by which people are
+    singled out.
     """
     from tamis.binary.records import binarise, from_wide, is_binary
     from tamis.read.keys import safe_harbour
@@ -172,10 +167,9 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
     from tamis.risk.suda import MOST_COLUMNS, special_uniques
 
     found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
-    few = len(found["exposure"].quasi) <= MOST_COLUMNS
-    found["uniques"] = (
-        special_uniques(table, found["exposure"].quasi, most=combine) if few else None
-    )
+    quasi = found["exposure"].quasi
+    few = len(quasi) <= MOST_COLUMNS
+    found["uniques"] = special_uniques(table, quasi, most=combine) if few else None
     found["attacker"] = _attacker(table)
     found["harbour"] = safe_harbour(table)
     if encoding is not None:
@@ -351,10 +345,8 @@ def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: s
 
 
 def _print_columns(out: Console, found: Exposure) -> None:
-    unique = f"unique {found.unit}"
-    table = rich_table("held back", unique, "change", "k", title="Riskiest columns")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    numbers = (f"unique {found.unit}", "change", "k")
+    table = rich_table("held back", *numbers, title="Riskiest columns", numbers=numbers)
     for effect in found.columns[:_SHOWN]:
         cells = (effect.unique_people, -effect.fewer_unique, effect.k_anonymity)
         table.add_row(escape(effect.column), *(f"{c:,}" for c in cells))

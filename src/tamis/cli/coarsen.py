@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
            "normentropy")  # fmt: skip
 
-LIKENESS = (
-    *("alpha", "beta", "beta_kind", "delta_disclosure"),
+LIMITS = (
+    *("k", "l", "t", "l_kind", "c", "alpha", "beta", "beta_kind", "delta_disclosure"),
     *("max_risk", "max_average_risk"),
 )
 MOST_LABELS = 25
@@ -136,8 +136,7 @@ def _searched(
     """The best levels, or each class's own intervals and groups."""
     from tamis.coarsen.search import coarsened, limits_of
 
-    names = ("k", "l", "t", "l_kind", "c", *LIKENESS)
-    limits = limits_of(**{name: asked.pop(name) for name in names})
+    limits = limits_of(**{name: asked.pop(name) for name in LIMITS})
     return coarsened(table, given, limits, population=register, **asked)
 
 
@@ -153,17 +152,9 @@ def _learnt(
         )
     if table.roles.target is None:
         raise InputError("--search learning needs a target; name it with --target")
-    settings = Settings(
-        k=asked["k"],
-        l=asked["l"],
-        l_kind=asked["l_kind"],
-        c=asked["c"],
-        t=asked["t"],
-        max_suppressed=asked["max_suppressed"],
-        delta_presence=asked["delta_presence"],
-        methods={"front": {}, "coarsen": {}},
-        **{name: asked[name] for name in LIKENESS},
-    )
+    names = (*LIMITS, "max_suppressed", "delta_presence")
+    limits = {name: asked[name] for name in names}
+    settings = Settings(methods={"front": {}, "coarsen": {}}, **limits)
     return _coarsened_as(consider(table, settings, ladders=given, register=register))
 
 

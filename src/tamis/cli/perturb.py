@@ -332,26 +332,36 @@ def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Alter
     return Altered(frame, result, words, options["k"], records.features, records.people)
 
 
-def _histogram(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.histogram import DPHistogram
+def _synthetic(
+    source: TableSource, options: dict[str, Any], public: Public, *, method: str
+) -> Altered:
+    """Rows drawn with differential privacy, by the model that the method names."""
+    from tamis.dp.histogram import DPHistogram, DPMarginals, DPPartition
+    from tamis.dp.selector import ZERO_ONE
+    from tamis.dp.synthesiser import DPSynthesiser
 
-    if options["features"] is not None:
-        return _selected("dp-histogram", source, options, public)
-    model = DPHistogram(
-        options["epsilon"],
-        bins=options["bins"] or 10,
-        **_domain(options, public),
-    )
-    return _fitted(model, source, options, public)
-
-
-def _marginals(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.histogram import DPMarginals
-
-    if options["features"] is not None:
-        return _selected("dp-marginals", source, options, public)
-    model = DPMarginals(options["epsilon"], bins=options["bins"] or 10, **_domain(options, public))
-    return _fitted(model, source, options, public)
+    if options["features"] is not None and method in COUNTED:
+        return _selected(method, source, options, public)
+    epsilon, bins = options["epsilon"], options["bins"]
+    domain = {
+        "bounds": {**dict.fromkeys(public.items, ZERO_ONE), **public.bounds},
+        "missing": public.missing,
+        "bounds_from_data": options["bounds_from_data"],
+        "max_rows_per_person": options["max_rows_per_person"] or 1,
+        "random_state": options["seed"],
+    }
+    neighbours = {"neighbours": options["neighbours"]}
+    model: PrivateTable
+    if method == "dp-synthesiser":
+        model = DPSynthesiser(epsilon, python=options["python"], bins=bins or 10, **domain)
+    elif method == "dp-partition":
+        rows = options["rows"] or public.rows
+        model = DPPartition(epsilon, bins=bins, rows=rows, **domain, **neighbours)
+    else:
+        kind = DPHistogram if method == "dp-histogram" else DPMarginals
+        model = kind(epsilon, bins=bins or 10, **domain, **neighbours)
+    table = read_public(source, public, from_data=options["bounds_from_data"])
+    return _drawn(model.fit_sample(table).frame, model.recipe_)
 
 
 def _selected(method: str, source: TableSource, options: dict[str, Any], public: Public) -> Altered:
@@ -376,50 +386,6 @@ def _selected(method: str, source: TableSource, options: dict[str, Any], public:
         random_state=options["seed"],
     )
     return _drawn(drawn.frame, drawn.recipe)
-
-
-def _partition(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.histogram import DPPartition
-
-    model = DPPartition(
-        options["epsilon"],
-        bins=options["bins"],
-        rows=options["rows"] or public.rows,
-        **_domain(options, public),
-    )
-    return _fitted(model, source, options, public)
-
-
-def _synthesised(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.dp.synthesiser import DPSynthesiser
-
-    model = DPSynthesiser(
-        options["epsilon"],
-        python=options["python"],
-        bins=options["bins"] or 10,
-        **{k: v for k, v in _domain(options, public).items() if k != "neighbours"},
-    )
-    return _fitted(model, source, options, public)
-
-
-def _fitted(
-    model: PrivateTable, source: TableSource, options: dict[str, Any], public: Public
-) -> Altered:
-    table = read_public(source, public, from_data=options["bounds_from_data"])
-    return _drawn(model.fit_sample(table).frame, model.recipe_)
-
-
-def _domain(options: dict[str, Any], public: Public) -> dict[str, Any]:
-    from tamis.dp.selector import ZERO_ONE
-
-    return {
-        "bounds": {**dict.fromkeys(public.items, ZERO_ONE), **public.bounds},
-        "missing": public.missing,
-        "bounds_from_data": options["bounds_from_data"],
-        "neighbours": options["neighbours"],
-        "max_rows_per_person": options["max_rows_per_person"] or 1,
-        "random_state": options["seed"],
-    }
 
 
 def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
@@ -455,8 +421,5 @@ _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = 
     "suppress": _suppressed,
     "swap": _swapped,
     "pram": _redrawn,
-    "dp-histogram": _histogram,
-    "dp-marginals": _marginals,
-    "dp-partition": _partition,
-    "dp-synthesiser": _synthesised,
+    **{name: partial(_synthetic, method=name) for name in METHODS if name.startswith("dp")},
 }

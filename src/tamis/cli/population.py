@@ -162,12 +162,12 @@ def print_population(
 ) -> None:
     """The table and the population side by side."""
     there = "the population" if found.source == "register" else "the population, estimated"
-    table = rich_table("share", "in the table", f"in {there}", numbers=("in the table",))
-    table.columns[2].justify = "right"
+    numbers = ("in the table", f"in {there}")
+    table = rich_table("share", *numbers, numbers=numbers)
     alone = f"{unit} who are the only one" if unit == "people" else "rows that are the only one"
     table.add_row(alone, percent(found.sample_unique_share), percent(found.unique_share))
-    matched = "found by matching them all", percent(found.sample_average), percent(found.risk)
-    table.add_row(*matched)
+    average, risk = percent(found.sample_average), percent(found.risk)
+    table.add_row("found by matching them all", average, risk)
     out.print(table)
     if presence is not None:
         out.print(presence_words(presence), markup=False)

@@ -70,6 +70,32 @@ class TableSource:
             return False
         return bool(self.long) or (self.format or format_of(self.table)) in ("svm", "basket")
 
+    @property
+    def _roles(self) -> dict[str, Any]:
+        """What the columns are, as readers take it."""
+        return {
+            "target": self.target,
+            "sensitive": self.sensitive,
+            "quasi": self.quasi or None,
+            "identifier": self.identifier,
+            "person": self.who,
+            "drop": self.drop,
+            "feature": self.feature,
+            "missing": self.missing,
+        }
+
+    @property
+    def _text(self) -> dict[str, Any]:
+        """How text is read."""
+        return {"encoding": self.encoding, "separator": self.separator}
+
+    @property
+    def _pair(self) -> tuple[str, str]:
+        """The two columns of a long table."""
+        if len(self.long) != 2:
+            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        return self.long[0], self.long[1]
+
     def rules(self) -> Schema:
         from tamis.read.schema import load_schema
 
@@ -86,18 +112,10 @@ class TableSource:
         columns = {**rules.columns, **dict.fromkeys(as_text, "text")}
         return read_table(
             path or self.table,
-            target=self.target,
-            sensitive=self.sensitive,
-            quasi=self.quasi or None,
-            identifier=self.identifier,
-            person=self.who,
-            drop=self.drop,
-            feature=self.feature,
-            missing=self.missing,
+            **self._roles,
+            **self._text,
             schema=replace(rules, columns=columns),
             format=None if path else self.format,
-            encoding=self.encoding,
-            separator=self.separator,
             check=not as_text,
             drop_unlabelled=self.drop_unlabelled,
         )
@@ -111,11 +129,7 @@ class TableSource:
         from tamis.read.schema import Schema
 
         rules = self.rules()
-        reading: dict[str, Any] = {
-            "encoding": self.encoding,
-            "separator": self.separator,
-            "drop": self.drop,
-        }
+        reading: dict[str, Any] = {**self._text, "drop": self.drop}
         schema = Schema(missing=(*rules.missing, *self.missing))
         target = original.roles.target if check else None
         table = read_table(path, target=target, schema=schema, check=check, **reading)
@@ -144,18 +158,10 @@ class TableSource:
         large = open_large(
             engine,
             self.table,
-            target=self.target,
-            sensitive=self.sensitive,
-            quasi=self.quasi,
-            identifier=self.identifier,
-            person=self.who,
-            drop=self.drop,
-            feature=self.feature,
-            missing=self.missing,
+            **self._roles,
+            **self._text,
             schema=self.rules(),
             format=self.format,
-            encoding=self.encoding,
-            separator=self.separator,
         )
         large = labelled_large(large) if self.drop_unlabelled else large
         check_large(large)
@@ -167,20 +173,17 @@ class TableSource:
 
         self._refuse_roles_of_tables()
         self._refuse_person()
-        if len(self.long) != 2:
-            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
         if self.target is None:
             raise InputError("a release needs a target; name the column with --target")
         return open_pairs(
             engine,
             self.table,
-            *self.long,
+            *self._pair,
             self.target,
             labels=self.labels,
             format=self.format,
-            encoding=self.encoding,
-            separator=self.separator,
             drop_unlabelled=self.drop_unlabelled,
+            **self._text,
         )
 
     def read_with_roles(self) -> Table:
@@ -226,19 +229,17 @@ class TableSource:
         if not self.sparse:
             table, how = self.read_with_roles(), self.rules().binary
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
-        if self.long and len(self.long) != 2:
-            raise InputError(f"--long takes two columns, ENTITY,FEATURE; got {len(self.long)}")
+        pair = self._pair if self.long else None
         self._refuse_person()
         records = read_binary(
             self.table,
             format=self.format,
             labels=self.labels,
             label_items=self.label_item,
-            long=(self.long[0], self.long[1]) if self.long else None,
+            long=pair,
             target=self.target,
-            encoding=self.encoding,
-            separator=self.separator,
             drop_unlabelled=self.drop_unlabelled,
+            **self._text,
         )
         return replace(records, unit="people" if self.row_is_person else "rows")
 

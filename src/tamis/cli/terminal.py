@@ -209,7 +209,7 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
     if not wanted:
         yield lambda words, done=0, total=0: None
     elif is_served():
-        yield _tell_server
+        yield lambda words, done=0, total=0: tell_server(doing=words, done=done, total=total)
     elif sys.stderr.isatty():
         with _bar() as tell:
             yield tell
@@ -218,18 +218,9 @@ def progress(wanted: bool = True) -> Iterator[Progress]:
             yield tell
 
 
-def _tell_server(words: str, done: int = 0, total: int = 0) -> None:
-    tell_server(doing=words, done=done, total=total)
-
-
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    from rich.progress import (
-        BarColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as ProgressBar
 
     columns = (

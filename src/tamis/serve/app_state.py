@@ -18,33 +18,21 @@ from tamis.serve.fields import Field, typed_ladder
 from tamis.serve.project import RELEASED, Project, Workspace, toml
 from tamis.serve.work import Work, Worker
 
-DEMO_ROWS = 3000
-
 
 @dataclass
 class AppState:
-    """Where pages find everything.
-
-    Parameters
-    ----------
-    workspace : Workspace
-    keys : Keys
-    tamis : sequence of str
-        The program that runs a command of tamis.
-    fields : sequence of Field
-        What can be asked for.
-    opened : tuple of Path
-        The folders that the person opened: no file elsewhere is read or written.
-    first : str, optional
-        A table to begin with.
-    """
+    """Where pages find everything."""
 
     workspace: Workspace
     keys: Keys
     tamis: Sequence[str]
+    """The program that runs a command of tamis."""
     fields: Sequence[Field]
+    """What can be asked for."""
     opened: tuple[Path, ...]
+    """The folders that the person opened: no file elsewhere is read or written."""
     first: str | None = None
+    """A table to begin with."""
     leave: Callable[[], None] = lambda: None
     """Ends the server."""
     works: dict[str, Work] = field(default_factory=dict)
@@ -73,9 +61,6 @@ class AppState:
                 "into the page, or start tamis serve in its folder"
             )
         return path
-
-    def project(self, number: str) -> Project | None:
-        return self.workspace.projects.get(number)
 
     def add_table(self, path: str, name: str, folder: Path | None = None) -> Project:
         """A new project; `folder` is its own where the table lies in it."""
@@ -121,14 +106,10 @@ class AppState:
 
     # Steps that take a while
 
-    async def demo(self, project: Project, known: Mapping[str, str]) -> None:
-        """Make the demo table, then look at it."""
-        await self.look(project, known, made={"rows": DEMO_ROWS})
-
     async def look(
         self, project: Project, known: Mapping[str, str] | None = None, **more: Any
     ) -> None:
-        """See what the columns hold."""
+        """See what the columns hold; with `made`, of the demo table."""
 
         def finished(found: dict[str, Any]) -> None:
             project.write("look.json", json.dumps(found))

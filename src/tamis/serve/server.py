@@ -119,22 +119,9 @@ def run_server(
 ) -> None:
     """Serve until interrupted, or until a page ends it.
 
-    Parameters
-    ----------
-    table : str, optional
-        A file to begin with.
-    port : int, optional
-        0: any free one; `None`: the usual one, or any if that is taken.
-    workspace : str, optional
-        A folder to keep everything in; `None`: one that is removed at the end.
-    browser : bool
-        Whether to open one.
-    tamis : sequence of str
-        The program that runs a command of tamis.
-    fields : sequence of Field
-        What can be asked for.
-    say : callable
-        Told the address.
+    `table` is a file to begin with. The port 0 is any free one, and `None` the usual one, or any
+    if that is taken. Without a `workspace`, one is removed at the end. `tamis` is the program that
+    runs a command, `fields` what can be asked for, and `say` is told the address.
     """
     first = None if table is None else _file(table)
     with opened_workspace(workspace) as space, closing(bound(port)) as listening:
@@ -200,14 +187,13 @@ def _running(state: AppState, listening: socket.socket) -> Iterator[Event]:
     def leave() -> None:
         server.should_exit = True
 
-    ended = Event()
-
     def run() -> None:
         try:
             server.run(sockets=[listening])
         finally:
             ended.set()
 
+    ended = Event()
     state.leave = leave
     thread = Thread(target=run)
     thread.start()

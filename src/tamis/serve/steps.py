@@ -34,6 +34,7 @@ DEMO = {
     "readmitted": "target",
 }
 """What the columns of the demo table are."""
+DEMO_ROWS = 3000
 
 Handler = Callable[[Request], Awaitable[Response]]
 Step = Callable[[AppState, Project, Request], Awaitable[Response]]
@@ -58,7 +59,7 @@ def step(answer: Step) -> Handler:
     @wraps(answer)
     async def handled(request: Request) -> Response:
         state = state_of(request)
-        project = state.project(request.path_params["number"])
+        project = state.workspace.projects.get(request.path_params["number"])
         if project is None:
             return show(state, "missing", status=404)
         return await answer(state, project, request)
@@ -125,7 +126,7 @@ async def demo(request: Request) -> Response:
     path = folder / "file" / "patients.csv"
     path.parent.mkdir(mode=0o700)
     project = state.add_table(str(path), path.name, folder)
-    await state.demo(project, DEMO)
+    await state.look(project, DEMO, made={"rows": DEMO_ROWS})
     return go(project.address("work"))
 
 

@@ -12,9 +12,8 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -40,29 +39,28 @@ WIDELY_KNOWN = (
 """What neighbours, colleagues and registers know about people."""
 
 
-@dataclass(frozen=True)
-class RoleGuess:
+class RoleGuess(NamedTuple):
     """What a column seems to be for, and why."""
 
     role: str
     why: str
 
 
-def look(options: dict[str, Any]) -> dict[str, Any]:
+def look(source: str, *, made: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
     """What the columns of a table hold and what they seem to be for; no value of a cell is in it.
 
     With `made`, the demo table is written first.
     """
-    if (made := options.pop("made", None)) is not None:
-        patients(**made).frame.write_csv(options["source"])
-    if format_of(options["source"]) in ("svm", "basket"):
+    if made is not None:
+        patients(**made).frame.write_csv(source)
+    if format_of(source) in ("svm", "basket"):
         raise InputError(
             "this file has sparse 0/1 records, which the pages cannot show column by column; use "
             "tamis release in a terminal"
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TamisWarning)
-        table = read_table(**options, check=False)
+        table = read_table(source, **options, check=False)
         if table.frame.width > MOST_COLUMNS:
             raise InputError(
                 f"the table has {table.frame.width:,} columns and the pages show at most "
@@ -139,12 +137,15 @@ def _markers(table: Table) -> list[str]:
     return [m for m in MARKERS if any((column == m).any() for column in texts)]
 
 
-def hand_over(draft: Path, out: Path, config: str, *, force: bool = False) -> dict[str, Any]:
+def hand_over(
+    draft: str | Path, out: str | Path, config: str, *, force: bool = False
+) -> dict[str, Any]:
     """Copy a draft that was looked at to `out`, a folder to share; gives what was checked.
 
     What is published is what was shown: the draft is copied, byte for byte, and verified again
     before the copy gets its name. The configuration file goes beside the folder, not into it.
     """
+    out = Path(out)
     beside = out.with_name(f"{out.name}.toml")
     refuse_existing(out, force)
     if beside.exists() and not force:
@@ -163,26 +164,20 @@ def hand_over(draft: Path, out: Path, config: str, *, force: bool = False) -> di
     }
 
 
-def from_options(options: dict[str, Any]) -> dict[str, Any]:
-    """What `tamis serve` asks for."""
-    draft, out = Path(options.pop("draft")), Path(options.pop("out"))
-    return hand_over(draft, out, **options)
-
-
-def answer_on_stdout(work: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+def answer_on_stdout(task: Callable[..., dict[str, Any]]) -> int:
     """The whole of such a process: options on stdin, what was found on stdout; gives the exit code.
 
     Both are JSON, and an error is ``{"error": words}``.
     """
     try:
-        found, code = work(json.load(sys.stdin)), 0
+        found, code = task(**json.load(sys.stdin)), 0
     except TamisError as error:
         found, code = {"error": str(error)}, error.exit_code
     sys.stdout.write(json.dumps(found))
     return code
 
 
-TASKS = {"look": look, "hand_over": from_options}
+TASKS = {"look": look, "hand_over": hand_over}
 
 if __name__ == "__main__":
     sys.exit(answer_on_stdout(TASKS[sys.argv[1]]))

@@ -31,18 +31,8 @@ UNFORESEEN = "the work ended unexpectedly; run the command in a terminal to see 
 class Work:
     """Something that takes a while: what is being done, how much of it is done.
 
-    Parameters
-    ----------
-    title : str
-        As a heading.
-    then : str
-        The address to go to when it is done.
-    back : str
-        The address to go to when it failed or was stopped.
-    command : str
-        The command line that does the same.
-    finished : callable, optional
-        Called with what was found when the work is done.
+    `then` is the address to go to when it is done, `back` when it failed or was stopped; `command`
+    is the command line that does the same, and `finished` is called with what was found.
     """
 
     def __init__(

@@ -91,19 +91,14 @@ def words(outcome: Outcome) -> list[str]:
     """
     from tamis.publish.summarise import judged
 
-    chosen, card, missed = (
-        outcome.decision.chosen,
-        outcome.decision.scorecard,
-        outcome.decision.missed,
-    )
+    chosen, card = outcome.decision.chosen, outcome.decision.scorecard
     names = chosen.release.features
-    shown = some_names(names, 5)
     performance, whole, guess = (
         percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
     )
     return [
-        f"Released: {plural(len(names), 'column')} ({shown}) and {outcome.table.target}"
-        f"{_drawn_words(outcome)}.",
+        f"Released: {plural(len(names), 'column')} ({some_names(names, 5)}) and "
+        f"{outcome.table.target}{_drawn_words(outcome)}.",
         *_left_out(outcome),
         *kept_told_words(outcome),
         *_alone(outcome),
@@ -112,15 +107,17 @@ def words(outcome: Outcome) -> list[str]:
         f"saw (with everything {whole}, by guessing {guess}).",
         _attack(outcome),
         *_not_tried(outcome),
-        *(f"Warning: {failure.words}; it met the limit when chosen." for failure in missed),
+        *(
+            f"Warning: {failure.words}; it met the limit when chosen."
+            for failure in outcome.decision.missed
+        ),
     ]
 
 
 def _not_tried(outcome: Outcome) -> list[str]:
     """Why a method that was asked for proposed nothing."""
     reports = outcome.proposals.method_reports
-    without = [(report.name, report.note) for report in reports if not report.applied]
-    return [f"Nothing from {name}: {note.rstrip('.')}." for name, note in without]
+    return [f"Nothing from {r.name}: {r.note.rstrip('.')}." for r in reports if not r.applied]
 
 
 def some_names(names: Sequence[str], most: int = 30) -> str:
@@ -133,7 +130,7 @@ def kept_told_words(outcome: Outcome) -> list[str]:
     """What the release keeps of the target and tells of the sensitive column, in two lines."""
     chosen, table = outcome.decision.chosen, outcome.table
     kept, told = chosen.value("kept") or 0.0, chosen.value("told")
-    found = [f"Keeps {round(100 * kept)}% of what can be learnt about {table.target}."]
+    found = [f"Keeps {percent(kept, 0)} of what can be learnt about {table.target}."]
     if told is None:
         return found
     if not outcome.decision.scorecard.compared.choosing.tells:
@@ -144,7 +141,7 @@ def kept_told_words(outcome: Outcome) -> list[str]:
         ]
     return [
         *found,
-        f"Tells {round(100 * told)}% of what the table tells about {table.sensitive} beyond "
+        f"Tells {percent(told, 0)} of what the table tells about {table.sensitive} beyond "
         f"{table.target}.",
     ]
 
@@ -162,9 +159,7 @@ def _left_out(outcome: Outcome) -> list[str]:
 
     release = outcome.release
     numbers = left_out_numbers(release)
-    if numbers is None:
-        return []
-    return [left_out_words(numbers, release.unit, outcome.settings.k)]
+    return [] if numbers is None else [left_out_words(numbers, release.unit, outcome.settings.k)]
 
 
 def _alone(outcome: Outcome) -> list[str]:
@@ -182,12 +177,7 @@ def _alone(outcome: Outcome) -> list[str]:
 
 def _diverse(outcome: Outcome) -> list[str]:
     """What was reached besides k, of all that is required; it may be about a secret."""
-    from tamis.publish.secret_groups import (
-        asked_entries,
-        asked_risks,
-        entry_claim,
-        reached_words,
-    )
+    from tamis.publish.secret_groups import asked_entries, asked_risks, entry_claim, reached_words
 
     chosen, table = outcome.decision.chosen, outcome.table
     reached = chosen.assessment.diversity_reached

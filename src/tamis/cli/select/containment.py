@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,11 @@ SEARCHES = ("greedy", "improve", "maximal", "exact")
 UTILITIES = (
     "distcnt", "hamdist", "cm", "difference", "information", "ratio", "likelihood", "auc", "best",
 )  # fmt: skip
+PASSED_ON = (
+    *("search", "privacy", "on_violation", "largest", "time_limit", "drop_rare", "max_features"),
+    *("min_gain", "absences"),
+)
+"""What is called the same as a parameter of the selector."""
 OPTIONS = [
     option("--k", default="5", metavar="N[,N...]", help="The anonymity to keep; may be several."),
     option(
@@ -153,17 +159,9 @@ def _search(
             selector = ContainmentSelector(
                 k,
                 utility=utility,
-                search=options["search"],
-                privacy=options["privacy"],
-                on_violation=options["on_violation"],
                 extend=not options["no_extend"],
-                largest=options["largest"],
-                time_limit=options["time_limit"],
-                drop_rare=options["drop_rare"],
-                max_features=options["max_features"],
-                min_gain=options["min_gain"],
                 random_state=options["seed"],
-                absences=options["absences"],
+                **{name: options[name] for name in PASSED_ON},
             )
             found[k] = selector.fit(matrix, records.labels, people=records.people).selection_
     return found
@@ -185,15 +183,7 @@ def _result(
         "utility": chosen.utility,
         "bound": chosen.bound,
         "gap": chosen.gap,
-        "steps": [
-            {
-                "feature": names[s.feature],
-                "gain": s.gain,
-                "utility": s.utility,
-                "anonymity": s.anonymity,
-            }
-            for s in chosen.steps
-        ],
+        "steps": [{**asdict(s), "feature": names[s.feature]} for s in chosen.steps],
     }
 
 
@@ -202,9 +192,8 @@ def _show(
 ) -> None:
     out = console()
     if len(found) > 1:
-        table = rich_table("k", "features", "anonymity", utility)
-        for column in table.columns:
-            column.justify = "right"
+        numbers = ("k", "features", "anonymity", utility)
+        table = rich_table(*numbers, numbers=numbers)
         for k, chosen in found.items():
             cells = (k, len(chosen.features), chosen.anonymity)
             table.add_row(*(f"{c:,}" for c in cells), f"{chosen.utility:.4g}")
@@ -233,9 +222,8 @@ def _proof(chosen: Selection) -> str:
 
 
 def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
-    table = rich_table("", "column", "adds", utility, "anonymity")
-    for column in (table.columns[0], *table.columns[2:]):
-        column.justify = "right"
+    numbers = ("", "adds", utility, "anonymity")
+    table = rich_table("", "column", *numbers[1:], numbers=numbers)
     for i, step in enumerate(chosen.steps[:_SHOWN]):
         cells = (f"{step.gain:.4g}", f"{step.utility:.4g}", f"{step.anonymity:,}")
         table.add_row(str(i + 1), escape(records.features[step.feature]), *cells)
