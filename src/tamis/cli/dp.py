@@ -111,12 +111,8 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
     # Undeclared columns that later steps cannot use are left out: nothing is drawn from them.
     useless = [c for c in table.features if c not in known and _useless(frame.get_column(c))]
     useful = [name for name in frame.columns if name not in set(useless)]
-    return replace(table, frame=only(frame, useful), roles=_without(table.roles, useless))
-
-
-def _without(roles: Any, gone: list[str]) -> Any:
-    quasi = roles.quasi and tuple(c for c in roles.quasi if c not in gone)
-    return replace(roles, quasi=quasi)
+    quasi = table.roles.quasi and tuple(c for c in table.roles.quasi if c not in useless)
+    return replace(table, frame=only(frame, useful), roles=replace(table.roles, quasi=quasi))
 
 
 def _useless(column: Any) -> bool:

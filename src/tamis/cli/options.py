@@ -287,14 +287,17 @@ def with_options(options: Sequence[Decorator]) -> Decorator:
     return give
 
 
-class LadderDescriptions(click.ParamType[dict[str, Any]]):
-    """The descriptions of ladders, which only a configuration file can give."""
+class TableOfFile(click.ParamType[dict[str, Any]]):
+    """A table of settings, which only a configuration file can give."""
 
     name = "TABLE"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise InputError("ladders are described in a file, in its table [ladders]")
+            raise InputError(
+                f"--{param.name} takes no value; write a table [{param.name}] in the file given "
+                "with --config"
+            )
         return dict(value)
 
 
@@ -308,7 +311,7 @@ ladder_options = with_options(
         ),
         option(
             "--ladders",
-            type=LadderDescriptions(),
+            type=TableOfFile(),
             default=None,
             hidden=True,
             help="The table [ladders] of a configuration file.",

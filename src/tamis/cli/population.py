@@ -17,7 +17,6 @@ from tamis.publish.figures import percent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tamis.evaluate.in_population import InPopulation
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.table import Table
@@ -85,20 +84,6 @@ def _declared(table: Table, column: str) -> str:
     return "date" if table.frame.schema[column] in (pl.Date, pl.Datetime) else "number"
 
 
-def known_population(
-    source: TableSource, table: Table, population: str | None, sampling: float | None
-) -> InPopulation | None:
-    """What the options say of the population; `None` if nothing."""
-    if population is None and sampling is None:
-        return None
-    from tamis.evaluate.in_population import InPopulation
-
-    if population is not None and sampling is not None:
-        raise InputError("--population counts everybody and --sampling estimates; give one of them")
-    register = None if population is None else read_register(source, population, table)
-    return InPopulation(sampling, register)
-
-
 @dataclass(frozen=True)
 class PopulationOptions:
     """The options that say what the population is, and how people are to be singled out."""
@@ -150,11 +135,12 @@ def in_population(
     if weights is not None:
         missing: Any = "anything" if asked.missing_matches else "value"
         return population_risk(table, weights=weights, missing=missing), None
-    known = known_population(source, table, asked.population, asked.sampling)
-    if known is None:
-        return None, None
-    risk = population_risk(table, population=known.register, sampling=known.sampling)
-    return risk, None if known.register is None else delta_presence(table, known.register)
+    if asked.population is not None:
+        register = read_register(source, asked.population, table)
+        return population_risk(table, population=register), delta_presence(table, register)
+    if asked.sampling is not None:
+        return population_risk(table, sampling=asked.sampling), None
+    return None, None
 
 
 def print_population(

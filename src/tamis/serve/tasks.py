@@ -177,7 +177,7 @@ def answer_on_stdout(task: Callable[..., dict[str, Any]]) -> int:
     return code
 
 
-TASKS = {"look": look, "hand_over": hand_over}
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {"look": look, "hand_over": hand_over}
 
 if __name__ == "__main__":
     sys.exit(answer_on_stdout(TASKS[sys.argv[1]]))

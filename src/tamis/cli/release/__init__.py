@@ -17,6 +17,7 @@ from tamis.cli.options import (
     POSITIVE,
     PROGRAM,
     Names,
+    TableOfFile,
     command,
     common_options,
     engine_options,
@@ -82,20 +83,6 @@ class Weights(click.ParamType[dict[str, float]]):
             ) from None
 
 
-class Options(click.ParamType[dict[str, Any]]):
-    """The settings of one method: a table in a configuration file."""
-
-    name = "TABLE"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise InputError(
-                f"the settings of {param.name} go in a table [{param.name}] of the file given with "
-                "--config"
-            )
-        return dict(value)
-
-
 def _pairs(text: str) -> list[tuple[str, str]]:
     parts = [part.rpartition("=") for part in text.split(",")]
     return [(name.strip(), number) for name, _, number in parts]
@@ -111,7 +98,7 @@ def _methods(
 
 method_options = with_options(
     [
-        option(f"--{name}", type=Options(), hidden=True, help="Settings of the method.")
+        option(f"--{name}", type=TableOfFile(), hidden=True, help="Settings of the method.")
         for name in reversed(METHODS)
     ]
 )

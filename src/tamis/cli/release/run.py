@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
 from tamis.cli.options import PROGRAM
@@ -387,15 +387,6 @@ def _print_large_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> 
     )
 
 
-class _Again(NamedTuple):
-    """What a recipe says: settings, the table, how it becomes 0/1, ladders."""
-
-    settings: Settings
-    table: Table | BinaryTable
-    binary: Any
-    ladders: dict[str, Ladder]
-
-
 def again_from(
     folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
 ) -> None:
@@ -405,20 +396,20 @@ def again_from(
     if out is not None:
         refuse_existing(Path(out), force)
     known = read_recipe(folder)
-    again = _understood(folder, known, table)
+    settings, original, binary, ladders = _understood(folder, known, table)
     with scratch_folder() as aside:
         target = Path(out) if out is not None else aside / "again"
         make(
-            again.table,
-            again.settings,
+            original,
+            settings,
             target,
             force,
             not (quiet or as_json),
             known["origin"],
-            again.binary,
+            binary,
             known["date"],
-            again.ladders,
-            register=register_again(known["origin"], again.table, table),
+            ladders,
+            register=register_again(known["origin"], original, table),
         )
         other = differing(folder, target)
     if other:
@@ -433,7 +424,10 @@ def again_from(
         console().print(f"Reproduced the same bytes{where}: {', '.join(known['sha256'])}.")
 
 
-def _understood(folder: str, known: dict[str, Any], table: str | None) -> _Again:
+def _understood(
+    folder: str, known: dict[str, Any], table: str | None
+) -> tuple[Settings, Table | BinaryTable, Any, dict[str, Ladder]]:
+    """What a recipe says: settings, the table, how it becomes 0/1, ladders."""
     from tamis.coarsen.ladder import Ladder
     from tamis.flow import Settings
 
@@ -451,7 +445,7 @@ def _understood(folder: str, known: dict[str, Any], table: str | None) -> _Again
             f"the recipe in {folder} is damaged ({type(error).__name__}); run the release again "
             "with its own options"
         ) from None
-    return _Again(settings, original, binary, ladders)
+    return settings, original, binary, ladders
 
 
 def read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
