@@ -48,8 +48,17 @@ def test_the_audit_in_words(run, table):
     code, out, err = run("audit", table, *ROLES)
     assert code == 0
     assert "2 of 4 people (50.0%) are the only one" in out
+    assert "finds that person's row" in out
     assert "identifier" in err
     assert "ann" not in out + err
+
+
+def test_nobody_is_said_to_be_found_where_nobody_is_alone(run, tmp_path):
+    path = tmp_path / "alike.csv"
+    path.write_text("sex,ill\n" + "f,yes\nm,no\n" * 5)
+    out = run("audit", path, "--target", "ill", "--row-is-person").out
+    assert "0 of 10 people (0.0%) are the only one" in out
+    assert "finds that person's row" not in out
 
 
 def test_zero_one_tables_get_containment_anonymity(run, tmp_path):

@@ -255,7 +255,9 @@ def print_audit(
         f"({percent(found.unique_share)}) {alone}[/bold] "
         f"{'in the' if several else 'with their'} values of {_joined(found.quasi)}."
     )
-    out.print("Anyone who knows these values of a person finds that person's row.\n")
+    if found.unique_people:
+        out.print("Anyone who knows these values of a person finds that person's row.")
+    out.print()
     _print_figures(out, found, attacker)
     if population is not None:
         print_population(out, population, found.unit, presence)
