@@ -8,8 +8,7 @@
 For a generated table and, if the real datasets are next to the checkout, samples of six of them,
 as csv and as parquet: the SHA-256 of every file of a release, and the JSON of every command. What
 is drawn with differential privacy has no seed, so only its structure is kept. A record is valid for
-one machine, one set of versions and one day (UTC), which is in the page whose hash `tamis release`
-prints. Names after FILE restrict it to some tables.
+one machine and one set of versions. Names after FILE restrict it to some tables.
 """
 
 from __future__ import annotations
@@ -188,8 +187,11 @@ def run(args: list[str]) -> dict[str, Any]:
 
 
 def neutral(text: str) -> str:
-    """Text without the folder and the day it was made in."""
+    """Text without the folder and the day it was made in, nor the hash of a page that states it."""
     here, today = os.getcwd(), datetime.now(UTC).date().isoformat()
+    page = Path("released", "report.html")
+    if page.exists():
+        text = text.replace(sha256(page.read_bytes()).hexdigest(), "OF A DATED PAGE")
     return text.replace(here, "HERE").replace(today, DATE)
 
 
