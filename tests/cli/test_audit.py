@@ -61,6 +61,13 @@ def test_nobody_is_said_to_be_found_where_nobody_is_alone(run, tmp_path):
     assert "finds that person's row" not in out
 
 
+def test_one_person_alone_is_said_in_the_singular(run, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("sex,ill\n" + "f,yes\nf,no\n" * 5 + "m,yes\n")
+    out = run("audit", path, "--target", "ill", "--row-is-person").out
+    assert "1 of 11 people (9.1%) is the only one with their values of sex" in out
+
+
 def test_zero_one_tables_get_containment_anonymity(run, tmp_path):
     wide = tmp_path / "wide.csv"
     wide.write_text("a,b,y\n1,1,p\n1,0,n\n1,1,n\n")

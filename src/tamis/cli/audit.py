@@ -248,8 +248,10 @@ def print_audit(
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
-    several = found.people < found.rows
-    alone = "have a row that matches nobody else's" if several else "are the only one"
+    several, one = found.people < found.rows, found.unique_people == 1
+    alone = f"{'is' if one else 'are'} the only one"
+    if several:
+        alone = f"{'has' if one else 'have'} a row that matches nobody else's"
     out.print(
         f"\n[bold]{found.unique_people:,} of {found.people:,} {found.unit} "
         f"({percent(found.unique_share)}) {alone}[/bold] "

@@ -22,7 +22,7 @@ from tamis.flow import Outcome, Settings, consider
 from tamis.release import Coarsening, Promise, Release
 from tamis.risk.anonymity import Anonymity
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
-from tamis.scale.reached import cells_of, reached_beyond_k, smallest
+from tamis.scale.exposure import cells_of, reached_beyond_k, smallest
 from tamis.table import Table
 
 TRIES = 4

@@ -62,7 +62,7 @@ from tamis.publish.verify import (
     wrong_rows,
     wrong_schema,
 )
-from tamis.scale.reached import ALL, ReleasedRows, counted_average_risk
+from tamis.scale.exposure import ALL, ReleasedRows, counted_average_risk
 from tamis.table_file import raw_parts, undone
 
 SECRET = "secret"

@@ -37,7 +37,7 @@ from tamis.publish.summary import ExposureFacts, Setting, Summary, TableFacts
 from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.scale.coarse import plain_kind
-from tamis.scale.reached import ReleasedRows, stated_groups
+from tamis.scale.exposure import ReleasedRows, stated_groups
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts

@@ -17,7 +17,7 @@ from tamis.flow import Settings
 from tamis.publish.verify import verify
 from tamis.risk.anonymity import Anonymity, Kind
 from tamis.risk.grouping import grouped, people_of
-from tamis.scale.reached import reached_beyond_k
+from tamis.scale.exposure import reached_beyond_k
 from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large
@@ -122,7 +122,7 @@ def test_what_no_release_keeps_is_refused(engine, behind):
 def test_recipes_of_tables_in_memory_state_the_same(engine, behind):
     """What is stated of groups has the words and the form of `tamis.publish.secret_groups`."""
     from tamis.publish.secret_groups import measured_entry, numbered_secrets
-    from tamis.scale.reached import stated_groups
+    from tamis.scale.exposure import stated_groups
 
     frame = people()
     large = behind(engine, frame, target="ill", sensitive="pay", quasi=("job", "age"))
