@@ -146,6 +146,8 @@ def test_no_manifest_at_all(copy: Copy, text: str):
         lambda m: m["promises"][0].update(at_least=10**30, measured=10**30),
         lambda m: m["promises"][0].update(columns="zip"),
         lambda m: m["promises"][0].update(claim=None),
+        lambda m: m["promises"][0].update(absences="some"),
+        lambda m: m["promises"][0].update(absences=[1]),
         lambda m: m.update(not_promised={}),
     ],
 )

@@ -50,7 +50,7 @@ from tamis.publish.presence import (
 )
 from tamis.publish.promises import budget_claim, claim, exposure_words
 from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
-from tamis.release import MOST_ABSENCES
+from tamis.release import MOST_ABSENCES, Promise
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import WRITTEN, read_cells, safe_names, undone, unguarded
 
@@ -174,8 +174,8 @@ def _cell_checks(
         return
     frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
-        count = partial(measure, promise_of(entry), frame)
-        yield look_at(str(entry["key"]), partial(wrong_promise_by, count, entry))
+        look = partial(wrong_promise_by, lambda promise: measure(promise, frame), entry)
+        yield look_at(str(entry["key"]), look)
     yield look_at("method", lambda: _wrong_method(content))
     yield look_at("ladders", lambda: wrong_ladders(frame, content))
     yield look_at("people", lambda: wrong_people(folder, frame, content))
@@ -397,14 +397,14 @@ def _words(entry: dict[str, Any]) -> str:
     return claim(promise_of(entry), entry["unit"])
 
 
-def wrong_promise_by(count: Callable[[], int], entry: dict[str, Any]) -> str:
+def wrong_promise_by(count: Callable[[Promise], int], entry: dict[str, Any]) -> str:
     """What is wrong with a promise, by whatever counts the rows that are alike."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
     promise = promise_of(entry)
     if promise.absences and promise.name != "containment_anonymity":
         return f"{promise.name} covers every absence, but the manifest names some"
-    value = count()
+    value = count(promise)
     if value < promise.at_least:
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_stated(entry)):

@@ -100,8 +100,8 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
         return
     rows = written.rows()
     for entry in content["promises"]:
-        count = partial(rows.reached, entry["columns"], in_people=False)
-        yield look_at(str(entry["key"]), partial(wrong_promise_by, count, entry))
+        look = partial(wrong_promise_by, lambda p: rows.reached(p.columns, in_people=False), entry)
+        yield look_at(str(entry["key"]), look)
     yield look_at("people", lambda: _wrong_people(rows, folder, content))
     yield look_at("diversity", lambda: _wrong_groups(rows, folder, content, written.secret_column))
     yield look_at("exposure", lambda: _wrong_exposure(rows, content))
