@@ -84,6 +84,7 @@ def ask(process: subprocess.Popen[str], name: str, out: Path) -> None:
     process.stdin.flush()
 
 
+@long
 def test_others_of_one_comparison_are_made_on_request_as_take_makes_them(run, folder, tmp_path):
     first, other, again = (tmp_path / name for name in ("first", "other", "again"))
     with started(folder, first) as process:

@@ -12,6 +12,7 @@ import pytest
 
 from tamis.datasets import patients
 from tamis.serve.steps import DEMO
+from tests.long import long
 from tests.serve.running import Answer, Server, serving
 
 
@@ -67,6 +68,7 @@ def test_a_page_can_end_it(tmp_path: Path):
         assert server.workspaces() == []
 
 
+@long
 def test_a_server_that_is_started_again_goes_on_where_it_was(tmp_path: Path):
     patients(rows=60).frame.write_csv(tmp_path / "stays.csv")
     with serving(tmp_path, "stays.csv", "--workspace", "space") as server:
