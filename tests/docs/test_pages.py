@@ -181,3 +181,13 @@ def test_the_site_has_every_page():
     nav = (DOCS.parent / "zensical.toml").read_text(encoding="utf-8")
     named = set(re.findall(r'"([\w/-]+\.md)"', nav))
     assert {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")} <= named
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_every_file_that_is_named_exists(name):
+    root = DOCS.parent
+    text = (root / name).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[\w*]+/)+[\w*]*\.py)`", text)
+    assert len(named) > 10
+    for path in named:
+        assert [*root.glob(path), *(root / "src" / "tamis").glob(path)], path
