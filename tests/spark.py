@@ -17,7 +17,7 @@ import pytest
 from tamis.engine.backend import Spark
 
 engines = pytest.mark.engines
-HOW = "TAMIS_SPARK=1 uv run --group engines pytest -n0 -m engines"
+HOW = "TAMIS_SPARK=1 uv run --group engines pytest -n2 -m engines"
 
 
 def needs_spark() -> None:
