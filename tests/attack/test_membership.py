@@ -93,7 +93,7 @@ def test_the_shadow_of_our_own_histogram():
     from tamis.dp.histogram import DPHistogram
 
     bounds = {"x": ["a", "b"], "y": ["n", "p"]}
-    frame = pl.DataFrame({"x": ["a"] * 12 + ["b"], "y": ["n"] * 12 + ["p"]})
+    frame = pl.DataFrame({"x": ["a"] * 60 + ["b"], "y": ["n"] * 60 + ["p"]})
 
     def make(rows, seed):
         model = DPHistogram(1.0, bounds=bounds, random_state=seed).fit(rows, target="y")
