@@ -111,7 +111,11 @@ def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], boo
     yield "select breach", breach, False
     yield "select breach c45", [*breach, "--classifier", "c45", "--folds", "3"], False
     for method in ("uniform", "gaussian", "flip"):
-        yield f"perturb {method}", [*perturb, method, "-o", f"{method}.{kind}"], False
+        yield (
+            f"perturb {method}",
+            [*perturb, method, "--seed", "1", "-o", f"{method}.{kind}"],
+            False,
+        )
     for method in ("dp-histogram", "dp-partition"):
         drawn = ["--method", method, "--epsilon", "100", "-o", f"{method}.{kind}"]
         yield method, ["perturb", *few, *drawn, "--bounds-from-data"], True

@@ -115,16 +115,21 @@ def names() -> str:
     parts = ["# Python\n", "Public are these names, `tamis.datasets` and `tamis.errors`.\n"]
     for kind, found in kinds.items():
         parts += [f"## {kind}\n", *(f"::: tamis.{name}\n" for name in found)]
-    parts += ["## Made tables\n", "::: tamis.datasets.patients\n", "::: tamis.datasets.behaviour\n"]
+    parts += [
+        "## Made tables\n",
+        "::: tamis.datasets.patients\n",
+        "::: tamis.datasets.stays\n",
+        "::: tamis.datasets.behaviour\n",
+    ]
     return "\n".join(parts)
 
 
 def draw(folder: Path) -> None:
     """Pictures of the demo: the plane of its releases, and the first screen of its report."""
     from tamis import Settings, consider, publish
-    from tamis.datasets import patients
+    from tamis.datasets import stays
 
-    outcome = consider(patients(), Settings())
+    outcome = consider(stays(), Settings())
     outcome.decision.plot().save(folder / "front.svg")
     report = publish(outcome, folder / "demo") / "private" / "report.html"
     screenshot(report, folder / "report.png")

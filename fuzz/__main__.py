@@ -6,19 +6,26 @@ import argparse
 import math
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fuzz import claims, damaged, kills, privacy
+from fuzz import claims, composition, crafted, damaged, kills, mutants, privacy, undo
 from fuzz.page import kept, written
 from fuzz.tally import Tally
 
-PARTS = {
+PARTS: dict[str, Callable[..., None]] = {
     "kills": kills.run,
     "input": damaged.run,
     "claims": claims.run,
     "privacy": privacy.run,
+    "undo": undo.run,
+    "composition": composition.run,
+    "crafted": crafted.run,
+    "mutants": mutants.run,
 }
+PARTLY = ("input", "privacy", "mutants")
+"""Parts of which some cases can be asked for alone."""
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "withstood.md"
 
 
@@ -29,13 +36,15 @@ def main(words: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="begin elsewhere [0]")
     parser.add_argument("--times", type=int, help="stop a part after so many cases")
     parser.add_argument(
-        "--only", default="", help='readers or mechanisms with one of these words, as "SPSS|Stata"'
+        "--only",
+        default="",
+        help='readers, mechanisms or modules with one of these words, as "SPSS|Stata"',
     )
     asked = parser.parse_args(words)
     if unknown := set(asked.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
-    if asked.only and (not asked.parts or set(asked.parts) - {"input", "privacy"}):
-        parser.error("--only is for the parts input and privacy; name one")
+    if asked.only and (not asked.parts or set(asked.parts) - set(PARTLY)):
+        parser.error(f"--only is for the parts {', '.join(PARTLY)}; name one")
     found = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in asked.parts or PARTS:

@@ -23,11 +23,12 @@ from tamis.errors import InputError
 from tamis.serve.access import FORM, Keys
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import FIELDS
-from tamis.serve.project import Project, Workspace
+from tamis.serve.project import Project
 from tamis.serve.releasing import PUBLIC, unpack
 from tamis.serve.server import application
 from tamis.serve.tasks import look
 from tamis.serve.work import Work, Worker
+from tamis.serve.workspace import Workspace
 
 PORT = 8765
 TOKEN = "f" * 43

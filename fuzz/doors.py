@@ -362,12 +362,22 @@ def _as_if_intact(folder: Path, name: str) -> None:
     import shutil
     from hashlib import sha256
 
+    from tamis.publish.layout import write_json
+    from tamis.publish.shape import in_place
+
     shutil.rmtree(folder / "private")
-    if name == "manifest.json":
+    manifest = folder / "manifest.json"
+    try:
+        content = json.loads(manifest.read_text())
+        if name != "manifest.json":
+            content["file"]["sha256"] = sha256((folder / name).read_bytes()).hexdigest()
+        # In the one form, else nothing but that would be checked.
+        write_json(manifest, in_place(content))
+    except (
+        ValueError,
+        RecursionError,
+    ):  # damaged so that it is no JSON, which is for verify to say
         return
-    content = json.loads((folder / "manifest.json").read_text())
-    content["file"]["sha256"] = sha256((folder / name).read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(content))
 
 
 def _plain_manifest(kind: str = "facts") -> bytes:

@@ -28,6 +28,20 @@ ABOUT = {
     "privacy": "Each mechanism draws from two neighbouring tables, from the public function to its "
     "result; intervals of Clopper and Pearson give an epsilon that it surely has at least. And a "
     "row of odd cells must not change the form of what is published.",
+    "crafted": "Random releases are published in every format, and a forger changes one thing in "
+    "each copy of the folder: a key or a value of the manifest, its bytes, rows, their order, "
+    "bytes and hidden parts of the table, files. Hashes and counts fit again. `verify` "
+    "passes none, save what it says that nobody can check.",
+    "mutants": "Small faults are put into the modules that keep promises, one at a time: a limit "
+    "moved by one, a comparison turned, a condition dropped. Each must make a test of its module "
+    "fail, or is listed in `fuzz/equivalent.toml` with the reason why it makes no difference.",
+    "undo": "Random tables are altered by `tamis perturb` and `tamis release`. Whoever has the "
+    "file tries small seeds and every number that was said, reads seeds off the order of rows, and "
+    "draws the alteration again to take it back. No cell comes back that a guess would not give, "
+    "and the order of a file follows from its rows.",
+    "composition": "Random people are released two or three times, while they come, leave, change "
+    "and are recoded, each time beside the releases before. Who is alike in all written files, and "
+    "in the same of them, is counted by brute force: never fewer people than k.",
 }
 
 
@@ -62,7 +76,10 @@ def written(tally: Tally, date: str | None = None, only: str = "") -> str:
 
 
 def kept(page: Path, section: str, part: str, only: str = "") -> None:
-    """Put a section into the page, in place of the last one of the same part and cases."""
+    """Put a section into the page, in place of the last one of the same part and cases.
+
+    What people wrote below those of all parts stays.
+    """
     text = page.read_text(encoding="utf-8") if page.exists() else TOP
     sections = {_title(s): s for s in re.split(r"\n(?=###? )", text)[1:]}
     sections[_titled(part, only)] = section
@@ -72,7 +89,12 @@ def kept(page: Path, section: str, part: str, only: str = "") -> None:
         for title in sorted(sections, key=lambda title: (title != name, title))
         if title.partition(":")[0] == name
     ]
-    page.write_text("\n".join([TOP, *ordered]), encoding="utf-8")
+    others = [
+        section.rstrip() + "\n"
+        for title, section in sections.items()
+        if title.partition(":")[0] not in ABOUT
+    ]
+    page.write_text("\n".join([TOP, *ordered, *others]), encoding="utf-8")
 
 
 def _titled(part: str, only: str) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.attack.earlier_releases import HandedOn
+from tamis.attack.earlier_releases import EarlierRelease, EarlierReleases
+from tamis.attack.row_names import RowNames
 from tamis.errors import CannotMeet
 from tamis.flow import Settings, consider
 from tamis.table import Roles, Table
@@ -27,15 +28,16 @@ def table() -> Table:
     return Table(frame, Roles(target="goal", sensitive="secret"))
 
 
-def handed(table: Table, *columns: str) -> HandedOn:
+def handed(table: Table, *columns: str) -> EarlierReleases:
     said = {
         "columns": [{"name": c, "role": "feature"} for c in columns],
         "promises": [{"key": "k_anonymity", "at_least": 5, "columns": list(columns)}],
     }
-    return HandedOn.of(table, [said])
+    rows = Table(table.only([*columns, "goal"]), Roles(target="goal"))
+    return EarlierReleases(table, [EarlierRelease(said, rows, RowNames.of(table))])
 
 
-def chosen(table: Table, before: HandedOn | None, **limits: Any) -> tuple[str, ...]:
+def chosen(table: Table, before: EarlierReleases | None, **limits: Any) -> tuple[str, ...]:
     settings = Settings(methods=METHODS, attackers=("nb",), caution=0.0, **limits)
     return consider(table, settings, handed=before).decision.chosen.release.features
 

@@ -207,7 +207,12 @@ def back(frame: Any) -> pl.DataFrame:
     return pl.DataFrame(frame if isinstance(frame, pa.Table) else pl.from_pandas(frame))
 
 
-TRANSFORMERS = [UniformNoise(0.5), GaussianNoise(0.5), Pram(0.5), Coarsener(k=10)]
+TRANSFORMERS = [
+    UniformNoise(0.5, random_state=0),
+    GaussianNoise(0.5, random_state=0),
+    Pram(0.5, random_state=0),
+    Coarsener(k=10),
+]
 
 
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
@@ -229,7 +234,7 @@ def test_every_library_goes_in_and_every_asked_one_comes_out(transformer, librar
         assert isinstance(clone(transformer).fit(given).transform(given), pd.DataFrame)
 
 
-ALTERING = [Microaggregation(4), LocalSuppression(4), RankSwap(0.2)]
+ALTERING = [Microaggregation(4), LocalSuppression(4), RankSwap(0.2, random_state=0)]
 
 
 @pytest.mark.parametrize("altering", ALTERING, ids=lambda a: type(a).__name__)

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 from scipy.stats import chi2_contingency
 
-from tamis.datasets import behaviour, patients
+from tamis.datasets import behaviour, patients, stays
+from tamis.read.keys import identifying_columns
 
 
 def _p_value(frame, one, other):
@@ -61,3 +62,27 @@ def test_behaviour_has_a_long_tail_and_the_stated_pages():
     lift = dense[log.labels == "buyer"].mean(axis=0) - dense[log.labels == "other"].mean(axis=0)
     assert set(np.argsort(-lift)[:4]) <= {1, 4, 8, 13, 19, 29}
     assert {2, 7} <= set(np.argsort(lift)[:3])
+
+
+def test_stays_repeat_patients_who_do_not_change():
+    table = stays(2000)
+    frame = table.frame
+    assert table.told_apart_by == ("patient",)
+    share = 1 - table.everybody / table.rows
+    assert 0.15 < share < 0.25
+    steady = ("name", "zip", "birth_year", "sex", "job", "blood_group", "hiv")
+    within = frame.group_by("patient").agg(pl.col(steady).n_unique().max())
+    assert within.select(pl.max_horizontal(steady).max()).item() == 1
+    assert frame["name"].n_unique() < table.everybody  # two patients may have one name
+    rest = [c for c in patients(2000).frame.columns if c not in (*steady, "patient")]
+    assert frame.select(rest).equals(patients(2000).frame.select(rest))
+
+
+def test_the_door_notices_who_the_stays_are_about():
+    frame = stays(1000).frame
+    found = identifying_columns(frame)
+    assert found["patient"].person
+    assert {"patient", "name"} <= set(found)
+    unheaded = frame.rename({"patient": "x", "name": "y"})
+    assert identifying_columns(unheaded)["x"].person
+    assert "y" in identifying_columns(unheaded)

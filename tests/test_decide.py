@@ -38,6 +38,7 @@ class Fake(Row):
             promises=self.promises,
             unit="people",
             beyond=self.beyond,
+            forms={},
             table=SimpleNamespace(target="income", features=(), frame={}),
         )
 
@@ -196,7 +197,7 @@ def test_the_choice_is_that_of_the_definition(values, least):
     fit = [r for r, v in zip(rows, values) if v[3] >= 5 and v[0] >= least]
     limits = (Limit("performance", "at least", least),)
     if not fit:
-        with pytest.raises(CannotMeet):
+        with pytest.raises(CannotMeet, match="meets every limit, so nothing was published"):
             decide(card(EVERYTHING, *rows), limits, weights)
         return
     pool = [EVERYTHING, *fit]

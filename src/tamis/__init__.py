@@ -61,7 +61,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.rank.evaluation import pareto_front as pareto_front
     from tamis.read import read_binary as read_binary
     from tamis.read import read_table as read_table
-    from tamis.read.keys import safe_harbour as safe_harbour
+    from tamis.read.harbour import safe_harbour as safe_harbour
     from tamis.release import Release as Release
     from tamis.risk.anonymity import k_anonymity as k_anonymity
     from tamis.risk.anonymity import reidentification as reidentification
@@ -146,7 +146,7 @@ _HOME = {
     "retention": "tamis.evaluate.retention",
     "retention_curve": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",
-    "safe_harbour": "tamis.read.keys",
+    "safe_harbour": "tamis.read.harbour",
     "special_uniques": "tamis.risk.suda",
     "t_closeness": "tamis.risk.diversity",
     "verify": "tamis.publish.verify",

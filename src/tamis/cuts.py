@@ -65,8 +65,12 @@ def rounded_cuts(
     k: int = K,
     people: People | None = None,
     off_cells: bool = False,
+    slack: int | None = None,
+    fives: bool = False,
 ) -> list[float]:
-    """Cut points rounded, each moved past fewer than k rows; those with too few people are dropped.
+    """Cut points rounded, each moved past few rows; those with too few people are dropped.
+
+    A cut may move past `slack` rows, by default k - 1; with `fives`, 35 is rounder than 36.
 
     With `off_cells`, a cut that is a value is moved to between it and the next smaller one.
 
@@ -79,10 +83,11 @@ def rounded_cuts(
     found = []
     for point in points:
         rank = int(np.searchsorted(ordered, point, side="right"))
-        low, high = _between(ordered, rank, k - 1, k) or (point, point)
+        room = k - 1 if slack is None else slack
+        low, high = _between(ordered, rank, room, k) or (point, point)
         if low < high:
             # Open below, so that halfway between whole numbers stays halfway.
-            found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point))
+            found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point, fives=fives))
     if off_cells:
         found = [_off_cells(ordered, cut) for cut in found]
     return populous(values, found, k, people)
@@ -97,22 +102,27 @@ def _off_cells(ordered: Floats, cut: float) -> float:
     return fewest_digits(float(np.nextafter(below, np.inf)), cut, (below + cut) / 2)
 
 
-def fewest_digits(low: float, high: float, near: float) -> float:
+def fewest_digits(low: float, high: float, near: float, *, fives: bool = False) -> float:
     """The number with the fewest significant digits in [low, high), nearest to `near`.
+
+    With `fives`, one whose last digit is 5 comes before others of as many.
 
     >>> fewest_digits(22850.11, 23105.4, 22886.28), fewest_digits(-3, 8, 5), fewest_digits(6, 7, 6)
     (23000.0, 0.0, 6.0)
+    >>> fewest_digits(33, 38, 37), fewest_digits(33, 38, 37, fives=True)
+    (37.0, 35.0)
     """
     if low <= 0 < high:
         return 0.0
     exact = Decimal(float(np.clip(near, low, np.nextafter(high, -np.inf))))
     for digits in range(1, DIGITS + 1):
         unit = Decimal((0, (1,), exact.adjusted() - digits + 1))
-        # No number with this many digits lies between these two.
-        around = [float((exact / unit).to_integral_value(way) * unit) for way in _WAYS]
-        inside = [c for c in around if low <= c < high]
-        if inside:
-            return min(inside, key=lambda c: (abs(Decimal(c) - exact), c))
+        for step in (unit, unit / 2) if fives else (unit,):
+            # No number with this many digits lies between these two.
+            around = [float((exact / step).to_integral_value(way) * step) for way in _WAYS]
+            inside = [c for c in around if low <= c < high]
+            if inside:
+                return min(inside, key=lambda c: (abs(Decimal(c) - exact), c))
     return float(exact)
 
 

@@ -1,10 +1,13 @@
-"""Two tables generated from a seed, with known dependencies.
+"""Tables generated from a seed, with known dependencies.
 
-`patients` is a mixed hospital table; `behaviour` is a sparse log of who did what. Both are
+`patients` is a mixed hospital table, and `stays` the same with names and with patients who came
+more than once; `behaviour` is a sparse log of who did what. All are
 generated here, so they can be shipped, shown and checked against the facts stated below.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -88,6 +91,64 @@ def patients(rows: int = 3000, random_state: int = 0) -> Table:
         plain=("cd4_count",),  # hardly repeats if there are few patients
     )
     return Table(frame, roles)
+
+
+AGAIN = 0.2
+"""The share of stays that are of a patient who has another one."""
+_GIVEN = (
+    "Ada", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Karin",
+    "Leo", "Marta", "Nils", "Olga", "Paul", "Rosa", "Simon", "Tanja", "Viktor",
+)  # fmt: skip
+_FAMILY = (
+    "Alder", "Brandt", "Costa", "Dvorak", "Eriksen", "Fischer", "Garnier", "Horvat", "Ivanov",
+    "Jansen", "Keller", "Lindqvist", "Moreau", "Novak", "Olsen", "Petrov", "Quist", "Rossi",
+    "Santos", "Tamm", "Urban", "Vidal", "Weber", "Yilmaz", "Zeller",
+)  # fmt: skip
+_OF_PEOPLE = ("patient", "name", "zip", "birth_year", "sex", "job", "blood_group")
+
+
+def stays(rows: int = 3000, random_state: int = 0) -> Table:
+    """`patients` as hospitals have it: with names, and with patients who came more than once.
+
+    Facts that the tests rely on, besides those of `patients`:
+
+    - ``patient`` repeats: one stay in five is of a patient who has another one.
+    - ``name`` says who someone is, and two patients may have one name.
+    - Within the rows of a patient ``zip``, ``birth_year``, ``sex``, ``job``, ``blood_group`` and
+      ``hiv`` are the same.
+
+    Parameters
+    ----------
+    rows : int
+    random_state : int
+
+    Returns
+    -------
+    Table
+        With its target, sensitive column, quasi-identifiers and identifiers named.
+
+    Examples
+    --------
+    >>> table = stays(rows=200)
+    >>> table.told_apart_by, table.everybody < table.rows
+    (('patient',), True)
+    """
+    alone = patients(rows, random_state)
+    rng = np.random.default_rng((random_state, 1))
+    names = [f"{rng.choice(_GIVEN)} {rng.choice(_FAMILY)}" for _ in range(rows)]
+    place = alone.frame.columns.index("patient") + 1
+    frame = alone.frame.insert_column(place, pl.Series("name", names))
+    # Whoever is next by hiv, sex and age is nearly the same person, so that what depends on these
+    # still does when both rows become one patient's.
+    order = frame.with_row_index("at").sort("hiv", "sex", "birth_year", "at")["at"].to_numpy()
+    first = np.arange(rows)
+    labels = frame.select("hiv", "sex").to_struct("both").gather(order)
+    joined = (rng.random(rows - 1) < AGAIN) & (labels.head(-1) == labels.tail(-1)).to_numpy()
+    for i in np.flatnonzero(joined):
+        first[order[i + 1]] = first[order[i]]
+    whose = frame.select(_OF_PEOPLE)[first]
+    table = frame.with_columns(whose.get_columns())
+    return Table(table, replace(alone.roles, identifiers=("patient", "name")))
 
 
 def _places(rng: np.random.Generator, rows: int) -> list[str]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.evaluate.bits import chosen
+from tamis.evaluate.bits import chosen, merges_of
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
+from tamis.requirements import exceeds
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def found_there(release: Release, population: InPopulation, most: float) -> tupl
     if not population.covers(release):
         return (Failure(UNCOVERED, UNCOVERED, 1.0),)
     measured = population.risk_of(release)
-    if measured is None or measured.risk <= most:
+    if measured is None or not exceeds(measured.risk, most):
         return ()
     name, gap = "share of people found in the population", measured.risk - most
     words = f"the {name} must be at most {most:.4g} but is {measured.risk:.4g} ({gap:.2g} too much)"
@@ -340,7 +341,14 @@ def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) 
     every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
     allowed = np.array([row in meeting for row in every])
     sizes = [len(row.release.features) for row in every]
-    return every[chosen(scorecard.compared.choosing, sizes, allowed, caution=caution)]
+    merges = [merges_of(_groups(row.release)) for row in every]
+    measured = scorecard.compared.choosing
+    return every[chosen(measured, sizes, allowed, caution=caution, merges=merges)]
+
+
+def _groups(release: Release) -> list[int]:
+    """The groups of each column in a coarser form."""
+    return [release.of_everyone.frame[name].n_unique() for name in release.forms]
 
 
 def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:

@@ -8,6 +8,7 @@
     └── CannotMeet          the request is valid but cannot be met             exit code 1
 
     TamisWarning (UserWarning)
+    └── ReadingNote         how a file was read: to be checked, though nothing is wrong
 
 A message says what was wrong, what is allowed, what it got and what to do. It names columns,
 files, lines and counts, never the value of a cell. What else people are told comes with it: lists
@@ -15,6 +16,7 @@ of names, counts with their nouns, and how far a long piece of work has got.
 """
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -41,6 +43,10 @@ class CannotMeet(TamisError):
 
 class TamisWarning(UserWarning):
     """Something a user must know to read a result correctly."""
+
+
+class ReadingNote(TamisWarning):
+    """How a file was read, where it could have been read otherwise."""
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
@@ -71,6 +77,16 @@ def listed_as(
     words = f"{noun if single else noun + 's'} {listed(names, most)}"
     verb = one if single else many
     return f"{words} {verb}" if verb else words
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What a mistyped name may have been meant to be, for the end of a message; empty if unclear.
+
+    >>> did_you_mean("sensitve", ["target", "sensitive"]), did_you_mean("zzz", ["target"])
+    ("; did you mean 'sensitive'?", '')
+    """
+    found = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def plural(amount: int, one: str, many: str | None = None) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tamis.attack.earlier_releases import HandedOn
+from tamis.attack.earlier_releases import EarlierReleases
 from tamis.attack.run import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
 from tamis.binary.records import BinaryTable, Cut, from_wide, is_binary
 from tamis.coarsen.ladder import Ladder
@@ -34,7 +34,7 @@ from tamis.evaluate.column_bits import (
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
-from tamis.learn.holdout import HoldOut, label_codes
+from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
 from tamis.propose import Proposals, methods, propose
@@ -42,7 +42,9 @@ from tamis.propose.containment import screened
 from tamis.propose.problem import Problem
 from tamis.rank.evaluation import WEIGHTS
 from tamis.read import check_numbers
+from tamis.read.copies import Copy, without_copies
 from tamis.read.keys import refuse_unstated_identifiers
+from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
@@ -71,6 +73,8 @@ class Outcome:
     """The sparse records that `table` has some columns of; `None` where it has all."""
     population: InPopulation | None = None
     """What is known of the population that the table was drawn from."""
+    copies: Mapping[str, Copy] = field(default_factory=dict)
+    """Columns that were held back as copies of the target or the secret."""
     left_out: int = 0
     """Columns of the original that were never compared, nor are among those records."""
     engine: Mapping[str, Any] | None = None
@@ -173,7 +177,7 @@ def consider(
     binary: Mapping[str, Cut] | None = None,
     ladders: Mapping[str, Ladder] | None = None,
     tell: Progress | None = None,
-    handed: HandedOn | None = None,
+    handed: EarlierReleases | None = None,
     register: Table | None = None,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
@@ -192,7 +196,7 @@ def consider(
         Coarser forms that a column may be released in; of other columns they are learnt.
     tell : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
-    handed : HandedOn, optional
+    handed : EarlierReleases, optional
         What earlier releases of the same people told: k and the limits on what is told must hold
         for all of them together.
     register : Table, optional
@@ -211,18 +215,23 @@ def consider(
     >>> consider(patients(rows=400), settings).decision.chosen.release.name
     'containment, k = 20, difference'
     """
-    settings = Settings() if settings is None else settings
+    settings = (settings or Settings()).with_secret()
     if settings.delta_presence is not None and register is None:
         raise InputError("delta_presence needs a register of everybody; give --population FILE")
     population = population_of(
-        settings.sampling, register, needed=settings.max_population_risk is not None
+        settings.sampling, register, table, needed=settings.max_population_risk is not None
     )
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, tell)
     _check(table, settings)
+    held: dict[str, Copy] = {}
+    if settings.epsilon is not None:
+        handed = None  # synthetic rows are nobody's, so that there is nothing to match
+    else:  # with epsilon, to hold a column back by its cells would tell of them
+        table, held = without_copies(table)
     if handed is not None:
-        handed.check_changes(settings.k)
+        handed.check(settings.k)
     evaluator = _evaluator(table, records, settings, handed)
     if tell is not None and records is not None:
         tell("measuring what all columns give", 0, 1)
@@ -231,13 +240,16 @@ def consider(
     card = scorecard(evaluator, *_ends(problem, records), found.releases, tell=tell)
     _warn(table, settings, card)
     decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
-    outcome = Outcome(table, settings, evaluator, found, decision, binary, records, population)
+    outcome = Outcome(
+        table, settings, evaluator, found, decision, binary, records, population, copies=held
+    )
     return outcome if settings.take is None else outcome.taking(settings.take)
 
 
 def _check(table: Table, settings: Settings) -> None:
     """Refuse what cannot be measured, and columns that nobody said anything about."""
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
+        need_classes(table)
         check_numbers(table)
         refuse_unstated_identifiers(table)
     secret = table.sensitive or table.target
@@ -250,12 +262,15 @@ def _check(table: Table, settings: Settings) -> None:
 
 
 def _evaluator(
-    table: Table, records: BinaryTable | None, settings: Settings, handed: HandedOn | None
+    table: Table, records: BinaryTable | None, settings: Settings, handed: EarlierReleases | None
 ) -> Evaluator:
     """What measures releases, on rows drawn for that."""
-    labels, people = label_codes(table, table.target), table.people
-    split = HoldOut.drawn(labels, settings.holdout, settings.seed, people)
-    split = split.sampled(settings.search_rows, labels, settings.seed, people)
+    how = settings.holdout, settings.search_rows, settings.seed
+    split = (
+        HoldOut.of_table(table, *how, settings.k)
+        if records is None
+        else HoldOut.of_records(records, *how)
+    )
     return Evaluator(
         table,
         split,
@@ -273,7 +288,7 @@ def _problem(
     settings: Settings,
     binary: Mapping[str, Cut] | None,
     ladders: Mapping[str, Ladder],
-    handed: HandedOn | None,
+    handed: EarlierReleases | None,
 ) -> Problem:
     """What methods are asked for."""
     return Problem(
@@ -284,6 +299,7 @@ def _problem(
         binary=binary,
         weights={name: settings.weights.get(name, 0.0) for name in WEIGHTS},
         random_state=settings.seed,
+        secret=settings.secret,
         epsilon=settings.epsilon,
         yardstick=evaluator.yardstick,
         caution=settings.caution,
@@ -292,6 +308,7 @@ def _problem(
         beside=None if handed is None else handed.classes,
         suppression=evaluator.suppression,
         absences=settings.absences,
+        only_containment=list(settings.proposing) == ["containment"],
         codes=evaluator.codes,
     )
 
@@ -302,7 +319,9 @@ def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Relea
     promises = problem.promises(table.features)
     baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING), promises)
     if records is not None:
-        baseline = replace(baseline, beyond=len(records.features) - len(table.features))
+        known = {*table.frame.columns, *table.roles.dropped}  # copies that were held back included
+        beyond = sum(name not in known for name in records.features)
+        baseline = replace(baseline, beyond=beyond)
     return baseline, released(table, [], NOTHING, Recipe(NOTHING))
 
 
@@ -324,7 +343,7 @@ def _decided(
 
 
 def _suppression(
-    table: Table, split: HoldOut, settings: Settings, handed: HandedOn | None
+    table: Table, split: HoldOut, settings: Settings, handed: EarlierReleases | None
 ) -> Suppression | None:
     """The few who may be left out; `None` where nobody may."""
     most = most_suppressed(settings.max_suppressed, table.everybody)
@@ -341,7 +360,7 @@ def _suppression(
 
 def _also(
     card: Scorecard,
-    handed: HandedOn | None,
+    handed: EarlierReleases | None,
     evaluator: Evaluator,
     settings: Settings,
     population: InPopulation | None,
@@ -363,7 +382,7 @@ TOLD = ("told", "pbi")
 
 
 def _beside(
-    card: Scorecard, handed: HandedOn, evaluator: Evaluator, settings: Settings
+    card: Scorecard, handed: EarlierReleases, evaluator: Evaluator, settings: Settings
 ) -> dict[str, tuple[Failure, ...]]:
     """What releases do not meet together with what was handed on before, by their names."""
     real = [row.release for row in card.rows if not row.release.is_drawn]
@@ -379,7 +398,7 @@ def _beside(
     return found
 
 
-def _crowds_beside(release: Release, handed: HandedOn, k: int) -> tuple[Failure, ...]:
+def _crowds_beside(release: Release, handed: EarlierReleases, k: int) -> tuple[Failure, ...]:
     reached = handed.anonymity_beside(release)
     if reached is None or reached >= k:
         return ()
@@ -405,7 +424,7 @@ def _compared(
             "in these records people have several rows, and k must count people; give the table "
             "that they were made from"
         )
-    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
+    split = HoldOut.of_records(records, settings.holdout, random_state=settings.seed)
     if tell is not None:
         tell(f"choosing which of {len(records.features):,} columns to compare", 0, 1)
     columns = screened(records, split, settings.k, settings.seed)

@@ -82,10 +82,13 @@ class Coarsening:
         The description of its ladder, as plain values.
     level : int
         The level of the ladder, from 1; level 0 would be the column as it is.
+    stability : float, optional
+        Of learnt groups, the share of people in the same group where other rows were learnt from.
     """
 
     ladder: Mapping[str, Any]
     level: int
+    stability: float | None = None
 
     def __repr__(self) -> str:
         return in_short(self, f"level {self.level} by {', '.join(self.ladder)}")
@@ -132,6 +135,8 @@ class Release:
         Which rows of the original are in it; `None`: all of them.
     whole : Release, optional
         Where some are not, the same release with all rows.
+    sources : mapping of feature to column
+        The column of the original that a feature was made of, where it has another name.
 
     Examples
     --------
@@ -154,6 +159,7 @@ class Release:
     beyond: int = 0
     kept: NDArray[np.bool_] | None = None
     whole: Release | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -185,6 +191,12 @@ class Release:
     def is_drawn(self) -> bool:
         """Whether its rows are synthetic, so that none of them describes a real person."""
         return self.rehearsal is not None
+
+    @property
+    def by_containment(self) -> bool:
+        """Whether people hide only among those who have all that they have, not among equals."""
+        names = {promise.name for promise in self.promises}
+        return names == {"containment_anonymity"}
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from secrets import token_hex
 from typing import Any, Literal, get_args
 
 from tamis.decide import Choice, Limit
@@ -13,12 +15,14 @@ from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.scorecard import MEASURES
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
+from tamis.perturb import SECRET_BITS
 from tamis.propose import BY_DEFAULT, methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
 from tamis.release import MOST_ABSENCES
-from tamis.risk.anonymity import Anonymity, Kind, fewest_people
+from tamis.requirements import BetaKind, Kind, fewest_people
+from tamis.risk.anonymity import Anonymity
 from tamis.risk.containment import check_absences
-from tamis.risk.diversity import BetaKind, Distance
+from tamis.risk.diversity import Distance
 from tamis.risk.presence import presence_bounds
 
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
@@ -105,7 +109,11 @@ class Settings:
         SPSS, `dta` for Stata. `auto` is `csv`,
         and `long` for more than 200 such columns.
     seed : int
-        For every random draw. It is recorded, but not published.
+        For every random draw of searches, hold-outs and measures; nothing is hidden by it.
+    secret : str, optional
+        Of 32 hexadecimal digits or more: what values are altered by, where a method does that.
+        `None`: one is drawn. It is kept with the release, to make the same one again, and never
+        published: it undoes what was altered.
     """
 
     k: int = 5
@@ -143,6 +151,7 @@ class Settings:
     take: str | None = None
     format: Format = "csv"
     seed: int = 0
+    secret: str | None = None
     max_suppressed: float = 0.0
 
     def __post_init__(self) -> None:
@@ -182,6 +191,11 @@ class Settings:
             raise InputError(
                 f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
                 f"{self.max_suppressed:g}"
+            )
+        if self.secret is not None and not _SECRET.fullmatch(self.secret):
+            raise InputError(
+                f"secret must have {SECRET_BITS // 4} hexadecimal digits or more, got a text of "
+                f"{len(self.secret)} characters; leave it out, and one is drawn"
             )
         if self.search_rows < 100:
             raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
@@ -244,14 +258,25 @@ class Settings:
         )
         return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
 
+    def with_secret(self) -> Settings:
+        """The same; where a method alters values and there is no secret, with one drawn."""
+        if self.secret is not None or set(self.proposing) <= set(BY_DEFAULT):
+            return self
+        return replace(self, secret=token_hex(SECRET_BITS // 8))
+
     def __repr__(self) -> str:
         given, usual = vars(self), vars(Settings())
-        told = [_in_words(n, v) for n, v in given.items() if n != "seed" and v != usual.get(n)]
+        told = [_in_words(n, v) for n, v in given.items() if n not in _OWN and v != usual.get(n)]
         return in_short(self, *(told or ["as usual"]))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, from which the same `Settings` can be made."""
         return asdict(self)
+
+
+_OWN = ("seed", "secret")
+"""What `repr` leaves out."""
+_SECRET = re.compile(rf"[0-9a-f]{{{SECRET_BITS // 4},}}")
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

@@ -2,7 +2,8 @@
 
 A column whose every value has a label is read as its labels, in the order of their codes; one in
 which only some values have (999: refused) stays a number. Values that a file declares as missing
-are missing. Written, texts become codes from 1 on, in the alphabet's order, with their labels. A
+are missing. Written, texts that had a code get it again, with its label, and others get codes
+after those, or from 1 on, in the alphabet's order; a column gets the text of its question again. A
 written file has no date in it, so that the same rows are the same bytes.
 
 A spreadsheet is an archive, and readers make a rectangle of all its cells down to the last one. A
@@ -12,11 +13,13 @@ how much it unpacks to, and how far its cells reach, is found before it is read.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +28,9 @@ from zipfile import ZipFile, ZipInfo, is_zipfile
 
 import polars as pl
 
-from tamis.errors import InputError, MissingExtra, listed
+from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.files import scratch_folder
+from tamis.table import Code, ColumnText, Dictionary
 
 PROGRAMS = {"sav": "SPSS", "dta": "Stata", "sas": "SAS"}
 """The formats that pyreadstat reads, and the programs they are of."""
@@ -65,7 +69,12 @@ _COLUMNS = re.compile(rb"""number-columns-repeated\s*=\s*["'](\d+)""")
 
 
 def read_statistical(path: Path, kind: str) -> pl.DataFrame:
-    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file.
+    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file."""
+    return read_described(path, kind)[0]
+
+
+def read_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, ColumnText]]:
+    """The same rows, and what the file says of its columns.
 
     They are read in a process of their own: a damaged file can end it, however it is read.
     """
@@ -79,7 +88,10 @@ def read_statistical(path: Path, kind: str) -> pl.DataFrame:
         command = [sys.executable, "-P", "-m", __name__, kind, str(path), str(rows)]
         done = subprocess.run(command, capture_output=True, check=False, env=_environment())
         if done.returncode == 0 and rows.exists():
-            return pl.read_ipc(rows.read_bytes())
+            said = json.loads(rows.with_suffix(".json").read_text(encoding="utf-8"))
+            return pl.read_ipc(rows.read_bytes()), {
+                name: ColumnText(question, dict(codes)) for name, question, codes in said
+            }
     why = done.stdout.decode("ascii", "replace").strip() if done.returncode == 1 else "a crash"
     raise InputError(
         f"{path} is not {_a(program)} file that can be read, or is damaged or encrypted "
@@ -96,17 +108,28 @@ def _environment() -> dict[str, str]:
 
 def parse_statistical(path: Path, kind: str) -> pl.DataFrame:
     """The same rows, read in this process: of a file that was written here."""
+    return parse_described(path, kind)[0]
+
+
+def parse_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, ColumnText]]:
+    """The same with what the file says of its columns."""
     read = getattr(_pyreadstat(PROGRAMS[kind]), _READERS[kind])
     dates = {"extra_date_formats": list(_DATES[kind])} if kind in _DATES else {}
     frame, about = read(path, output_format="polars", **dates)
-    labels = about.variable_value_labels
-    return pl.DataFrame([_column(cells, labels.get(cells.name, {})) for cells in frame])
+    labels, questions = about.variable_value_labels, about.column_names_to_labels
+    named = {cells.name: _codes(cells, labels.get(cells.name, {})) for cells in frame}
+    found = pl.DataFrame([_column(cells, named[cells.name]) for cells in frame])
+    said = {name: ColumnText(questions.get(name) or "", codes) for name, codes in named.items()}
+    return found, {name: text for name, text in said.items() if text.question or text.codes}
 
 
 def _parse(kind: str, path: str, rows: str) -> int:
     """What the process of its own does; of an error only the kind is told: it may quote a cell."""
     try:
-        parse_statistical(Path(path), kind).write_ipc(rows)
+        found, said = parse_described(Path(path), kind)
+        found.write_ipc(rows)
+        texts = [(name, text.question, list(text.codes.items())) for name, text in said.items()]
+        Path(rows).with_suffix(".json").write_text(json.dumps(texts), encoding="utf-8")
     except Exception as error:
         sys.stdout.write(type(error).__name__)
         return 1
@@ -127,25 +150,43 @@ def _a(program: str) -> str:
     return f"an {program}" if program.startswith("S") and program != "Stata" else f"a {program}"
 
 
-def _column(cells: pl.Series, labels: Mapping[Any, Any]) -> pl.Series:
+def _column(cells: pl.Series, codes: Mapping[str, Code]) -> pl.Series:
     """The labels of a column that has them, numbers whole where they are, blanks missing."""
     if cells.dtype == pl.String:
         cells = cells.replace("", None)
-    if labels and (found := _labelled(cells, labels)) is not None:
+    if codes and (found := _labelled(cells, codes)) is not None:
         return found
     return whole(cells)
 
 
-def _labelled(cells: pl.Series, labels: Mapping[Any, Any]) -> pl.Series | None:
+def _codes(cells: pl.Series, labels: Mapping[Any, Any]) -> dict[str, Code]:
+    """The codes that occur, by their labels; where two have the same label, the code is added."""
+    known = cells.fill_nan(None) if cells.dtype.is_float() else cells
+    there = known.drop_nulls().unique().sort().to_list()
+    said = {code: str(labels[code]) for code in there if str(labels.get(code, "")).strip()}
+    times = Counter(said.values())
+    return {
+        label if times[label] == 1 else _with_code(label, code): _plain_code(code)
+        for code, label in said.items()
+    }
+
+
+def _plain_code(code: Any) -> Code:
+    return int(code) if isinstance(code, float) and code.is_integer() else code
+
+
+def _with_code(label: str, code: Any) -> str:
+    return f"{label} [{_plain_code(code)}]"
+
+
+def _labelled(cells: pl.Series, codes: Mapping[str, Code]) -> pl.Series | None:
     """The labels of all cells, in the order of the codes; `None` where a value has none."""
     known = cells.fill_nan(None) if cells.dtype.is_float() else cells
-    values = {value: str(label) for value, label in labels.items() if str(label).strip()}
-    codes = [code for code in known.drop_nulls().unique().sort() if code in values]
-    if not codes or len(codes) < known.drop_nulls().n_unique():
+    if len(codes) < known.drop_nulls().n_unique():
         return None
-    order = list(dict.fromkeys(values[code] for code in codes))
+    values = {code: label for label, code in codes.items()}
     texts = [None if cell is None else values[cell] for cell in known]
-    return pl.Series(cells.name, texts, dtype=pl.Enum(order))
+    return pl.Series(cells.name, texts, dtype=pl.Enum(list(codes)))
 
 
 def whole(cells: pl.Series) -> pl.Series:
@@ -217,19 +258,66 @@ def _beginning(path: Path) -> bytes:
         return file.read(64)
 
 
-def write_statistical(frame: pl.DataFrame, path: Path, kind: str) -> None:
-    """Write rows for SPSS (`sav`) or Stata (`dta`); texts become codes with labels."""
+def texts_of(frame: pl.DataFrame, dictionary: Dictionary | None) -> dict[str, ColumnText]:
+    """What is said of the columns of a frame, with the labels of values that occur in it.
+
+    A value that does not leave must not leave as a label, and labels are in the alphabet's order,
+    so that the same rows are the same bytes. Numbers of which only some have labels
+    keep them; those of which all happen to have are left as numbers, without.
+
+    >>> sexes = pl.DataFrame({"sex": ["man", "man"]})
+    >>> texts_of(sexes, {"sex": ColumnText("Sex?", {"man": 1, "woman": 2}), "age": ColumnText()})
+    {'sex': ColumnText(question='Sex?', codes={'man': 1})}
+    """
+    found = {}
+    for cells in frame:
+        if (said := (dictionary or {}).get(cells.name)) is None:
+            continue
+        there = set(cells.drop_nulls().unique().to_list())
+        if cells.dtype.is_numeric():
+            codes = {label: code for label, code in said.codes.items() if code in there}
+            codes = codes if len(codes) < len(there) else {}
+        else:
+            codes = {label: code for label, code in said.codes.items() if label in there}
+        if said.question or codes:
+            found[cells.name] = ColumnText(said.question, dict(sorted(codes.items())))
+    return found
+
+
+def write_statistical(
+    frame: pl.DataFrame, path: Path, kind: str, dictionary: Dictionary | None = None
+) -> None:
+    """Write rows for SPSS (`sav`) or Stata (`dta`); texts become codes with labels.
+
+    `dictionary` says which codes they had, and the texts of questions.
+    """
     program = PROGRAMS[kind]
     _check_names(frame.columns, kind)
-    coded = {s.name: _coded(s, kind) for s in frame if s.dtype == pl.String}
-    labels = {name: found[1] for name, found in coded.items() if found is not None}
+    said = texts_of(frame, dictionary)
+    coded = {
+        s.name: _coded(s, kind, _of(said, s.name))
+        for s in frame
+        if s.dtype == pl.String and not _is_blank(s)
+    }
+    labels: dict[str, Any] = {n: found[1] for n, found in coded.items() if found is not None}
+    labels |= {
+        s.name: {code: label for label, code in said[s.name].codes.items()}
+        for s in frame
+        if s.name in said and s.dtype.is_numeric() and said[s.name].codes
+    }
+    questions = {name: text.question for name, text in said.items() if text.question}
     columns = [
         found[0] if (found := coded.get(cells.name)) is not None else _stored(cells)
         for cells in frame
     ]
     write = getattr(_pyreadstat(program), f"write_{kind}")
     try:
-        write(pl.DataFrame(columns), str(path), variable_value_labels=labels)
+        write(
+            pl.DataFrame(columns),
+            str(path),
+            variable_value_labels=labels,
+            column_labels=questions or None,
+        )
     except Exception as error:
         raise InputError(
             f"the rows cannot be written for {program} ({type(error).__name__}); write csv or "
@@ -249,21 +337,52 @@ def _check_names(names: list[str], kind: str) -> None:
         raise InputError(f"two columns have names that {PROGRAMS[kind]} takes for one; rename one")
 
 
-def _coded(texts: pl.Series, kind: str) -> tuple[pl.Series, dict[int, str]] | None:
-    """Codes from 1 on and their labels; `None` where there are too many, or too long ones."""
+def _of(dictionary: Dictionary, name: str) -> Mapping[str, Code]:
+    return dictionary[name].codes if name in dictionary else {}
+
+
+def _coded(
+    texts: pl.Series, kind: str, known: Mapping[str, Code]
+) -> tuple[pl.Series, dict[Code, str]] | None:
+    """The known codes, then those from the next whole number on, and their labels.
+
+    `None` where there are too many, or too long ones.
+    """
     order = sorted(texts.drop_nulls().unique().to_list())
     if len(order) > MOST_LABELS or any(len(text.encode()) > LONGEST[kind] for text in order):
         return None
-    codes = {text: number for number, text in enumerate(order, start=1)}
+    codes: dict[str, Code] = {text: known[text] for text in order if text in known}
+    new = [text for text in order if text not in known]
+    texts_as_codes = any(isinstance(code, str) for code in codes.values())
+    if texts_as_codes and (new or kind == "dta"):  # Stata labels numbers only
+        codes, new = {}, order
+    after = max((int(code) for code in codes.values() if not isinstance(code, str)), default=0)
+    codes |= {text: number for number, text in enumerate(new, start=max(after, 0) + 1)}
     cells = [None if text is None else codes[text] for text in texts]
-    return pl.Series(texts.name, cells, dtype=pl.Int32), {n: text for text, n in codes.items()}
+    return pl.Series(texts.name, cells, dtype=_code_type(codes.values())), _labels(codes)
+
+
+def _code_type(codes: Iterable[Code]) -> Any:
+    kinds = {type(code) for code in codes}
+    return pl.String if str in kinds else pl.Float64 if float in kinds else pl.Int32
+
+
+def _labels(codes: Mapping[str, Code]) -> dict[Code, str]:
+    """The label of each code; two that had the same one have it again."""
+    bare = {text: text.removesuffix(f" [{code}]") for text, code in codes.items()}
+    times = Counter(bare.values())
+    return {code: bare[text] if times[bare[text]] > 1 else text for text, code in codes.items()}
 
 
 def _stored(cells: pl.Series) -> pl.Series:
-    """A column in a type that these files have."""
-    if cells.dtype == pl.Boolean:
-        return cells.cast(pl.Int32)
-    return cells.cast(pl.Float64) if cells.dtype.is_integer() else cells
+    """A column in a type that these files have: one for all numbers, which are read as such."""
+    number = cells.dtype == pl.Boolean or cells.dtype.is_numeric() or _is_blank(cells)
+    return cells.cast(pl.Float64) if number else cells
+
+
+def _is_blank(cells: pl.Series) -> bool:
+    """Whether a column has no value, and so no type that a reader could find."""
+    return cells.null_count() == cells.len()
 
 
 def _undate(path: Path, kind: str) -> None:
@@ -286,10 +405,20 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
     xlsxwriter = _excel("xlsxwriter")
     if frame.height >= 1 << 20 or frame.width > 1 << 14:
         raise InputError("a spreadsheet holds 1,048,575 rows and 16,384 columns; write csv")
+    lower = Counter(name.lower() for name in frame.columns)
+    if alike := [name for name in frame.columns if lower[name.lower()] > 1]:
+        raise InputError(
+            f"{listed_as('column', alike)} have names that a spreadsheet takes for one; rename all "
+            "but one, or write csv or parquet"
+        )
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(path, options) as book:
         book.set_properties({"created": datetime(2000, 1, 1)})
-        frame.write_excel(book, worksheet="release", autofilter=False)
+        # How numbers are shown depends on their type, of which a reader finds only this much.
+        shown = pl.DataFrame(
+            [cells.cast(pl.String) if _is_blank(cells) else whole(cells) for cells in frame]
+        )
+        shown.write_excel(book, worksheet="release", autofilter=False)
 
 
 def refuse_bomb(path: Path) -> None:

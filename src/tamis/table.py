@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,34 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.notebook import html_table, in_short, quoted
+from tamis.person import (
+    PersonCandidate,
+    candidates_of,
+    coarsest,
+    deciding,
+    is_code,
+    join_codes,
+    value_codes,
+)
 
 if TYPE_CHECKING:
     from typing import Self
 
 Kind = Literal["number", "nominal", "date"]
+
+
+Code = int | float | str
+
+
+class ColumnText(NamedTuple):
+    """What a file says of a column: the text of its question, and the code of each label."""
+
+    question: str = ""
+    codes: Mapping[str, Code] = {}
+
+
+Dictionary = Mapping[str, ColumnText]
+"""What a file says of its columns."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +60,18 @@ class Roles:
     dropped : tuple of str
         Columns to ignore and never release.
     plain : tuple of str
-        Ordinary features that the data holder has looked at: released even if they look like
-        keys, see `tamis.read.keys`.
+        Features that the data holder has looked at: released even if they look like keys or like
+        copies of the target, see `tamis.read.keys` and `tamis.read.copies`; they may be
+        quasi-identifiers as well.
     person : tuple of str, optional
         Identifiers that together distinguish people; an empty tuple means that every row is a
         different person. By default inferred from the identifiers, see `Table.people`.
+    weight : str, optional
+        How many people of the population each row stands for. Never released, unless it is also
+        named as `plain`.
+    exact_identifiers : bool
+        Whether identifiers that differ only in capital letters, blanks or Unicode forms are
+        different people; by default they are one, which is the cautious way to count.
 
     Examples
     --------
@@ -57,6 +87,8 @@ class Roles:
     dropped: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     person: tuple[str, ...] | None = None
+    exact_identifiers: bool = False
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("quasi", "identifiers", "dropped", "plain", "person"):
@@ -82,10 +114,13 @@ class Roles:
             ("identifier", self.identifiers),
             ("dropped", self.dropped),
             ("feature", self.plain),
+            ("weight", [None if self.weight in self.plain else self.weight]),
         ):
             for column in columns:
                 if column is None:
                     continue
+                if role == "feature" and taken.get(column) == "quasi-identifier":
+                    continue  # it may be known, and has been checked
                 if column in taken:
                     raise InputError(
                         f"column {column!r} has two roles, {taken[column]} and {role}; "
@@ -105,8 +140,15 @@ class Roles:
 
     def named(self) -> list[str]:
         """All columns that have a role, in the order of the roles."""
-        single = [c for c in (self.target, self.sensitive) if c is not None]
+        single = [c for c in (self.target, self.sensitive, self.weight) if c is not None]
         return list(dict.fromkeys([*single, *(self.quasi or ()), *self.identifiers, *self.dropped]))
+
+
+class TargetBins(NamedTuple):
+    """The classes that numbers were cut into: where each ends, inclusive, and what it is called."""
+
+    cuts: tuple[float, ...]
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +175,10 @@ class Table:
     library: str = "polars"
     unlabelled: int = 0
     """How many rows without a label were left out when it was read."""
+    dictionary: Dictionary = field(default_factory=dict)
+    """What its file says of its columns: questions, and the codes of labels."""
+    target_bins: TargetBins | None = None
+    """The classes that a target of numbers was cut into."""
 
     def __post_init__(self) -> None:
         unknown = [c for c in self.roles.named() if c not in self.frame.columns]
@@ -164,8 +210,15 @@ class Table:
     @cached_property
     def features(self) -> tuple[str, ...]:
         """The columns that may be released as features, in the order of the table."""
-        held = {self.roles.target, self.roles.sensitive, *self.roles.identifiers}
+        held = {self.roles.target, self.roles.sensitive, *self.held_back}
         return tuple(c for c in self.frame.columns if c not in held)
+
+    @property
+    def held_back(self) -> tuple[str, ...]:
+        """The columns that are never released: identifiers, and a weight unless it is plain."""
+        weight = self.roles.weight
+        hidden = () if weight is None or weight in self.roles.plain else (weight,)
+        return (*self.roles.identifiers, *hidden)
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -176,10 +229,12 @@ class Table:
     def people(self) -> NDArray[np.int64] | None:
         """The number of the person each row is about; `None` if every row is a different person.
 
-        People are distinguished by `Roles.person`, or else by all identifiers together. An
-        identifier that determines another (a hospital stay determines the patient) is finer than a
-        person and is ignored; so is a constant one, unless all are constant. Rows without
-        identifiers count as one person's, since nothing shows that they are not.
+        People are distinguished by `Roles.person`, or else by the identifiers that may decide it,
+        see `tamis.person`: a number rather than a name, a patient rather than a stay. Of those that
+        remain, one that determines another is finer than a person and is ignored; the rest decide
+        together. Rows without identifiers count as one person's, since nothing shows that they are
+        not; so do identifiers that are one but for their spelling (`one_spelling`), unless
+        `Roles.exact_identifiers`.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
@@ -187,7 +242,7 @@ class Table:
         """
         if not self._person_codes:
             return None
-        people = _joined(self._person_codes.values())
+        people = join_codes(self._person_codes.values())
         return None if people.max(initial=-1) + 1 == self.rows else people
 
     @property
@@ -202,10 +257,56 @@ class Table:
 
     @cached_property
     def _person_codes(self) -> dict[str, NDArray[np.int64]]:
-        person = self.roles.person
-        naming = self.roles.identifiers if person is None else person
-        codes = {c: _codes(self.frame.get_column(c)) for c in naming}
-        return _coarsest(codes) if person is None else codes
+        if self.roles.person is not None:
+            return {c: self._identifier_codes[c] for c in self.roles.person}
+        return coarsest({c: self._identifier_codes[c] for c in self._deciding})
+
+    @cached_property
+    def _identifier_codes(self) -> dict[str, NDArray[np.int64]]:
+        columns = {c: self.frame.get_column(c) for c in self.roles.identifiers}
+        exact = self.roles.exact_identifiers
+        return {c: value_codes(s if exact else one_spelling(s)) for c, s in columns.items()}
+
+    @property
+    def _deciding(self) -> list[str]:
+        columns = {c: self.frame.get_column(c) for c in self.roles.identifiers}
+        distinct = {c: int(n.max(initial=-1)) + 1 for c, n in self._identifier_codes.items()}
+        return deciding(columns, distinct)
+
+    @cached_property
+    def person_candidates(self) -> tuple[PersonCandidate, ...]:
+        """What each identifier would mean if it said who is a person, the finest first.
+
+        >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
+        >>> table = Table(stays, Roles(target="ill", identifiers=("stay", "patient")))
+        >>> [each.words() for each in table.person_candidates]
+        ["by 'stay' 3 people with one row each", "by 'patient' 2 people with 1.5 rows each"]
+        """
+        return tuple(candidates_of(self._identifier_codes))
+
+    @property
+    def open_candidates(self) -> tuple[PersonCandidate, ...]:
+        """Those of which nothing shows which is right; empty where that is said or clear."""
+        if self.roles.person is not None:
+            return ()
+        codes = {c: self._identifier_codes[c] for c in self._deciding}
+        numbers = [c for c in codes if is_code(self.frame.get_column(c))]
+        found = candidates_of(codes)
+        differ = len({each.people for each in found}) > 1
+        return tuple(found) if len(numbers) > 1 and differ else ()
+
+    def respelt(self) -> dict[str, int]:
+        """How many spellings of each column that distinguishes people count as another's person.
+
+        >>> twice = pl.DataFrame({"who": ["p1", "P1 ", "p2", "p2"], "ill": [0, 1, 1, 0]})
+        >>> Table(twice, Roles(target="ill", identifiers=("who",))).respelt()
+        {'who': 1}
+        """
+        columns = {c: bare(self.frame.get_column(c)) for c in self.told_apart_by}
+        merged = {
+            c: cells.n_unique() - one_spelling(cells).n_unique() for c, cells in columns.items()
+        }
+        return {} if self.roles.exact_identifiers else {c: n for c, n in merged.items() if n}
 
     @property
     def everybody(self) -> int:
@@ -237,6 +338,8 @@ class Table:
         """
         if column in self.roles.identifiers:
             return "identifier"
+        if column == self.roles.weight:
+            return "weight"
         named = {"target": self.roles.target, "sensitive": self.roles.sensitive}
         words = ", ".join(word for word, name in named.items() if name == column)
         return words or ("quasi-identifier" if column in self.quasi else "feature")
@@ -329,6 +432,61 @@ def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
     return frame_of_columns(columns, frame.height)
 
 
+def sort_by_content(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows in one form and in the order of their content, as every written table has them.
+
+    >>> sort_by_content(pl.DataFrame({"x": [2, None, 10], "y": ["b", "a", "b"]})).rows()
+    [(None, 'a'), (2, 'b'), (10, 'b')]
+    """
+    rows = one_form(frame, texts=True)
+    return rows[content_order(rows)] if rows.width else rows
+
+
+def content_order(frame: pl.DataFrame, *ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of rows in the order of their content; `ties` arrange those that are the same.
+
+    Ascending by the columns from left to right: missing first, texts by their bytes, numbers by
+    value, false before true. What is sorted so is a function of the rows that are there: no seed
+    is involved, and nothing is left of the order they came in.
+
+    >>> content_order(pl.DataFrame({"x": ["b", "a", "b"]}), np.array([7, 0, 3])).tolist()
+    [1, 2, 0]
+    """
+    cells = (*one_form(frame, texts=True).get_columns(), *map(pl.Series, ties))
+    # Numbered, as polars would take some names for patterns.
+    keys = pl.DataFrame([cell.alias(str(i)) for i, cell in enumerate(cells)])
+    if not keys.width:
+        return np.arange(frame.height)
+    placed = keys.select(pl.arg_sort_by(keys.columns, nulls_last=False, maintain_order=True))
+    order: NDArray[np.int64] = placed.to_series().to_numpy().astype(np.int64)
+    return order
+
+
+def number_people(
+    rows: pl.DataFrame, people: NDArray[np.int64], *ties: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The people of rows, numbered by what they have: in the order of the lists of their rows.
+
+    Identifiers are in some order, and a number drawn by a known seed could be traced back to them.
+    People who have the same share out their numbers in any way, and nobody can tell which.
+
+    >>> number_people(pl.DataFrame({"x": ["b", "a", "b"]}), np.array([0, 1, 1])).tolist()
+    [1, 0, 0]
+    """
+    order = content_order(rows, *ties)
+    cells = (*one_form(rows, texts=True).get_columns(), *map(pl.Series, ties))
+    placed = pl.DataFrame([cell.alias(str(i)) for i, cell in enumerate(cells)])[order]
+    content = np.zeros(len(order), np.int64)
+    if placed.width:
+        content = placed.select(pl.struct(pl.all()).rle_id()).to_series().to_numpy()
+    whose = pl.DataFrame({"whose": people[order], "content": content})
+    sorted_people = whose.group_by("whose").agg("content").sort("content")["whose"].to_numpy()
+    numbers = np.empty(people.max(initial=-1) + 1, dtype=np.int64)
+    numbers[sorted_people] = np.arange(len(sorted_people))
+    found: NDArray[np.int64] = numbers[people]
+    return found
+
+
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:
     if column.dtype.is_float():
         # Not by adding 0.0: polars leaves such a sum out.
@@ -346,38 +504,20 @@ def _only_used(column: pl.Series) -> pl.Series:
     return texts.cast(pl.Enum(categories))
 
 
-def _codes(column: pl.Series) -> NDArray[np.int64]:
-    """Numbers from 0, equal where the cells are equal; missing cells count as equal."""
-    column = bare(column)
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    elif not column.dtype.is_integer():
+BLANKS = r"[\t\n\x0b\x0c\r ]+"
+"""What is one blank in an identifier, where all its characters are ASCII."""
+
+
+def one_spelling(column: pl.Series) -> pl.Series:
+    """Texts without what people do not tell names apart by: capitals, blanks, Unicode forms.
+
+    >>> one_spelling(pl.Series(["P1 ", "p1", "\uff50\uff11", "Ann\u00a0 Lee", None])).to_list()
+    ['p1', 'p1', 'p1', 'ann lee', None]
+    """
+    if isinstance(column.dtype, pl.Categorical | pl.Enum):
         column = column.cast(pl.String)
-    ranks = column.rank("dense")  # starting at 1
-    codes: NDArray[np.int64] = ranks.fill_null(0).to_numpy().astype(np.int64)
-    return codes if ranks.null_count() else codes - 1
-
-
-def _joined(codes: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Numbers from 0, equal where all the codes are equal."""
-    joined, *others = codes
-    for each in others:
-        pairs = joined * (each.max(initial=0) + 1) + each
-        joined = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
-    return joined
-
-
-def _coarsest(codes: dict[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """The codes, except constant ones and those that are finer than others."""
-    kept = {name: each for name, each in codes.items() if each.max(initial=0) > 0}
-    if not kept:  # all identifiers are constant
-        return codes
-    for name in list(kept):
-        if any(_determines(kept[name], other) for key, other in kept.items() if key != name):
-            del kept[name]
-    return kept
-
-
-def _determines(fine: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
-    alone = int(fine.max()) + 1 == len(fine)
-    return alone or int(_joined([fine, coarse]).max()) == int(fine.max())
+    if column.dtype != pl.String:
+        return column
+    # Characters of format, such as a zero-width space, cannot be seen.
+    texts = bare(column).str.normalize("NFKC").str.to_lowercase().str.replace_all(r"\p{Cf}", "")
+    return texts.str.replace_all(r"\s+", " ").str.strip_chars().alias(column.name)

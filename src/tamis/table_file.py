@@ -2,10 +2,9 @@
 
 Everything published goes through `write_table`, so a file contains the values of its rows and
 nothing else: equal values are equal bits, categories are text, and no text in a csv file is run
-as a formula by a spreadsheet. The rule for such text can be undone: text that begins with ``=``,
-``+``, ``-`` or ``@``, their full-width forms, a tab, a carriage return or a line feed, ignoring
-leading spaces, gets an apostrophe in front, unless it is a plain number; so does text that begins
-with an apostrophe. To undo it, remove one apostrophe from any text that begins with one.
+as a formula by a spreadsheet (`formulas` has the rule, and undoes it). Rows are in the order of
+their content (`table.sort_by_content`), whatever order they came in: in a file sorted by name, the
+line would be the person.
 
 For columns too many for a table, released rows of 0 and 1 may be sparse::
 
@@ -13,9 +12,9 @@ For columns too many for a table, released rows of 0 and 1 may be sparse::
                        feature
     release.svm        a line for each row: its class by number, then index:1 for each 1
 
-Rows are numbered in the order of the release, which reveals nothing. The manifest has the names
-that the indices and the classes stand for, so that none is lost. What reads these files shares no
-code with the readers of tables that come in.
+Rows have the order of the table that they stand for. The manifest has the names that the indices
+and the classes stand for, so that none is lost. What reads these files shares no code with the
+readers of tables that come in.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, MissingExtra, listed_as
 from tamis.files import open_plain_file
+from tamis.formulas import RULE, safe, undone, unguarded
 from tamis.statistical_file import (
     parse_statistical,
     read_sheet,
@@ -41,15 +41,10 @@ from tamis.statistical_file import (
     write_sheet,
     write_statistical,
 )
-from tamis.table import bare, one_form
+from tamis.table import Dictionary, bare, one_form, sort_by_content
 
 Format = Literal["csv", "parquet", "sav", "dta", "xlsx"]
 
-RULE = (
-    "Text that begins with = + - @ (full-width forms too), a tab or a line break, ignoring "
-    "leading spaces, and is not a plain number, and text that begins with an apostrophe, has "
-    "one apostrophe in front. To undo it, remove one apostrophe from any text that begins with one."
-)
 WRITTEN: dict[str, dict[str, str]] = {
     "csv": {"missing": "an empty cell", "texts": RULE},
     "parquet": {"missing": "null", "texts": "as they are"},
@@ -72,35 +67,59 @@ ROW, FEATURE = "row", "feature"
 MOST_CELLS = 1 << 31
 """The most cells that a sparse file may stand for, to be read again."""
 
+ROW_GROUP = 1 << 18
+"""The rows of a group in a parquet file, so that the same rows are the same bytes."""
 MOMENT = "%Y-%m-%d %H:%M:%S%.f"
 """How a date with a time of day is written in csv; the fraction only where there is one."""
 
-_RUNS = r"^(?:\s*[=+\-@＝＋－＠]|[\t\r\n]|')"  # noqa: RUF001
-_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+def write_table(
+    frame: pl.DataFrame,
+    path: Path,
+    format: Format | None = None,
+    dictionary: Dictionary | None = None,
+) -> None:
+    """Write rows in one form and order; the name of the file tells the format if none is given.
+
+    `dictionary` has the questions and codes for programs that know these.
+    """
+    _write_rows(sort_by_content(frame), path, format or format_named(path), dictionary)
 
 
-def write_table(frame: pl.DataFrame, path: Path, format: Format | None = None) -> None:
-    """Write rows in one form; the format is told by the name of the file where none is given."""
-    frame = one_form(frame, texts=True)
-    kind = format or format_named(path)
+def _write_rows(
+    frame: pl.DataFrame, path: Path, kind: Format, dictionary: Dictionary | None = None
+) -> None:
+    """Write rows that are in one form and in their order."""
     if kind in ("sav", "dta", "xlsx"):
-        _write_labelled(frame, path, kind)
+        _write_labelled(frame, path, kind, dictionary)
         return
     if kind == "parquet":
         # Statistics would add nothing; a file without them contains only the rows.
-        frame.write_parquet(path, statistics=False)
+        frame.write_parquet(path, statistics=False, row_group_size=ROW_GROUP)
         return
     if any(not name.strip() for name in frame.columns):
         raise InputError("a column without a name cannot be released; name it, or --drop it")
     safe(frame).write_csv(path, line_terminator="\n", datetime_format=MOMENT)
 
 
-def _write_labelled(frame: pl.DataFrame, path: Path, kind: Format) -> None:
+def csv_lines(cells: pl.DataFrame, *, header: bool = False) -> bytes:
+    """Cells as the lines of a csv file.
+
+    >>> csv_lines(pl.DataFrame({"a": ["x", None, "y,z"]}), header=True)
+    b'a\\nx\\n\\n"y,z"\\n'
+    """
+    text = cells.write_csv(include_header=header, line_terminator="\n", datetime_format=MOMENT)
+    return text.encode()
+
+
+def _write_labelled(
+    frame: pl.DataFrame, path: Path, kind: Format, dictionary: Dictionary | None
+) -> None:
     """Write a statistical file and read it again: these formats change values that they lack."""
     if kind == "xlsx":
         write_sheet(frame, path)
     else:
-        write_statistical(frame, path, kind)
+        write_statistical(frame, path, kind, dictionary)
     again = _texts(read_sheet(path) if kind == "xlsx" else parse_statistical(path, kind))
     whole = again.columns == frame.columns and again.height == frame.height
     changed = [
@@ -117,14 +136,14 @@ def _write_labelled(frame: pl.DataFrame, path: Path, kind: Format) -> None:
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format) -> None:
-    """Write rows that come in parts as one file, as `write_table` would write them all."""
+    """Write rows that come in parts and in order as one file, as `write_table` would write all."""
     if format == "parquet":
         _as_one_parquet(parts, path)
         return
     with path.open("wb") as file:
         for i, part in enumerate(parts):
             rows = safe(one_form(part, texts=True))
-            rows.write_csv(file, include_header=i == 0, line_terminator="\n")
+            file.write(csv_lines(rows, header=i == 0))
 
 
 def _as_one_parquet(parts: Iterable[pl.DataFrame], path: Path) -> None:
@@ -138,7 +157,9 @@ def _as_one_parquet(parts: Iterable[pl.DataFrame], path: Path) -> None:
         for part in rest:
             yield one_form(part, texts=True)
 
-    register_io_source(rows, schema=first.schema).sink_parquet(path, statistics=False)
+    register_io_source(rows, schema=first.schema).sink_parquet(
+        path, statistics=False, row_group_size=ROW_GROUP
+    )
 
 
 def format_named(path: str | Path) -> Format:
@@ -236,57 +257,17 @@ def _headers(lines: Iterable[str]) -> list[str]:
     return names
 
 
-# Columns are taken one by one and without their names: "^a.*$" or "*" would be a pattern to
-# polars' expressions, and so to the methods of a series.
-
-
-def runs(texts: pl.Series) -> pl.Series:
-    """Which cells the rule changes."""
-    return texts.str.contains(_RUNS) & ~texts.str.contains(_NUMBER)
-
-
-def safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same frame with the rule applied to its text and its column names.
-
-    >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b"]})).to_dict(as_series=False)
-    {"'=a": ["'=1+1", '-1', "''x", 'b']}
-    """
-    cells = [_safe(s.alias("")) if s.dtype == pl.String else s for s in frame.get_columns()]
-    return pl.DataFrame([s.alias(name) for s, name in zip(cells, safe_names(frame.columns))])
-
-
-def safe_names(names: list[str]) -> list[str]:
-    """Column names with the rule applied."""
-    return _safe(pl.Series("names", names, dtype=pl.String)).to_list()
-
-
-def undone(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame as it was before `safe`.
-
-    >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x"]})).to_dict(as_series=False)
-    {'=a': ['=1+1', '-1', "'x"]}
-    """
-    cells = [_undone(s) if s.dtype == pl.String else s for s in frame.get_columns()]
-    return pl.DataFrame([s.alias(s.name.removeprefix("'")) for s in cells])
-
-
-def _safe(texts: pl.Series) -> pl.Series:
-    cells = bare(texts)
-    return ("'" + cells).zip_with(runs(cells).fill_null(False), cells).alias(texts.name)
-
-
-def _undone(texts: pl.Series) -> pl.Series:
-    return bare(texts).str.strip_prefix("'").alias(texts.name)
-
-
-def write_release(frame: pl.DataFrame, file: Path, format: str) -> None:
-    """Write arranged rows, the target last, in any format."""
+def write_release(
+    frame: pl.DataFrame, file: Path, format: str, dictionary: Dictionary | None = None
+) -> None:
+    """Write rows, the target last, in any format."""
+    frame = sort_by_content(frame)
     if format == "long":
-        write_table(_long(frame), file, "csv")
+        _write_rows(_long(frame), file, "csv")
     elif format == "svm":
         file.write_text(_svm(frame), encoding="ascii")
     else:
-        write_table(frame, file, cast(Format, format))
+        _write_rows(frame, file, cast(Format, format), dictionary)
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
@@ -390,11 +371,6 @@ def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
     if lone.any():
         raise CannotMeet(f"{path.name} has a line without feature for a row that has others")
     return _dense(path, len(labels), numbers[has], column.to_numpy()[has], names, labels)
-
-
-def unguarded(cells: pl.Series) -> bool:
-    """Whether a spreadsheet would run a text of a csv file: no apostrophe goes before it."""
-    return bool((runs(cells) & ~cells.str.starts_with("'")).any())
 
 
 def _counts_up(numbers: NDArray[np.int64]) -> bool:

@@ -24,7 +24,7 @@ from tamis.attack.sources import (
 from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.local import local_classes, local_form
-from tamis.errors import CannotMeet
+from tamis.errors import CannotMeet, InputError
 from tamis.publish.manifest import stated
 from tamis.release import Coarsening
 from tests.long import LONG
@@ -94,10 +94,18 @@ def test_a_rare_value_is_in_the_only_group_with_room_for_it():
     assert mine.frame["job"].to_list()[-3:] == ["no group: bard", "head", "head"]
 
 
-@pytest.mark.parametrize("said", [{"groups": 3}, {"groups": {"a": 3}}, "text", {"cuts": None}])
-def test_a_damaged_statement_is_refused_without_a_traceback(said):
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"groups": 3}, "damaged where it states coarser columns"),
+        ({"groups": {"a": 3}}, "damaged where it states coarser columns"),
+        ("text", "damaged where it states coarser columns"),
+        ({"cuts": None}, "the ladder of column 'age': cuts must be all numbers"),
+    ],
+)
+def test_a_damaged_statement_is_refused_without_a_traceback(said, words):
     table = Table(pl.DataFrame({"age": ["a"]}))
-    with pytest.raises((CannotMeet, ValueError)):
+    with pytest.raises((CannotMeet, InputError), match=words):
         as_stated(table, table, {"age": said})
 
 

@@ -154,3 +154,25 @@ def test_a_secret_that_the_original_lacks_is_an_error(run, files):
     args = (files / "original.csv", files / "out.csv", *ROLES, *KNOWN, "--secret", "hvi")
     code, _, err = run("attack", *args)
     assert (code, "no column 'hvi' in the original" in err) == (2, True)
+
+
+def test_a_file_made_with_ladders_is_attacked_in_its_groups(run, files, tmp_path):
+    """Names of groups that no form of words gives away: only the ladder says what they hold."""
+    original = files / "original.csv"
+    frame = pl.read_csv(original, infer_schema=False)
+    jobs = frame["job"].drop_nulls().unique().sort().to_list()
+    rungs = [f"{job};{'north' if i % 2 else 'south'};*" for i, job in enumerate(jobs)]
+    (tmp_path / "job.csv").write_text("\n".join(rungs) + "\n")
+    sides = {job: "north" if i % 2 else "south" for i, job in enumerate(jobs)}
+    coarse = frame.with_columns(pl.col("job").replace(sides)).select("job", "sex", "readmitted")
+    coarse.write_csv(tmp_path / "released.csv")
+    given = ("--target", "readmitted", "--identifier", "patient", "--quasi", "sex,job")
+    asked = ("attack", original, tmp_path / "released.csv", *given, "--people", "40", "--json")
+    code, out, err = run(*asked, "--ladder", f"job={tmp_path / 'job.csv'}")
+    assert code == 0, err
+    by_ladder = json.loads(out)
+    coarse.with_columns(pl.lit("zzz").alias("job")).write_csv(tmp_path / "other.csv")
+    asked = ("attack", original, tmp_path / "other.csv", *given, "--people", "40", "--json")
+    code, _, err = run(*asked, "--ladder", f"job={tmp_path / 'job.csv'}")
+    assert (code, "no level of the ladder of 'job'" in err) == (2, True)
+    assert by_ladder

@@ -21,7 +21,8 @@ ROLES = ("--target", "ill", "--identifier", "name", "--missing", "?")
 
 def test_the_figures_as_json(run, table):
     code, out, err = run("audit", table, *ROLES, "--json")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err == ""
     found = json.loads(out)
     assert found["k_anonymity"] == 1
     assert found["unique_rows"] == 2
@@ -111,3 +112,21 @@ def test_hostile_names_stay_text(run, tmp_path):
     assert code == 0
     assert "[red]x[/red]" in out
     assert "[bold]y" in err
+
+
+def test_what_each_column_tells_and_teaches_is_shown_riskiest_first(run, tmp_path):
+    path = tmp_path / "stays.csv"
+    patients(rows=800).frame.write_csv(path)
+    roles = ("--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient")
+    code, out, err = run("audit", path, *roles, "--json")
+    assert code == 0, err
+    alone = json.loads(out)["alone"]
+    tells = [column["tells"] for column in alone]
+    assert tells == sorted(tells, reverse=True)
+    assert {"viral_load_test", "cd4_count"} == {column["column"] for column in alone[:2]}
+    teaching = max(alone, key=lambda column: column["teaches"])["column"]
+    assert teaching in ("stay_days", "visits", "albumin", "ward")
+    shown = run("audit", path, *roles).out
+    assert "tells of hiv" in shown
+    assert "teaches of readmitted" in shown
+    assert run("audit", path, "--identifier", "patient", "--json").code == 0

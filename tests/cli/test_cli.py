@@ -1,12 +1,14 @@
 """The frame of the command line: light help, one way to fail, options from a file."""
 
+import os
+import signal
 import subprocess
 import sys
 
 import click
 import pytest
 
-from tamis.cli import COMMANDS, all_commands
+from tamis.cli import COMMANDS, all_commands, memory
 
 HEAVY = {"numpy", "polars", "sklearn", "duckdb", "numba", "scipy", "pandas", "pyarrow", "rich"}
 HEAVY |= {"starlette", "uvicorn", "asyncio"}
@@ -41,8 +43,8 @@ LIGHT = [
     ["choose", "scores.csv", "--factor", "a:max", "--factor", "b:min"],
     ["init", "table.csv"],
     ["audit", "table.csv"],
-    ["audit", "table.csv", "--target", "job"],
 ]
+"""With a target, an audit learns what each column teaches of it."""
 
 
 def test_what_needs_no_learner_imports_none(tmp_path):
@@ -59,8 +61,7 @@ def test_what_needs_no_learner_imports_none(tmp_path):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     found = [line for line in done.stdout.splitlines() if line.startswith("learning:")]
-    # Naive Bayes, which guesses the target, needs the normal distribution.
-    assert found == ["learning: 0"] * 3 + ["learning: 0 scipy"]
+    assert found == ["learning: 0"] * 3
 
 
 def test_every_command_has_help_and_every_option_of_it(run):
@@ -90,6 +91,65 @@ def test_too_little_memory_is_said(run, monkeypatch):
     assert code == 1
     assert "not enough memory" in err
     assert "report it" not in err
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), resource.RLIM_INFINITY))
+from tamis.cli import main
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("megabytes", [150, 300])
+def test_a_limit_within_which_nothing_starts_is_said_without_a_backtrace(tmp_path, megabytes):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n2,3\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(megabytes << 20), "audit", "t.csv", "--target", "b"],
+        cwd=tmp_path,
+        env=os.environ | {"RUST_BACKTRACE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    known = f"a limit of {(megabytes << 20) / 1e9:.1f} GB is set"
+    assert done.stderr.startswith(f"tamis: error: there is not enough memory ({known}")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_an_odd_error_near_the_limit_is_put_down_to_it(run, monkeypatch):
+    def explode(*_: object, **__: object) -> None:
+        raise SystemError("something odd")
+
+    monkeypatch.delenv("TAMIS_DEBUG", raising=False)
+    monkeypatch.setattr("tamis.cli.cli.main", explode)
+    monkeypatch.setattr("tamis.cli.cannot_start", lambda: False)
+    monkeypatch.setattr("tamis.cli.memory._most_mapped", lambda: 71)
+    for most, code, words in ((100, 1, "not enough memory"), (102, 2, "unexpected SystemError")):
+        monkeypatch.setattr("tamis.cli.memory.limit", lambda most=most: most)
+        done = run("verify", "x")
+        assert done.code == code
+        assert words in done.err
+
+
+def test_the_memory_of_this_process_is_counted():
+    assert memory._most_mapped() > 10_000_000
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_is_a_stop_whatever_a_library_makes_of_it(run, stop, monkeypatch, name):
+    def query(*_: object, **__: object) -> None:
+        try:  # as DuckDB does where it looks for signals during a query
+            stop(getattr(signal, name))
+        except KeyboardInterrupt:
+            raise RuntimeError("Query interrupted") from None
+
+    monkeypatch.setattr("tamis.cli.cli.main", query)
+    done = run("verify", "x")
+    assert done.code == 130
+    assert done.err == "tamis: stopped; no file or folder was left half-written\n"
 
 
 def test_an_unforeseen_error_shows_neither_a_traceback_nor_its_text(run, monkeypatch, tmp_path):
@@ -145,5 +205,5 @@ def test_the_help_lists_each_option_once_by_section_with_its_default(run):
     (release,) = (each for each in all_commands() if each.name == "release")
     known = {p.opts[0] for p in release.params if isinstance(p, click.Option) and not p.hidden}
     assert sorted(listed) == sorted(known)
-    assert "[default: utf-8]" in found
+    assert "[default: (found in the file)]" in found
     assert "[default: (all features)]" in found

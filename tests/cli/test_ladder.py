@@ -44,7 +44,7 @@ def test_what_init_writes_is_read_back(run, table, tmp_path):
 def test_levels_count_the_people_of_each_label(run, table):
     shown = json.loads(run("ladder", table, "--column", "age", "--json").out)
     assert not shown["given"]
-    assert [level["groups"] for level in shown["levels"]] == [60, 12, 8, 5, 1]
+    assert [level["groups"] for level in shown["levels"]] == [60, 12, 10, 6, 4, 3, 1]
     assert "labels" not in shown["levels"][0]
     for level in shown["levels"][1:]:
         assert sum(label["people"] for label in level["labels"]) == 240

@@ -29,18 +29,34 @@ def audited(run, path, *options):
     return json.loads(run("audit", path, "--target", "ill", *options, "--json").out)
 
 
-def test_stays_of_a_patient_are_one_person(run, stays):
+@pytest.fixture
+def nobody(stays):
+    """The same rows, with nothing that says who they are about."""
+    path = stays.with_name("nobody.csv")
+    pl.read_csv(stays).drop("stay", "patient").write_csv(path)
+    return path
+
+
+def test_stays_of_a_patient_are_one_person(run, stays, nobody):
     found = audited(run, stays, "--identifier", "stay,patient")
     assert (found["people"], found["rows"]) == (30, 240)
     assert found["told_apart_by"] == ["patient"]
     assert found["unit"] == "people"
-    rows = audited(run, stays, "--drop", "stay,patient")
+    rows = audited(run, nobody)
     assert rows["unit"] == "rows"
     assert rows["k_anonymity"] >= STAYS * found["k_anonymity"]
     assert found["containment_anonymity"] < rows["containment_anonymity"]
     sizes = found["anonymity_sizes"]
     assert sum(s["people"] for s in sizes) == 30
     assert sum(s["rows"] for s in sizes) == 240
+
+
+def test_who_is_left_out_is_still_counted(run, stays):
+    found = audited(run, stays, "--drop", "stay,patient")
+    assert (found["people"], found["unit"]) == (30, "people")
+    assert found["told_apart_by"] == ["patient"]
+    assert "patient" not in found["quasi"]
+    assert found == audited(run, stays, "--identifier", "patient", "--drop", "stay")
 
 
 def test_a_person_is_an_identifier(run, stays):
@@ -62,12 +78,12 @@ def test_both_ways_to_say_it_contradict_each_other(run, stays):
     assert "give only one of them" in err
 
 
-def test_the_words_say_who_a_person_is(run, stays):
+def test_the_words_say_who_a_person_is(run, stays, nobody):
     said = run("audit", stays, "--target", "ill", "--identifier", "stay,patient")
     assert "people: identified by 'patient' (30 people, 240 rows)" in said.err
     assert "of 30 people" in said.out
     assert "have a row that matches nobody else's" in said.out
-    rows = run("audit", stays, "--target", "ill", "--drop", "stay,patient")
+    rows = run("audit", nobody, "--target", "ill")
     assert "nothing identifies them, so rows are counted" in rows.err
     assert "of 240 rows" in rows.out
     assert "rows alike" in rows.out
@@ -98,7 +114,7 @@ def test_sparse_records_have_no_column_of_people(run, tmp_path):
     assert "at least that many people have" in run("audit", path, "--row-is-person").out
 
 
-def test_chosen_columns_keep_people(run, stays, tmp_path):
+def test_chosen_columns_keep_people(run, stays, nobody, tmp_path):
     out = tmp_path / "o.csv"
     asked = ("select", stays, "--by", "containment", "--target", "ill", "--k", 4)
     found = json.loads(run(*asked, "--identifier", "stay,patient", "-o", out, "--json").out)
@@ -108,7 +124,7 @@ def test_chosen_columns_keep_people(run, stays, tmp_path):
     assert min(len(set(who[(e <= X).all(axis=1)])) for e in X) == found["anonymity"] >= 4
     words = run(*asked, "--identifier", "stay,patient").out
     assert "whatever a person has, at least" in words
-    assert "whatever a row has, at least" in run(*asked, "--drop", "stay,patient").out
+    assert "whatever a row has, at least" in run(asked[0], nobody, *asked[2:]).out
 
 
 def test_flipped_rows_are_those_of_k_people(run, stays, tmp_path):
@@ -151,3 +167,58 @@ def test_a_release_is_made_again_with_the_same_people(run, stays, tmp_path):
     assert "Reproduced the same bytes" in said
     kept = [(d / "private" / "people.csv").read_text() for d in (out, again)]
     assert kept[0] == kept[1]
+
+
+SPELLINGS = ["p1", "p1 ", "P1", "p2", "\uff50\uff12", "p3", "p\u200b3", "p  4", "p 4"]
+
+
+@pytest.fixture
+def respelt(tmp_path):
+    """Nine spellings of four people, one row each; nothing else tells them apart."""
+    path = tmp_path / "respelt.csv"
+    label = ["yes", "no", "yes"] * 3
+    pl.DataFrame({"who": SPELLINGS, "age": [40] * 9, "ill": label}).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb"])
+def test_spellings_of_an_identifier_are_one_person_and_said_to_be(run, respelt, engine):
+    asked = ("audit", respelt, "--target", "ill", "--identifier", "who", "--engine", engine)
+    code, out, err = run(*asked, "--json")
+    assert code == 0, err
+    assert json.loads(out)["people"] == json.loads(out)["k_anonymity"] == 4
+    assert "column 'who': 5 spellings" in " ".join(err.split())
+    assert "--exact-identifiers" in err
+    assert "p1" not in err
+    code, out, err = run(*asked, "--exact-identifiers", "--json")
+    assert json.loads(out)["people"] == json.loads(out)["k_anonymity"] == 9
+    assert "spellings" not in err
+
+
+def test_a_schema_may_say_that_spellings_are_exact(run, respelt, tmp_path):
+    schema = tmp_path / "schema.toml"
+    schema.write_text('[roles]\nidentifier = ["who"]\nexact_identifiers = true\n')
+    assert audited(run, respelt, "--schema", schema)["people"] == 9
+    schema.write_text('[roles]\nidentifier = ["who"]\nexact_identifiers = "yes"\n')
+    code, _, err = run("audit", respelt, "--target", "ill", "--schema", schema)
+    assert (code, "must be true or false" in err) == (2, True)
+
+
+def test_init_proposes_the_id_in_file_order_and_says_what_it_would_mean(run, stays, tmp_path):
+    out = tmp_path / "tamis.toml"
+    run("init", stays, "--target", "ill", "-o", out)
+    text = out.read_text()
+    assert 'identifier = ["stay", "patient"]' in text
+    assert "drop = []" in text
+    assert "#   by 'stay' 240 people with one row each" in text
+    assert "#   by 'patient' 30 people with 8 rows each" in text
+
+
+def test_a_repeating_id_is_not_offered_to_be_dropped(run, stays, tmp_path):
+    asked = ("release", stays, "--target", "ill", "--drop", "stay", "--out", tmp_path / "r")
+    code, _, err = run(*asked)
+    assert code == 2
+    words = " ".join(err.split())
+    assert "'patient' (looks like a key by name and values) could identify people" in words
+    assert "counts people by it" in words
+    assert "--drop" not in words

@@ -60,7 +60,8 @@ def test_the_share_that_was_sampled_gives_estimates(run, folder):
 
 def test_weights_are_no_column_that_an_attacker_knows(run, folder):
     by_weight = audited(run, folder, "--weight", "weight")
-    assert "weight" not in [c["name"] for c in by_weight["table"]]
+    assert [c["name"] for c in by_weight["table"] if c["role"] == "weight"] == ["weight"]
+    assert "weight" not in by_weight["quasi"]
     assert by_weight["population"]["size"] == 1500
     same = audited(run, folder, "--weight", "weight", "--missing-matches")
     assert same["population"]["risk"] < by_weight["population"]["risk"]  # some jobs are missing
@@ -82,7 +83,7 @@ def test_the_terminal_shows_both_side_by_side(run, folder):
     [
         (["--sampling", "0.1", "--weight", "weight"], "give one of"),
         (["--weight", "wight"], "no column 'wight'"),
-        (["--weight", "job"], "must be a number in every row"),
+        (["--weight", "ward"], "must be a number above 0 in every row"),
         (["--missing-matches"], "--weight"),
         (["--population", "others.csv"], "must include everyone"),
         (["--population", "narrow.csv"], "the register has no columns 'birth_year', 'job'"),
@@ -162,10 +163,11 @@ def test_presence_is_measured_and_kept(run, folder, tmp_path):
     assert code == 0, err
     assert run("release", "--again", tmp_path / "out", "--quiet").code == 0
     said = json.loads(run("verify", tmp_path / "out", "--json").out)
-    assert "give it with --population FILE" in said["not_recounted"][0]
+    assert "give it with --population FILE" in said["not_checked"][0]
     assert "delta-presence" not in said["checks"]
     said = json.loads(run("verify", tmp_path / "out", *town, "--json").out)
-    assert (said["not_recounted"], "delta-presence" in said["checks"]) == ([], True)
+    assert not any("delta-presence" in words for words in said["not_checked"])
+    assert "delta-presence" in said["checks"]
     assert "Not counted again: delta-presence" in run("verify", tmp_path / "out").out
     code, _, err = run("verify", tmp_path / "out", "--population", folder / "sample.csv")
     assert code == 1
@@ -183,3 +185,40 @@ def test_presence_is_asked_for_with_two_shares_and_a_register(run, folder, tmp_p
     options = ("--delta-presence", *given, "--out", tmp_path / "out", "--drop", "weight")
     known = () if "--sampling" in given else ("--population", folder / "town.csv")
     assert run("release", folder / "sample.csv", *ROLES, *options, *known).code == 2
+
+
+def test_a_weight_is_never_released_unless_asked_and_its_risk_is_told(run, folder, tmp_path):
+    source = (folder / "sample.csv", *ROLES, "--config", folder / "c.toml")
+    (folder / "c.toml").write_text(
+        'classifier = "nb"\nattackers = ["nb"]\nmethods = ["front"]\nallow_useless = true\n'
+    )
+    code, out, err = run(
+        "release", *source, "--weight", "weight", "--json", "--out", tmp_path / "a"
+    )
+    assert code == 0, err
+    found = json.loads(out)
+    assert "weight" not in found["features"]
+    assert found["population"]["source"] == "weights"
+    assert found["population"]["size"] == 1500
+    assert run("verify", tmp_path / "a").code == 0
+    # Of the columns that attackers know, none may leave under so low a limit.
+    limited = (*source, "--weight", "weight", "--max-population-risk", "0.000001", "--json")
+    code, out, err = run("release", *limited, "--out", tmp_path / "b")
+    assert code == 0, err
+    assert not {"zip", "birth_year", "sex", "job"} & set(json.loads(out)["features"])
+    kept = (*source, "--weight", "weight", "--json", "--feature", "weight")
+    code, out, err = run("release", *kept, "--out", tmp_path / "c")
+    assert code == 0, err
+
+
+def test_weights_that_cannot_count_a_population_are_warned_of(run, folder):
+    frame = pl.read_csv(folder / "sample.csv", infer_schema=False)
+    for weight, why in ((0.5, "the table alone has 500 people"), (1e9, "more people than there")):
+        path = folder / "relative.csv"
+        frame.with_columns(weight=pl.lit(weight)).write_csv(path)
+        code, out, err = run("audit", path, *ROLES, "--weight", "weight", "--json")
+        assert (code, why in err) == (0, True)
+        assert json.loads(out)["population"] is None
+        asked = ("--max-population-risk", "0.5", "--out", folder / "out")
+        code, _, err = run("release", path, *ROLES, "--weight", "weight", *asked)
+        assert (code, why in err) == (2, True)

@@ -42,7 +42,7 @@ def test_rules_go_to_a_file_and_back_into_retain(run, original, released, tmp_pa
     for name in ("rules.txt", "rules.json"):
         code, out, err = run("rules", original, *SAID, "--quiet", "-o", tmp_path / name)
         assert (code, out, err) == (0, "", "")
-        args = ("--target", "ill", "--rules", tmp_path / name, "--json")
+        args = ("--target", "ill", "--rules", tmp_path / name, "--json", "--quiet")
         code, out, err = run("retain", original, released, *args)
         assert (code, err) == (0, "")
         assert json.loads(out)["rule_accuracy"] == 1.0
@@ -64,7 +64,7 @@ def test_retain_in_words(run, original, released):
 
 
 def test_the_stable_names_of_the_json(run, original, released):
-    code, out, err = run("retain", original, released, "--target", "ill", "--json")
+    code, out, err = run("retain", original, released, "--target", "ill", "--json", "--quiet")
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["rld"] == 1.0

@@ -30,7 +30,7 @@ with no_trees():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
-    patients(rows=250).frame.write_csv(folder / "stays.csv")
+    patients(rows=600).frame.write_csv(folder / "stays.csv")
     (folder / "fast.toml").write_text(CONFIG)
     return folder
 
@@ -103,7 +103,9 @@ def test_others_of_one_comparison_are_made_on_request_as_take_makes_them(run, fo
         process.stdin.close()
         process.wait(20)
     assert chosen(other) == name
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["first", "other"]
+    assert {p.name for p in tmp_path.iterdir()} == {
+        *("first", "first-shown.json", "other", "other-shown.json")
+    }
     table, config = folder / "stays.csv", folder / "fast.toml"
     args = (table, *ROLES, *FEW_METHODS, "--config", config)
     made = run("release", *args, "--take", name, "--out", again)

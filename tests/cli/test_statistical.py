@@ -1,6 +1,7 @@
 """Files of statistical programs go through the commands, and back where asked."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -43,3 +44,39 @@ def test_an_engine_says_that_it_does_not_read_them(run, tmp_path):
     code, _, err = run("audit", tmp_path / "a.sav", "--engine", "duckdb")
     assert code == 2
     assert "sav files are read in memory only" in err
+
+
+def test_a_released_survey_has_its_questions_and_codes_and_no_label_of_what_is_gone(run, tmp_path):
+    import polars as pl
+    import pyreadstat
+
+    rows = 120
+    frame = pl.DataFrame(
+        {
+            "sex": [2.0 if i % 2 else 5.0 for i in range(rows)],
+            "town": [float(10 * (i % 3)) for i in range(rows)],
+            "vote": [1.0 if i % 4 < 2 else 3.0 for i in range(rows)],
+            "w": [40.0 + i % 3 for i in range(rows)],
+        }
+    )
+    labels: Any = {
+        "sex": {2.0: "woman", 5.0: "man"},
+        "town": {0.0: "A", 10.0: "B", 20.0: "C"},
+        "vote": {1.0: "no", 3.0: "yes"},
+    }
+    questions: Any = {"sex": "A woman or a man?", "vote": "Did you vote?", "w": "Weight"}
+    path, out = tmp_path / "survey.sav", tmp_path / "out"
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels, column_labels=questions)
+    given = ("--target", "vote", "--row-is-person", "--weight", "w", "--methods", "front")
+    quick = ("--allow-useless", "--quiet", "--write", "sav", "--out", out)
+    code, _, err = run("release", path, *given, *quick)
+    assert code == 0, err
+    _, about = pyreadstat.read_sav(out / "release.sav")
+    assert about.variable_value_labels["vote"] == labels["vote"]
+    assert about.column_names_to_labels["vote"] == "Did you vote?"
+    assert "w" not in about.column_names
+    manifest = json.loads((out / "manifest.json").read_text())
+    (vote,) = (c for c in manifest["columns"] if c["name"] == "vote")
+    assert vote["codes"] == {"no": 1, "yes": 3}
+    assert vote["question"] == "Did you vote?"
+    assert run("verify", out).code == 0

@@ -72,7 +72,7 @@ def fits(table: PlainTable, rows: list[int], asked: Any) -> bool:
         return False
     if asked.also is not None and not alike(table, rows, asked.also):
         return False
-    return asked.t is None or distance(table, rows, asked.distance) <= asked.t
+    return asked.t is None or distance(table, rows, asked.distance) <= asked.t + 1e-9
 
 
 def alike(table: PlainTable, rows: list[int], asked: Any) -> bool:
@@ -90,7 +90,7 @@ def alike(table: PlainTable, rows: list[int], asked: Any) -> bool:
         if enhanced and (q - p) / p > -math.log(p) + 1e-9:
             return False
         if asked.delta_disclosure is not None and (
-            q == 0 or abs(math.log(q / p)) >= asked.delta_disclosure
+            q == 0 or abs(math.log(q / p)) >= asked.delta_disclosure - 1e-9
         ):
             return False
     return True

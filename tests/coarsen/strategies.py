@@ -41,7 +41,7 @@ def tables(draw: st.DrawFn) -> PlainTable:
 constraints = st.builds(
     Constraints,
     k=st.integers(1, 4),
-    l=st.none() | st.integers(1, 3),
+    l=st.none() | st.integers(2, 3),
     t=st.none() | st.sampled_from([0.0, 0.21, 0.51, 1.0]),
     distance=st.sampled_from(["equal", "ordered"]),
     kind=st.sampled_from(["distinct", "entropy", "recursive"]),

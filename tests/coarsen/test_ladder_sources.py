@@ -16,8 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.ladder_sources import SEPARATORS, draft_ladder, ladders_of, read_ladder
+from tamis.coarsen.ladder_sources import (
+    SEPARATORS,
+    draft_ladder,
+    drawn_in,
+    ladders_of,
+    read_ladder,
+)
+from tamis.coarsen.search import coarsened
 from tamis.errors import InputError
+from tamis.publish.labels import labels_of, wrong_labels
+from tamis.publish.manifest import stated
+from tamis.release import Coarsening
 from tamis.table import Roles, Table
 
 NUMBERS = (
@@ -50,7 +60,30 @@ def test_every_group_that_is_made_has_k_people(values, k, each):
 
 def test_ages_get_intervals_that_people_use():
     ages = pl.Series("age", [age for age in range(18, 95) for _ in range(7)])
-    assert draft_ladder(ages).to_dict() == {"width": [5, 10, 20], "bottom": 20, "top": 90}
+    assert draft_ladder(ages).to_dict() == {
+        "width": [5, 5, 5, 10, 10, 20],
+        "bottom": [20, 25, 30, 30, 40, 40],
+        "top": [90, 90, 85, 85, 70, 70],
+    }
+
+
+def test_a_thin_tail_does_not_cost_the_column():
+    """Tails merge as levels rise, about as well as ends that a person chose."""
+    rng = np.random.default_rng(0)
+    rows = 7874
+    frame = pl.DataFrame(
+        {
+            "age": np.minimum(50 + rng.gamma(1.6, 8.5, rows).astype(int), 101),
+            "sex": rng.choice(["F", "M"], rows),
+            "year": rng.choice(np.arange(1995, 2004), rows, p=np.arange(9, 0, -1) ** 2 / 285),
+            "ill": rng.choice(["no", "yes"], rows),
+        }
+    )
+    table = Table(frame, Roles("ill", quasi=("age", "sex", "year")))
+    by_hand = {"age": Ladder.from_dict("age", {"width": [5], "bottom": 55, "top": 85})}
+    fixed = {"age": Ladder.from_dict("age", {"width": [5, 10, 20], "bottom": 55, "top": 100})}
+    made, hand, thin = (coarsened(table, each).score for each in (None, by_hand, fixed))
+    assert made <= hand < thin
 
 
 def test_skewed_numbers_are_cut_where_the_people_are():
@@ -203,3 +236,57 @@ def test_the_files_of_a_golden_set_are_read(golden):
             ]
         assert ladder.hierarchy(leaves).hierarchy.leaves == len(text)
     assert len(files) > 10
+
+
+@given(
+    st.lists(st.integers(0, 99), min_size=30, max_size=200), st.integers(1, 5), st.integers(0, 999)
+)
+def test_made_ladders_are_drawn_in_to_the_rows_that_are_left(values, k, seed):
+    column = pl.Series("x", values)
+    kept = column.filter(pl.Series(np.random.default_rng(seed).random(len(values)) < 0.5))
+    ladder = draft_ladder(column, k)
+    for level in range(1, ladder.top):
+        found = drawn_in(ladder, level, kept)
+        before = ladder.apply(kept, level)
+        if found is None:
+            assert before.n_unique() < 2
+            continue
+        drawn = Ladder.from_dict("x", found)
+        after = drawn.apply(kept, level)
+        assert drawn.top == ladder.top
+        pairs = pl.DataFrame({"one": before, "two": after}).unique()
+        assert pairs.height == before.n_unique() == after.n_unique()
+        cuts = [c for each in found.get("cuts", []) for c in each]
+        given = [found[end] for end in ("bottom", "top") if end in found]
+        ends = [end[level - 1] if isinstance(end, list) else end for end in given]
+        assert all(kept.min() < end <= kept.max() for end in (*cuts, *ends))
+
+
+@given(st.lists(st.integers(0, 900), min_size=40, max_size=150), st.integers(1, 6))
+def test_thin_tails_of_dates_are_merged(days, k):
+    column = pl.Series("on", [date(2019, 12, 28) + timedelta(days=day) for day in days])
+    ladder = draft_ladder(column, k)
+    for level in range(1, ladder.top):
+        labels = ladder.apply(column, level)
+        said = stated(Coarsening(ladder.to_dict(), level), column, k)
+        assert not wrong_labels(labels, said)
+        known = column.unique()
+        assert (
+            labels_of(known, labels.unique().to_list(), said)
+            == ladder.apply(known, level).to_list()
+        )
+        tails = [label for label in labels.unique() if label[0] in "<>"]
+        assert all((labels == label).sum() >= k for label in tails)
+    assert Ladder.from_dict("on", ladder.to_dict()) == ladder
+
+
+def test_a_first_month_with_four_people_does_not_cost_the_months():
+    late = [date(2020, 1 + month, 1 + day) for month in range(12) for day in range(25)]
+    column = pl.Series("on", [date(2019, 12, 30)] * 4 + late)
+    ladder = draft_ladder(column, 5)
+    labels = ladder.apply(column, 1)
+    assert labels[:5].to_list() == ["< 2020-02-01"] * 5
+    assert labels.n_unique() == 12
+    assert ladder.bounds(labels[:1], 1).rows() == [(None, date(2020, 2, 1))]
+    with pytest.raises(InputError, match="first day of one"):
+        Ladder.from_dict("on", {"dates": ["month"], "bottom": "2020-01-15"})

@@ -40,7 +40,7 @@ def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, also, 
     widths = [h.leaves for h in table.hierarchies]
     everybody = list(range(len(table.rows)))
     if not fits(table, everybody, asked):
-        with pytest.raises(CannotMeet):
+        with pytest.raises(CannotMeet, match="does not satisfy the constraints as one class"):
             local_classes(list(leaves), widths, asked, **how)
         return
     found = local_classes(list(leaves), widths, asked, **how)
@@ -72,7 +72,7 @@ def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
     asked = Constraints(k=k, also=Anonymity(max_average_risk=most))
     everybody = len({table.person(row) for row in range(len(table.rows))})
     if everybody < k or 1 / everybody > most + 1e-12:
-        with pytest.raises(CannotMeet):
+        with pytest.raises(CannotMeet, match="does not satisfy the constraints as one class"):
             local_classes(leaves, widths, asked, people=people)
         return
     found = local_classes(leaves, widths, asked, people=people)

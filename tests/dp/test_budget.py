@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tamis.dp.budget import Budget
+from tamis.dp.budget import MOVED, Budget, laplace
 from tamis.errors import CannotMeet, InputError
 
 
@@ -29,7 +30,7 @@ def test_delta_is_counted_too() -> None:
 
 def test_a_refused_part_is_not_spent() -> None:
     budget = Budget(1.0)
-    with pytest.raises(CannotMeet):
+    with pytest.raises(CannotMeet, match="too much needs epsilon 2, but 1 of 1 is left"):
         budget.spend(2.0, "too much")
     assert budget.epsilon_left == 1.0
 
@@ -62,3 +63,15 @@ def test_delta_must_lie_from_zero_to_below_one(delta) -> None:
 def test_neighbours_are_one_of_two() -> None:
     with pytest.raises(InputError, match="add-remove, substitute"):
         Budget(1.0, neighbours="twins")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 4, 6, 7])
+def test_noise_is_added_to_every_count_whatever_fits_a_batch(monkeypatch, cells: int) -> None:
+    """At so large an epsilon there is none, so that counts come back in their places."""
+    monkeypatch.setattr("tamis.dp.budget.BATCH", 3)
+    counts = np.arange(2 * cells).reshape(2, cells)
+    assert laplace(counts, 1, 1e4).tolist() == counts.tolist()
+
+
+def test_a_row_moves_one_count_and_two_where_another_takes_its_place() -> None:
+    assert MOVED == {"add-remove": 1, "substitute": 2}

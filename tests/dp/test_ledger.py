@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.dp.ledger import Entry, Ledger
+from tamis.dp.ledger import Account, Entry, Ledger
 from tamis.errors import CannotMeet, InputError
 
 
@@ -70,7 +70,7 @@ def _stopped(ledger: Ledger, error: BaseException, kept: bool) -> None:
 
 
 def test_what_comes_to_nothing_is_taken_out_again_and_what_is_kept_is_not(ledger: Ledger) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="no such column"):
         _stopped(ledger, InputError("no such column"), kept=False)
     assert ledger.account("/a.csv", "1").epsilon == 0.0
     with pytest.raises(KeyboardInterrupt):
@@ -114,7 +114,18 @@ def test_runs_at_once_lose_nothing(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", '{"schema": "other"}', "[" * 100_000, '{"schema": "tamis-ledger"}']
+    "content",
+    [
+        "{",
+        "[]",
+        "null",
+        '{"schema": "other"}',
+        "[" * 100_000,
+        '{"schema": "tamis-ledger"}',
+        '{"schema": "tamis-ledger", "version": 3, "entries": []}',
+        '{"schema": "tamis-ledger", "version": 2, "entries": []}',  # without its hash
+        '{"schema": "tamis-ledger", "version": 1, "entries": {"id": 1}}',
+    ],
 )
 def test_a_file_that_is_no_ledger_is_left_alone(ledger: Ledger, content: str) -> None:
     ledger.path.write_text(content)
@@ -123,10 +134,138 @@ def test_a_file_that_is_no_ledger_is_left_alone(ledger: Ledger, content: str) ->
     assert ledger.path.read_text() == content
 
 
+@pytest.mark.parametrize("content", ["", "\n", " \n\n"])
+def test_an_emptied_ledger_is_damaged_and_not_a_new_one(ledger: Ledger, content: str) -> None:
+    spend(ledger, 1.0)
+    ledger.path.write_text(content)
+    with pytest.raises(InputError, match="is damaged: it is empty, so what was spent is unknown"):
+        spend(ledger, 1.0)
+    with pytest.raises(InputError, match="is damaged: it is empty"):
+        ledger.account("/a.csv", "1")
+    assert ledger.path.read_text() == content
+
+
+def test_a_ledger_that_was_cut_short_is_refused_wherever_it_ends(ledger: Ledger) -> None:
+    spend(ledger, 1.0)
+    spend(ledger, 2.0)
+    whole = ledger.path.read_bytes()
+    for end in range(1, len(whole.rstrip())):
+        ledger.path.write_bytes(whole[:end])
+        with pytest.raises(InputError, match="is not a ledger"):
+            ledger.account("/a.csv", "1")
+    ledger.path.write_bytes(whole)
+    assert ledger.account("/a.csv", "1").epsilon == 3.0
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_ledger_that_lost_an_entry_is_refused(ledger: Ledger, lost: int) -> None:
+    for epsilon in (1.0, 2.0, 4.0):
+        spend(ledger, epsilon)
+    content = json.loads(ledger.path.read_text())
+    del content["entries"][lost]
+    ledger.path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="was cut short or edited"):
+        spend(ledger, 1.0)
+
+
+def test_a_ledger_of_the_first_version_is_read_and_becomes_one_of_this(ledger: Ledger) -> None:
+    """It knew a table by its path and the bytes of its file alone."""
+    old = {"table": "/a.csv", "sha256": "1", "epsilon": 1.0, "delta": 0.0, "into": "/x.csv"}
+    old |= {"neighbours": "add-remove", "guarantee": True, "date": "2026-01-01", "id": "ab"}
+    content = {"schema": "tamis-ledger", "version": 1, "entries": [old]}
+    ledger.path.write_text(json.dumps(content))
+    assert ledger.account("/a.csv", "").epsilon == 1.0
+    spend(ledger, 0.5)
+    assert ledger.account("/a.csv", "").epsilon == 1.5
+    assert json.loads(ledger.path.read_text())["version"] == 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"id": ["a"]},
+        {"rows": 1},
+        {"columns": [None]},
+        {"columns": 3},
+        {"guarantee": "yes"},
+        {"delta": -1.0},
+        {"delta": 1.0},
+        {"colour": "red"},
+    ],
+)
+def test_an_entry_of_another_kind_is_refused(ledger: Ledger, odd: dict[str, object]) -> None:
+    entry = {"table": "/a.csv", "sha256": "1", "epsilon": 1.0} | odd
+    content = {"schema": "tamis-ledger", "version": 1, "entries": [entry]}
+    ledger.path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="is not a ledger"):
+        ledger.account("/a.csv", "1")
+
+
+def test_a_disk_without_links_keeps_a_ledger_too(ledger: Ledger, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    spend(ledger, 1.0)
+    assert ledger.account("/a.csv", "1").epsilon == 1.0
+    assert [path.name for path in ledger.path.parent.iterdir()] == [ledger.path.name]
+
+
+def test_a_table_of_the_same_content_is_the_same_and_the_refusal_names_both(ledger: Ledger) -> None:
+    with ledger.spending(Entry("/a.csv", "1", 1.0, rows="r", columns=("x", "y"))) as spent:
+        spent.keep()
+    same = Entry("/b.parquet", "2", 1.0, rows="r")
+    part = Entry("/c.csv", "3", 1.0, rows="s", columns=("x", "y", "z"))
+    other = Entry("/d.csv", "4", 1.0, rows="t", columns=("x", "v"))
+    for entry in (same, part):
+        with (
+            pytest.raises(CannotMeet, match=r"1 of epsilon is spent on this table, and 1 more"),
+            ledger.spending(entry, 1.5),
+        ):
+            pass
+    with ledger.spending(same) as spent:
+        spent.keep()
+    with (
+        pytest.raises(CannotMeet, match=r"2 of .* this table \(as '/a.csv', '/b.parquet'\), and"),
+        ledger.spending(part, 1.5),
+    ):
+        pass
+    with ledger.spending(other, 1.0) as spent:
+        spent.keep()
+    assert ledger.account("/e.csv", "5", rows="r").epsilon == 2.0
+    assert ledger.account("/e.csv", "5", columns=("v", "x")).epsilon == 1.0
+
+
+def test_costs_for_different_neighbours_are_added_with_a_word(ledger: Ledger) -> None:
+    def words(*neighbours: str) -> str:
+        return Account(tuple(Entry("/a", "1", 1.0, neighbours=n) for n in neighbours)).words()
+
+    assert "different neighbours" not in words("substitute", "substitute")
+    assert "different neighbours" in words("substitute", "add-remove")
+
+
+def test_what_was_made_before_is_recalled_once(ledger: Ledger) -> None:
+    made = Entry("/a.csv", "1", 1.0, into="/x")
+    for _ in range(2):
+        ledger.recall([made])
+        ledger.recall([])
+    ledger.recall([Entry("/a.csv", "1", 1.0, into="/y")])
+    assert ledger.account("/a.csv", "1").epsilon == 2.0
+
+
+def test_the_order_of_fields_in_an_entry_does_not_matter(ledger: Ledger) -> None:
+    spend(ledger, 1.0)
+    content = json.loads(ledger.path.read_text())
+    content["entries"] = [dict(reversed(e.items())) for e in content["entries"]]
+    ledger.path.write_text(json.dumps(content))
+    assert ledger.account("/a.csv", "1").epsilon == 1.0
+
+
 def test_an_entry_below_zero_is_no_credit(ledger: Ledger) -> None:
     spend(ledger, 1.0)
     content = json.loads(ledger.path.read_text())
     content["entries"][0]["epsilon"] = -5.0
+    content["version"] = 1  # whose entries have no hash
     ledger.path.write_text(json.dumps(content))
     with pytest.raises(InputError, match="is not a ledger"):
         ledger.account("/a.csv", "1")

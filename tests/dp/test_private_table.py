@@ -265,6 +265,26 @@ def test_a_domain_that_is_too_large_is_refused_with_what_would_fit() -> None:
         DPPartition(1.0, bounds=bounds, rows=2).fit(wide, target="y")
 
 
+@pytest.mark.parametrize("missing", [(), ("a",), ("a", "b")])
+def test_a_partition_fills_its_cells_and_no_more(missing: tuple[str, ...], no_noise: None) -> None:
+    """A column that may be missing has one bin more, which must fit too."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.random(4000), "b": rng.random(4000), "y": ["u", "v"] * 2000})
+    bounds = {"a": (0.0, 1.0), "b": (0.0, 1.0), "y": ["u", "v"]}
+    for most in (32, 72, 98, 200):
+        options: dict[str, Any] = {"bounds": bounds, "missing": missing, "rows": 10**9}
+        model = DPPartition(1.0, max_cells=most, **options).fit(frame, target="y")
+        sides = [a.bins for a in model.axes_ if a.name != "y"]
+        assert 2 * sides[0] * sides[1] <= most
+        assert 2 * (max(sides) + 1) ** 2 > most  # with one bin more they would not fit
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True, "many"])
+def test_a_partition_takes_a_whole_number_of_rows(rows: Any) -> None:
+    with pytest.raises(InputError, match="rows must be a whole number of at least 1"):
+        DPPartition(1.0, bounds=BOUNDS, rows=rows).fit(people(), target="ill")
+
+
 def test_a_partition_of_too_many_columns_warns() -> None:
     with pytest.warns(TamisWarning, match="most boxes will hold noise"):
         DPPartition(0.1, bounds=BOUNDS, rows=100).fit(people(100), target="ill")

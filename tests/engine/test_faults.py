@@ -131,7 +131,8 @@ def test_scratch_is_private_and_goes_away(tmp_path):
         assert space.stat().st_mode & 0o777 == 0o700
         (engine.scratch / "half.parquet").write_bytes(b"PAR1")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(CannotMeet), running(EngineOptions(scratch=str(tmp_path)), "polars"):
+    options = EngineOptions(scratch=str(tmp_path))
+    with pytest.raises(CannotMeet, match="stopped"), running(options, "polars"):
         raise CannotMeet("stopped")
     assert list(tmp_path.iterdir()) == []
 

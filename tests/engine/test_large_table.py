@@ -13,7 +13,9 @@ from tamis.engine.cells import count_distinct
 from tamis.engine.large_table import sampled
 from tamis.engine.sources import open_large
 from tamis.errors import InputError
-from tamis.table import Roles
+from tamis.scale.search import consider_large
+from tamis.settings import Settings
+from tamis.table import Roles, Table
 
 ROWS = 2000
 
@@ -93,7 +95,6 @@ def test_every_engine_draws_the_rows_of_every_other(engine, behind, tmp_path):
         day=pl.col("when").dt.date(),
         there=pl.col("when").dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin"),
         hour=pl.col("when").dt.time(),
-        stay=pl.col("when") - datetime.datetime(2000, 1, 1),
         kind=pl.col("ill").cast(pl.Enum(["no", "yes"])),
         number=pl.col("who").cast(pl.UInt64),
         short=pl.col("x").clip(-1, 9).cast(pl.Float32),
@@ -123,3 +124,35 @@ def test_numbers_that_an_engine_would_round_are_refused(engine, tmp_path):
     wide.write_parquet(tmp_path / "wide.parquet")
     with pytest.raises(InputError, match="128 bits"):
         open_large(engine, str(tmp_path / "wide.parquet"))
+
+
+@pytest.mark.filterwarnings("ignore:column 'who'")
+def test_engines_and_memory_agree_on_spellings(engine, behind):
+    rng = np.random.default_rng(1)
+    parts = ["p", "P", "ｐ", " ", "\t", "\u00a0", "é", "É", "e\u0301", "\u200b", "1"]  # noqa: RUF001
+    who = ["".join(rng.choice(parts, rng.integers(1, 4))) for _ in range(300)] * 2
+    frame = pl.DataFrame({"who": [*who, None], "ill": ["no"] * 601})
+    for exact in (False, True):
+        roles = Roles(identifiers=("who",), exact_identifiers=exact)
+        large = behind(engine, frame, roles)
+        people = Table(frame, roles).everybody
+        assert count_distinct(engine, large.frame, large.columns(["who"])) == people
+
+
+def test_an_id_that_is_dropped_still_counts_and_disagreeing_numbers_are_asked_about(engine, behind):
+    rows = 600
+    frame = pl.DataFrame(
+        {
+            "pid": [i // 3 for i in range(rows)],
+            "household_id": [i // 12 for i in range(rows)],
+            "ill": ["no", "yes"] * (rows // 2),
+        }
+    )
+    dropped = behind(engine, frame, Roles(target="ill", dropped=("pid",)))
+    assert dropped.told_apart_by == ("pid",)
+    both = behind(engine, frame, Roles(target="ill", identifiers=("pid", "household_id")))
+    assert [c.people for c in both.open_candidates] == [200, 50]
+    with pytest.raises(InputError, match="who is a person"):
+        consider_large(both, Settings(), 200)
+    said = behind(engine, frame, Roles("ill", identifiers=("pid", "household_id"), person=("pid",)))
+    assert said.open_candidates == ()

@@ -102,7 +102,7 @@ def test_nobody_is_searched_and_asked_about():
     frame = pl.DataFrame({"person": who, "code": draw.permutation(120)[who]}).with_columns(
         coin=pl.Series(draw.integers(0, 2, 120)[who]), label=pl.Series((np.arange(120) % 2)[who])
     )
-    table = Table(frame, Roles(target="label", quasi=(), identifiers=("person",)))
+    table = Table(frame, Roles(target="label", quasi=(), identifiers=("person",), plain=("code",)))
     asked = Settings(
         k=1,
         allow_useless=True,

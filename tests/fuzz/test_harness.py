@@ -246,3 +246,18 @@ def test_a_part_that_runs_again_replaces_its_section(tmp_path):
     ]
     assert text.count("Found: nothing.") == 1
     assert "**found**: a fault" in text
+
+
+def test_what_people_wrote_below_the_parts_stays(tmp_path):
+    page = tmp_path / "withstood.md"
+    kept(page, written(Tally("claims"), "2026-11-16"), "claims")
+    page.write_text(page.read_text() + "\n## What others broke\n\nMuch.\n")
+    for part in ("undo", "claims", "undo"):
+        kept(page, written(Tally(part), "2026-11-18"), part)
+    text = page.read_text()
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## claims",
+        "## undo",
+        "## What others broke",
+    ]
+    assert text.endswith("Much.\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,17 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tamis import Pram, Roles, Table
+from tamis import (
+    DPHistogram,
+    DPMarginals,
+    DPPartition,
+    DPSynthesiser,
+    Pram,
+    RandomFlip,
+    RankSwap,
+    Roles,
+    Table,
+)
 from tamis.errors import InputError
 from tamis.perturb.noise import GaussianNoise, UniformNoise, invariant
 
@@ -132,9 +143,9 @@ def test_gaussian_noise_may_leave_the_range_where_no_bounds_are_asked() -> None:
 def test_the_same_kind_of_table_comes_out(noise) -> None:
     frame = people()
     pandas, arrow = frame.to_pandas(), frame.to_arrow()
-    polars_noisy = noise(0.5).fit_transform(frame)
-    pandas_noisy = noise(0.5).fit_transform(pandas)
-    arrow_noisy = noise(0.5).fit_transform(arrow)
+    polars_noisy = noise(0.5, random_state=0).fit_transform(frame)
+    pandas_noisy = noise(0.5, random_state=0).fit_transform(pandas)
+    arrow_noisy = noise(0.5, random_state=0).fit_transform(arrow)
     assert isinstance(pandas_noisy, pd.DataFrame)
     assert isinstance(arrow_noisy, pa.Table)
     assert polars_noisy.equals(pl.from_pandas(pandas_noisy))
@@ -286,3 +297,20 @@ def test_too_many_values_are_refused() -> None:
     names = pl.DataFrame({"name": [f"P{i}" for i in range(1001)]})
     with pytest.raises(InputError, match="1,001 values"):
         Pram(0.1).fit(names)
+
+
+@pytest.mark.parametrize("kind", [UniformNoise, GaussianNoise, Pram, RankSwap])
+def test_whatever_hides_has_no_default_seed(kind):
+    rng = np.random.default_rng(0)
+    cells = rng.choice(["u", "v", "w"], 200) if kind is Pram else rng.normal(size=200)
+    frame = pl.DataFrame({"x": cells})
+    one, two = (kind(0.5).fit_transform(frame) for _ in range(2))
+    assert not one.equals(two)
+    one, two = (kind(0.5, random_state=3).fit_transform(frame) for _ in range(2))
+    assert one.equals(two)
+    assert kind().random_state is None
+
+
+@pytest.mark.parametrize("kind", [RandomFlip, DPHistogram, DPMarginals, DPPartition, DPSynthesiser])
+def test_nor_has_anything_else_that_draws(kind):
+    assert inspect.signature(kind).parameters["random_state"].default is None

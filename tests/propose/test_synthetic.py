@@ -202,6 +202,7 @@ def test_a_choice_among_several_and_other_limits_are_told(tmp_path: Path) -> Non
 def test_values_beyond_the_bounds_are_found(folder: Path) -> None:
     content = read_json(folder / "manifest.json")
     content["budget"]["bounds"]["visits"] = [0, 0]
+    content["budget"]["domain"]["visits"]["high"] = 0
     write_json(folder / "manifest.json", content)
     with pytest.raises(CannotMeet, match="'visits' has values outside its public bounds"):
         verify(folder)

@@ -89,7 +89,7 @@ FAST = Settings(
     methods={"breach": {"search": "walk", "folds": 3, "most": 3}, "containment": {"ks": [20]}},
     attackers=("nb",),
     weights={"performance": 0.4, "privacy": 0.4, "size": 0.2},
-    seed=20261,
+    seed=20265,
 )
 DATE = "2026-11-15"
 

@@ -18,8 +18,9 @@ from tamis.flow import Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import containment_by_bitmaps
 from tamis.publish.promises import claim, not_promised
-from tamis.release import Promise
+from tamis.release import MOST_ABSENCES, Promise
 from tamis.risk.containment import absence_anonymity
+from tests.publish.forged import edited
 
 rows = st.integers(1, 5).flatmap(
     lambda width: st.lists(
@@ -51,6 +52,40 @@ def test_the_recount_is_that_of_the_definition_and_of_the_search(cells, absences
         assert absence_anonymity(table, absences, people=people) == expected
 
 
+def crowds(*kinds: tuple[int, list[int]]) -> list[list[int]]:
+    return [row for many, row in kinds for _ in range(many)]
+
+
+def unlike(width: int) -> list[list[int]]:
+    """Who has nothing is alone once everything is known to be lacking, and not before."""
+    return crowds((1, [0] * width), *((10, row) for row in np.eye(width, dtype=int).tolist()))
+
+
+OVERLAPPING = crowds(
+    (1, [0, 0, 0]), (15, [1, 1, 0]), (15, [1, 0, 1]), (10, [0, 1, 0]), (10, [0, 0, 1])
+)
+"""The first column takes most people out; only the second and the third together take all."""
+
+
+@pytest.mark.parametrize(
+    ("cells", "absences", "fewest"),
+    [
+        *((unlike(width), width, 1) for width in range(1, 5)),
+        *((unlike(width), width - 1, 10) for width in range(1, 5)),
+        (OVERLAPPING, 1, 10),
+        (OVERLAPPING, 2, 1),
+        (OVERLAPPING, 4, 1),
+    ],
+)
+def test_every_known_absence_counts_up_to_the_last(cells, absences, fewest):
+    table = np.array(cells, dtype=np.uint8)
+    frame = pl.DataFrame(table, schema=[f"c{i}" for i in range(table.shape[1])], orient="row")
+    for people in (None, np.arange(len(cells))):
+        assert containment_by_bitmaps(frame, people, absences) == fewest
+        assert absence_anonymity(table, absences, people=people) == fewest
+    assert by_definition(table, absences, np.arange(len(cells))) == fewest
+
+
 def records(seed: int = 0, rows: int = 240) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     ill = rng.random(rows) < 0.5
@@ -62,9 +97,9 @@ QUICK: dict[str, Any] = {"attackers": ("nb",), "allow_useless": True}
 METHODS: dict[str, Any] = {"containment": {"utilities": ["difference"]}, "front": {}}
 
 
-def outcome(absences: int, k: int = 4):
+def outcome(absences: int, k: int = 4, **more: Any):
     table = read_table(records(), target="ill")
-    return consider(table, Settings(k=k, absences=absences, methods=METHODS, **QUICK))
+    return consider(table, Settings(k=k, absences=absences, methods=METHODS, **QUICK, **more))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +118,7 @@ def test_what_is_published_keeps_k_whatever_absences_are_known(folder):
 
 
 def test_absences_cost_columns_and_never_weaken_k():
-    plain, careful = (outcome(m, k=8).decision.chosen.release.table for m in (0, 1))
+    plain, careful = (outcome(m, k=8, seed=3).decision.chosen.release.table for m in (0, 1))
     assert absence_anonymity(careful.only(careful.features).to_numpy(), 1) >= 8
     assert absence_anonymity(plain.only(plain.features).to_numpy(), 1) < 8
     assert len(careful.features) < len(plain.features)
@@ -93,7 +128,7 @@ def test_absences_cost_columns_and_never_weaken_k():
     ("change", "words"),
     [
         ({"absences": 3}, "below the promised|manifest says|wording"),
-        ({"absences": 0}, "manifest says|wording"),
+        ({"absences": 0}, "invalid 'absences'"),
         ({"absences": 5}, "invalid 'absences'"),
         ({"absences": True}, "invalid 'absences'"),
         ({"absences": "2"}, "invalid 'absences'"),
@@ -105,9 +140,7 @@ def test_a_manifest_that_says_other_absences_is_refused(folder, tmp_path, change
 
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
-    content = json.loads((copy / "manifest.json").read_text())
-    content["promises"][0] |= change
-    (copy / "manifest.json").write_text(json.dumps(content))
+    edited(copy, lambda m: m["promises"][0].update(change))
     with pytest.raises(CannotMeet, match=words):
         verify(copy)
 
@@ -136,14 +169,22 @@ def test_settings_that_cannot_be_are_refused(changes, words):
 
 
 def test_what_was_handed_on_counts_with_its_absences(folder):
-    from tamis.attack.earlier_releases import HandedOn
+    from tamis.attack.earlier_releases import EarlierReleases
+    from tamis.publish.read_back import read_earlier
 
     table = read_table(records(), target="ill")
     manifest = json.loads((folder / "manifest.json").read_text())
-    handed = HandedOn.of(table, [manifest])
-    assert handed.absences == 2
+    handed = EarlierReleases(table, [read_earlier(folder)])
     again = outcome(2).decision.chosen.release
     assert handed.anonymity_beside(again) == manifest["promises"][0]["measured"]
     more = outcome(0, k=2).decision.chosen.release
     names = [*dict.fromkeys([*manifest["promises"][0]["columns"], *more.table.features])]
     assert handed.anonymity_beside(more) == absence_anonymity(table.only(names).to_numpy(), 2)
+
+
+def test_as_many_absences_as_are_allowed_are_published_and_verified(tmp_path):
+    assert MOST_ABSENCES == 4
+    folder = publish(outcome(MOST_ABSENCES), tmp_path / "out")
+    entry = json.loads((folder / "manifest.json").read_text())["promises"][0]
+    assert entry["absences"] == MOST_ABSENCES
+    verify(folder)

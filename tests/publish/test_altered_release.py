@@ -23,7 +23,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "swap": {"levels": [0.1]},
     "pram": {"levels": [0.3]},
 }
+TAKEN = {"swap": "rank swapping, 0.1", "pram": "PRAM, 0.3"}
 SEED = 987654
+SECRET = "5e" * 16
 
 
 def people(rows: int = 260) -> Table:
@@ -45,7 +47,13 @@ def made(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, P
     name = request.param
     k = 1 if name in ("swap", "pram") else 3
     settings = Settings(
-        k=k, methods={name: METHODS[name]}, attackers=("nb",), seed=SEED, allow_useless=True
+        k=k,
+        methods={name: METHODS[name]},
+        attackers=("nb",),
+        seed=SEED,
+        secret=SECRET,
+        allow_useless=True,
+        take=TAKEN.get(name),
     )
     folder = tmp_path_factory.mktemp(name) / "out"
     return name, publish(consider(people(), settings), folder, date="2026-11-16")
@@ -59,6 +67,7 @@ def test_the_manifest_says_what_was_altered_and_how_but_not_the_seed(made) -> No
     assert set(manifest["method"]["parameters"]["columns"]) <= {"age", "job", "beds"}
     for shared in ("manifest.json", "report.html", "release.csv"):
         assert str(SEED) not in (folder / shared).read_text()
+        assert SECRET not in (folder / shared).read_text()
     assert "method" in [check.name for check in verify(folder).checks]
     written = pl.read_csv(folder / "release.csv")
     if name in ("microaggregate", "suppress"):
@@ -75,6 +84,8 @@ def test_the_manifest_says_what_was_altered_and_how_but_not_the_seed(made) -> No
         ({"columns": ["ill"]}, "no feature of the file"),
         ({"columns": ["age", "beds"]}, "no such anonymity"),
         ({"k": 50}, "no such anonymity"),
+        ({"columns": ["job", "beds", "age"]}, "once each, in the order of their names"),
+        ({"columns": ["age", "age", "beds", "job"]}, "once each, in the order of their names"),
     ],
 )
 @pytest.mark.parametrize("made", ["suppress"], indirect=True)

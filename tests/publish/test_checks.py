@@ -13,7 +13,6 @@ from tamis.publish.checks import (
     containment_by_bitmaps,
     equals_by_grouping,
     measure,
-    without_repeats,
     write_counted,
 )
 from tamis.release import Promise
@@ -78,19 +77,6 @@ def test_a_promise_about_a_column_that_is_gone_fails():
         measure(Promise("k_anonymity", 2, ("b",)), pl.DataFrame({"a": ["1"]}))
     nothing = Promise("k_anonymity", 2, ())
     assert measure(nothing, pl.DataFrame({"a": ["1", "2", "3"]})) == 3
-
-
-def test_columns_like_identifiers():
-    frame = pl.DataFrame(
-        {
-            "id": [f"P{i}" for i in range(30)],
-            "n": [str(i) for i in range(30)],
-            "x": [str(i / 7) for i in range(30)],
-            "c": ["a"] * 30,
-        }
-    )
-    assert without_repeats(frame, {"n", "x"}) == ["id", "n"]
-    assert without_repeats(frame.head(10), {"n", "x"}) == []
 
 
 def test_a_table_gets_its_name_only_where_enough_are_alike_in_it(tmp_path):

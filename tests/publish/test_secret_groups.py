@@ -25,6 +25,7 @@ from tamis.publish.secret_groups import (
     least_diversity,
     numbered_secrets,
     secret_groups,
+    short_of_asked,
     usual_counts,
 )
 from tamis.risk.diversity import l_diversity, t_closeness
@@ -160,7 +161,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"at_most": 0.0}, "not what was promised"),
         ({"claim": "All are safe."}, "wording"),
         ({"column": "sex"}, "not the target"),
-        ({"key": "x_closeness"}, "can be checked"),
+        ({"key": "x_closeness"}, "an invalid '.0.' in diversity"),
         ({"columns": ["nobody"]}, "file lacks"),
     ],
 )
@@ -234,12 +235,30 @@ def test_where_the_target_is_the_secret_all_is_stated_and_counted(tmp_path):
             verify(folder)
 
 
-@pytest.mark.parametrize("asked", [{"alpha": 0.2}, {"max_risk": 0.001}])
-def test_what_no_release_keeps_is_refused(asked):
-    with pytest.raises(CannotMeet):
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [({"alpha": 0.2}, r"alpha = 0\.2 is asked for"), ({"max_risk": 0.001}, "requires 1000 people")],
+)
+def test_what_no_release_keeps_is_refused(asked, words):
+    with pytest.raises(CannotMeet, match=words):
         consider(stays(), settings(**asked, min_kept=0.01))
 
 
 def test_synthetic_rows_have_no_people_alike():
     with pytest.raises(InputError, match="describe nobody"):
         Settings(epsilon=1.0, max_risk=0.1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "kept", "short"),
+    [
+        ({"key": "l_diversity", "kind": "recursive", "c": 2.0}, 2.0 - 1e-6, 2.0),
+        ({"key": "l_diversity", "kind": "distinct", "at_least": 3}, 3, 2),
+        ({"key": "l_diversity", "kind": "entropy", "at_least": 3}, 3.0, 3.0 - 1e-6),
+        ({"key": "t_closeness", "at_most": 0.25}, 0.25, 0.25 + 1e-6),
+        ({"key": "delta_disclosure", "below": 0.5}, 0.5 - 1e-6, 0.5),
+    ],
+)
+def test_what_is_asked_is_kept_up_to_its_limit_and_no_further(entry, kept, short):
+    assert not short_of_asked(entry, kept)
+    assert short_of_asked(entry, short)

@@ -9,14 +9,15 @@ import pytest
 
 from tamis.errors import CannotMeet
 from tamis.publish.verify import verify
-from tests.publish.forged import edited
+from tests.publish.forged import drawn, edited
 
 Copy = Callable[..., Path]
 
 
 def test_a_promise_that_does_not_hold(copy: Copy):
     folder = copy(private=False)
-    columns = [c["name"] for c in json.loads((folder / "manifest.json").read_text())["columns"]]
+    content = json.loads((folder / "manifest.json").read_text())
+    columns = sorted(column["name"] for column in content["columns"])
     edited(folder, lambda m: m["promises"][0].update(columns=columns, measured=5))
     with pytest.raises(CannotMeet, match="k_anonymity is 1, below the promised 5"):
         verify(folder)
@@ -27,7 +28,7 @@ def test_a_promise_that_does_not_hold(copy: Copy):
     with pytest.raises(CannotMeet, match="other than 0 and 1"):
         verify(folder)
     edited(folder, lambda m: m["promises"][0].update(key="perfect_safety"))
-    with pytest.raises(CannotMeet, match="not one that can be checked"):
+    with pytest.raises(CannotMeet, match=r"an invalid 'key' in promises\[0\] \(manifest\)"):
         verify(folder)
     edited(folder, lambda m: m["promises"][0].update(key="k_anonymity", columns=["zip"]))
     with pytest.raises(CannotMeet, match="'zip', which is not in the file"):
@@ -46,13 +47,21 @@ def test_who_stands_alone_is_counted_again(copy: Copy, part: str, name: str):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"unit": "houses"}, {"unit": None}, {"asked": 0}, {"asked": 10**6}, {"asked": "5"}],
+    ("change", "words"),
+    [
+        ({"unit": "houses"}, "invalid 'unit' in exposure"),
+        ({"unit": None}, "invalid 'unit' in exposure"),
+        ({"asked": 0}, "k that was asked for"),
+        ({"asked": 10**6}, "k that was asked for"),
+        ({"asked": "5"}, "invalid 'asked' in exposure"),
+    ],
 )
-def test_who_stands_alone_is_worded_as_the_promises_are(copy: Copy, change: dict[str, Any]):
+def test_who_stands_alone_is_worded_as_the_promises_are(
+    copy: Copy, change: dict[str, Any], words: str
+):
     folder = copy(private=False)
     edited(folder, lambda m: m["exposure"].update(change))
-    with pytest.raises(CannotMeet, match=r"another unit|k that was asked for"):
+    with pytest.raises(CannotMeet, match=words):
         verify(folder)
 
 
@@ -71,43 +80,79 @@ def test_who_stands_alone_cannot_be_kept_silent(copy: Copy):
         verify(folder)
 
 
+def test_a_made_up_budget_is_not_repeated_as_if_it_had_been_checked(copy: Copy):
+    folder = copy(private=False)
+    drawn(folder)
+    found = verify(folder)
+    assert not any("epsilon" in words for words in (*found.claims, *found.alone))
+    (stated,) = [words for words in found.not_checked if "epsilon = 0.1" in words]
+    assert stated.startswith("Stated by the publisher, not checked: ")
+
+
 def test_a_budget_must_add_up(copy: Copy):
     folder = copy(private=False)
-    edited(folder, lambda m: m.update(budget=budget()))
-    assert "differential privacy, epsilon = 1" in verify(folder).claims[-1]
-    edited(folder, lambda m: m["budget"].update(epsilon=0.9))
-    with pytest.raises(CannotMeet, match=r"add up to 1, above 0\.9"):
+    drawn(folder, epsilon=0.09)
+    with pytest.raises(CannotMeet, match=r"add up to 0\.1, above 0\.09 \(budget\)$"):
         verify(folder)
 
 
-def budget(**changes: Any) -> dict[str, Any]:
-    parts = [{"what": "cells", "epsilon": 0.5}, {"what": "leaves", "epsilon": 0.5}]
-    return {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove", "spent": parts, **changes}
+def test_real_rows_have_no_budget_and_drawn_ones_no_anonymity(copy: Copy):
+    folder = copy(private=False)
+    whole = json.loads((folder / "manifest.json").read_text())
+    drawn(folder)
+    edited(folder, lambda m: m.update(promises=whole["promises"]))
+    with pytest.raises(CannotMeet, match="'promises' is stated of synthetic rows"):
+        verify(folder)
+    edited(folder, lambda m: m.update(promises=[], method=whole["method"]))
+    with pytest.raises(CannotMeet, match="stated of rows that were not drawn by dp"):
+        verify(folder)
+
+
+def spent(*parts: float) -> list[dict[str, Any]]:
+    return [{"what": "number of rows", "epsilon": part, "delta": 0.0} for part in parts]
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"epsilon": 0}, "epsilon of the privacy budget"),
-        ({"epsilon": -1.0}, "epsilon of the privacy budget"),
-        ({"epsilon": 1e6}, "epsilon of the privacy budget"),
-        ({"epsilon": True}, "epsilon of the privacy budget"),
-        ({"epsilon": "1"}, "epsilon of the privacy budget"),
-        ({"epsilon": 10**400}, "epsilon of the privacy budget"),
-        ({"spent": []}, "a part of the privacy budget"),
-        ({"spent": [{"epsilon": -3}, {"epsilon": 4}]}, "a part of the privacy budget"),
-        ({"spent": [{"what": "cells"}]}, "malformed"),
-        ({"delta": 1.0}, "delta of the privacy budget"),
-        ({"guarantee": False}, "does not hold"),
-        ({"neighbours": "friends"}, "malformed"),
-        ({"bounds": {"stay_days": [9, 1]}}, "malformed"),
-        ({"bounds": {"nowhere": [0, 1]}}, "malformed"),
+        ({"epsilon": 0}, r"epsilon of the privacy budget.*\(budget\)"),
+        ({"epsilon": -1.0}, r"epsilon of the privacy budget.*\(budget\)"),
+        ({"epsilon": 1e6}, r"epsilon of the privacy budget.*\(budget\)"),
+        ({"epsilon": True}, r"invalid 'epsilon' in budget \(manifest\)"),
+        ({"epsilon": "1"}, r"invalid 'epsilon' in budget \(manifest\)"),
+        ({"epsilon": 10**400}, r"invalid 'epsilon' in budget \(manifest\)"),
+        ({"spent": []}, r"a part of the privacy budget.*\(budget\)"),
+        ({"spent": spent(-3, 4)}, r"a part of the privacy budget.*\(budget\)"),
+        (
+            {"spent": [{"what": "number of rows"}]},
+            r"lacks 'epsilon', 'delta' in budget\.spent\[0\]",
+        ),
+        ({"delta": 1.0}, r"delta of the privacy budget.*\(budget\)"),
+        ({"guarantee": False}, r"does not hold \(budget\)"),
+        ({"neighbours": "friends"}, r"invalid 'neighbours' in budget \(manifest\)"),
+        ({"bounds": {"nowhere": [0, 1]}}, r"those of other columns than the file has \(manifest\)"),
     ],
 )
 def test_a_budget_beyond_its_bounds_fails(copy: Copy, changes: dict[str, Any], words: str):
     folder = copy(private=False)
-    edited(folder, lambda m: m.update(budget=budget(**changes)))
+    drawn(folder, **changes)
     with pytest.raises(CannotMeet, match=words):
+        verify(folder)
+
+
+def test_rows_beyond_the_public_bounds(copy: Copy):
+    folder = copy(private=False)
+    drawn(folder)
+
+    def narrow(content: dict[str, Any]) -> None:
+        name, declared = next(
+            (n, d) for n, d in content["budget"]["domain"].items() if d["type"] == "integer"
+        )
+        declared["low"] += 1
+        content["budget"]["bounds"][name][0] += 1
+
+    edited(folder, narrow)
+    with pytest.raises(CannotMeet, match=r"has values outside its public bounds \(budget\)$"):
         verify(folder)
 
 
@@ -126,35 +171,35 @@ def test_no_manifest_at_all(copy: Copy, text: str):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "words"),
     [
-        lambda m: m["file"].update(name="../secret.csv"),
-        lambda m: m["file"].update(format="exe"),
-        lambda m: m["file"].pop("sha256"),
-        lambda m: m["columns"].append(7),
-        lambda m: m["promises"].append({"key": "k_anonymity"}),
-        lambda m: m.update(promises=3),
-        lambda m: m.update(budget=[]),
-        lambda m: m["file"].update(rows=True),
-        lambda m: m["file"].update(texts="as they are"),
-        lambda m: m["report"].update(name="/dev/zero"),
-        lambda m: m["report"].update(name=7),
-        lambda m: m["columns"][0].update(kind="any"),
-        lambda m: m["columns"][0].update(name=["x"]),
-        lambda m: m["columns"][0].update(header="=x"),
-        lambda m: m["promises"][0].update(at_least="5"),
-        lambda m: m["promises"][0].update(at_least=10**30, measured=10**30),
-        lambda m: m["promises"][0].update(columns="zip"),
-        lambda m: m["promises"][0].update(claim=None),
-        lambda m: m["promises"][0].update(absences="some"),
-        lambda m: m["promises"][0].update(absences=[1]),
-        lambda m: m.update(not_promised={}),
+        (lambda m: m["file"].update(name="../secret.csv"), "invalid 'name' in file"),
+        (lambda m: m["file"].update(format="exe"), "invalid 'file'"),
+        (lambda m: m["file"].pop("sha256"), "lacks 'sha256' in file"),
+        (lambda m: m["columns"].append(7), r"invalid '\[7\]' in columns"),
+        (lambda m: m["promises"].append({"key": "k_anonymity"}), "lacks 'claim'"),
+        (lambda m: m.update(promises=3), "invalid 'promises'"),
+        (lambda m: m.update(budget=[]), "invalid 'budget'"),
+        (lambda m: m["file"].update(rows=True), "invalid 'rows' in file"),
+        (lambda m: m["file"].update(texts="as they are"), "invalid 'texts' in file"),
+        (lambda m: m["report"].update(name="/dev/zero"), "invalid 'name' in report"),
+        (lambda m: m["report"].update(name=7), "invalid 'name' in report"),
+        (lambda m: m["columns"][0].update(kind="any"), "invalid 'kind'"),
+        (lambda m: m["columns"][0].update(name=["x"]), r"invalid 'name' in columns\[0\]"),
+        (lambda m: m["columns"][0].update(header="=x"), "columns of the file"),
+        (lambda m: m["promises"][0].update(at_least="5"), "invalid 'at_least'"),
+        (lambda m: m["promises"][0].update(at_least=10**30, measured=10**30), "invalid 'at_least'"),
+        (lambda m: m["promises"][0].update(columns="zip"), "invalid 'columns'"),
+        (lambda m: m["promises"][0].update(claim=None), "invalid 'claim'"),
+        (lambda m: m["promises"][0].update(absences="some"), "invalid 'absences'"),
+        (lambda m: m["promises"][0].update(absences=[1]), "invalid 'absences'"),
+        (lambda m: m.update(not_promised={}), "invalid 'not_promised'"),
     ],
 )
-def test_a_malformed_manifest_is_an_answer_not_a_crash(copy: Copy, change: Any):
+def test_a_malformed_manifest_is_an_answer_not_a_crash(copy: Copy, change: Any, words: str):
     folder = copy(private=False)
     edited(folder, change)
-    with pytest.raises(CannotMeet):
+    with pytest.raises(CannotMeet, match=words):
         verify(folder)
 
 

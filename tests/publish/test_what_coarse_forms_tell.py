@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tamis import Roles, Table, read_table
+from tamis.coarsen.ladder import Ladder
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, named_after
 from tamis.flow import Settings, consider
 from tamis.publish.bundle import publish
+from tamis.publish.labels import wrong_labels
+from tamis.publish.manifest import stated
+from tamis.publish.verify import verify
+from tamis.release import Coarsening
 
 from .conftest import DATE
 
@@ -97,6 +105,74 @@ def test_every_cut_and_group_is_of_many(first: dict[str, bytes]):
         assert (table["job"] == value).sum() + (table["code"] == value).sum() >= 5
     for cut in forms.get("age", {}).get("cuts", []):
         assert table["age"].min() < cut < 80
+
+
+def crew(rows: int = 2400) -> Table:
+    """Eight astronauts of areas of their own, who earn more than anybody else."""
+    rng = np.random.default_rng(5)
+    job = rng.choice(["judge", "cook", "nurse", "clerk", "baker", "driver"], rows).astype(object)
+    area = rng.choice(["north", "south", "east"], rows).astype(object)
+    pay = rng.integers(20, 80, rows)
+    job[:8], area[:8], pay[:8] = "astronaut", [f"moon {i}" for i in range(8)], 500 + np.arange(8)
+    score = np.isin(job, ["judge", "cook", "astronaut"]) * 2 + (area == "north") * 1.5 + pay / 40
+    female = np.isin(job, ["judge", "nurse", "baker"]) ^ (rng.random(rows) < 0.1)
+    frame = pl.DataFrame(
+        {
+            "job": job.astype(str),
+            "area": area.astype(str),
+            "pay": pay,
+            "sex": np.where(female, "f", "m"),
+            "ill": np.where(score + rng.normal(0, 0.6, rows) > 2.6, "yes", "no"),
+        }
+    )
+    return Table(frame, Roles("ill", sensitive="sex", quasi=("job", "area", "pay")))
+
+
+def test_a_learnt_label_names_nobody_who_is_left_out(tmp_path: Path):
+    settings = Settings(max_suppressed=0.02, methods={"coarsen": {}}, attackers=("nb",), seed=2)
+    outcome = consider(crew(), settings)
+    every = outcome.decision.scorecard.candidates
+    rows = [
+        row
+        for row in every
+        if "job" in row.release.forms
+        and row.release.kept is not None
+        and not row.release.kept[:8].any()
+    ]
+    assert rows
+    for number, row in enumerate(rows):
+        taken = replace(outcome, decision=replace(outcome.decision, chosen=row))
+        folder = publish(taken, tmp_path / str(number), date=DATE)
+        for path in (path for path in folder.iterdir() if path.is_file()):
+            assert not {w for w in (b"astronaut", b"moon") if w in path.read_bytes()}
+        assert verify(folder).private
+        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        pay = next(c for c in manifest["columns"] if c["name"] == "pay")
+        assert max(pay["coarser"]["cuts"]) < 80
+    assert "astronaut" in str(rows[0].release.forms["job"].ladder)  # the holder's has every value
+
+
+values = st.sampled_from(["judge", "cook", "bard", "king", "fool", "page"])
+
+
+@given(st.lists(values, min_size=4, max_size=60), st.integers(1, 4), st.integers(0, 10**6))
+def test_every_value_named_is_one_of_k_released_people(jobs: list[str], k: int, seed: int):
+    rng = np.random.default_rng(seed)
+    column = pl.Series("job", jobs)
+    known = tuple(sorted(set(jobs)))
+    groups = np.unique(rng.integers(0, 3, len(known)), return_inverse=True)[1]
+    order = {g: i for i, g in enumerate(dict.fromkeys(groups.tolist()))}
+    form = CoarserForm(FinestForm(values=known), tuple(order[g] for g in groups.tolist()))
+    released = column.filter(pl.Series(rng.random(len(jobs)) < 0.6))
+    ladder = named_after(form, released, k)
+    if ladder is None:
+        return
+    said = stated(Coarsening(ladder, 1), released, k)
+    cells = Ladder.from_dict("job", ladder).apply(released, 1)
+    words = json.dumps([said, cells.to_list()])
+    for value in known:
+        assert (value in words) <= ((released == value).sum() >= k)
+    assert not wrong_labels(cells, said)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

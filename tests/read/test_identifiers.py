@@ -14,8 +14,9 @@ from tamis import Roles, Table, read_table
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.read.check_digits import NATIONAL, OTHER
+from tamis.read.harbour import safe_harbour
 from tamis.read.identifiers import LOOKED_AT, content_of
-from tamis.read.keys import refuse_unstated_identifiers, safe_harbour, unstated_identifiers
+from tamis.read.keys import refuse_unstated_identifiers, unstated_identifiers
 from tests.read.made_identifiers import IDENTIFYING, ORDINARY, SHAPES, checked_number, made, of
 
 PUBLISHED = {
@@ -197,3 +198,24 @@ def test_one_wrong_number_in_five_is_forgiven():
     words = "CPF numbers (Brazil)"
     right = [checked_number(words, rng) for _ in range(50)]
     assert content_of(pl.Series([*right, *["111.111.111-12"] * 9])) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("fips", [6037, 36061]),
+        ("county_fips", ["06037", "36061"]),
+        ("msa", [31080, 35620]),
+        ("area_code", [213, 212]),
+        ("AreaCode", [213, 212]),
+        ("long", [-118.2, 2.3]),
+        ("lat", [34.1, 48.9]),
+    ],
+)
+def test_codes_of_places_are_on_the_list(name, values):
+    found = {
+        f.column: i.number
+        for i in safe_harbour(Table(pl.DataFrame({name: values})))
+        for f in i.found
+    }
+    assert found == {name: 2}

@@ -1,5 +1,7 @@
 """Columns that tell people apart are refused until their role is said."""
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,15 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table, consider, read_table
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, ReadingNote, TamisWarning
+from tamis.read.guesses import guess_columns
 from tamis.read.keys import (
     KEY,
+    LEAST,
     ORDER,
     UNIQUE,
     identifying_form,
     refuse_unstated_identifiers,
     unstated_identifiers,
 )
+from tamis.table import sort_by_content
 
 RNG = np.random.default_rng(5)
 ROWS = 400
@@ -25,7 +30,12 @@ def column(name, values):
     return pl.Series(name, values)
 
 
+TOWNS = [f"town {chr(97 + i)}" for i in range(25)]
 KEYS = {
+    "case numbers with gaps and repeats": (
+        column("n", np.sort(RNG.choice(500, 200, replace=False)).repeat(2)),
+        ORDER,
+    ),
     "row numbers": (column("n", range(1, ROWS + 1)), UNIQUE),
     "row numbers as floats": (column("n", np.arange(ROWS) * 1.0), UNIQUE),
     "row numbers in bands": (column("band", np.arange(ROWS) // 5), ORDER),
@@ -47,6 +57,11 @@ KEYS = {
 ORDINARY = {
     "ages": column("age", RNG.integers(18, 90, ROWS)),
     "a label that sorts the file": column("kind", np.repeat([0, 1, 2, 3], ROWS // 4)),
+    "an age that sorts the file": column("age", np.sort(RNG.integers(18, 90, ROWS))),
+    "a year that sorts the file": column("year", np.sort(RNG.integers(1950, 2020, ROWS))),
+    "an income that sorts the file": column("income", np.sort(RNG.integers(0, 3000, ROWS) * 40)),
+    "a weight that sorts the file": column("kg", np.sort(RNG.normal(70, 9, ROWS).round(1))),
+    "a town that sorts the file": column("town", sorted(RNG.choice(TOWNS, ROWS))),
     "six sorted classes": column("grade", np.sort(RNG.integers(0, 6, ROWS))),
     "a code of few values": column("admission_type_id", RNG.integers(0, 8, ROWS)),
     "a code of 26 values in many rows": column("disposition_id", RNG.integers(0, 26, 5000)),
@@ -69,6 +84,18 @@ def test_what_tells_people_apart(case):
 @pytest.mark.parametrize("case", ORDINARY)
 def test_what_does_not(case):
     assert identifying_form(ORDINARY[case]) == ""
+
+
+@pytest.mark.parametrize("kind", [int, str, "order"])
+def test_from_twenty_rows_on_a_form_says_something(kind):
+    def form(rows: int) -> str:
+        mixed = 3 * np.random.default_rng(1).permutation(rows)
+        values = np.arange(rows) if kind == "order" else mixed
+        return identifying_form(column("x", [str(v) for v in values] if kind is str else values))
+
+    assert form(LEAST - 1) == ""
+    assert form(LEAST) != ""
+    assert LEAST == 20
 
 
 @given(st.integers(20, 300), st.integers(2, 40), st.integers(-5, 5), st.randoms())
@@ -132,3 +159,25 @@ def test_a_feature_is_said_at_the_door():
 def test_a_schema_says_it_too(tmp_path):
     (tmp_path / "s.toml").write_text('[roles]\ntarget = "ill"\nfeature = ["ssn"]\n')
     assert read_table(people(), schema=tmp_path / "s.toml").roles.plain == ("ssn",)
+
+
+def test_a_file_sorted_by_all_its_cells_has_a_first_column_in_order():
+    """What tamis wrote can be read again; of a file sorted by one column that is said."""
+    rng = np.random.default_rng(2)
+    cells = {"age": rng.integers(20, 60, 400), "zip": rng.integers(0, 9, 400)}
+    frame = pl.DataFrame({**cells, "y": rng.choice(["u", "v"], 400)})
+    roles = Roles(target="y")
+    assert unstated_identifiers(Table(sort_by_content(frame), roles)) == {}
+    looks = {guess.name: guess.looks for guess in guess_columns(Table(sort_by_content(frame)))}
+    assert looks["age"] == ""
+    by_age = Table(frame.sort("age"), roles)
+    assert unstated_identifiers(by_age) == {}
+    with pytest.warns(ReadingNote, match="sorted by column 'age'; their order is never released"):
+        refuse_unstated_identifiers(by_age)
+    stated = by_age.with_roles(quasi=("age",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReadingNote)
+        refuse_unstated_identifiers(stated)
+        refuse_unstated_identifiers(Table(sort_by_content(frame), roles))
+    alone = Table(pl.DataFrame({"seq": np.arange(30), "y": ["u", "v"] * 15}), roles)
+    assert unstated_identifiers(alone) == {"seq": "a different value in nearly every row"}

@@ -80,7 +80,7 @@ def long(tmp_path):
 
 def test_entities_of_a_long_table_without_a_label(long):
     source: Any = {"long": ("who", "what"), "labels": long / "labels.csv", "target": "ill"}
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="the target 'ill' is missing in 1 row of the label table"):
         read_binary(long / "pairs.csv", **source)
     with pytest.warns(TamisWarning, match="2 of 4 rows have no 'ill'"):
         found = read_binary(long / "pairs.csv", **source, drop_unlabelled=True)

@@ -150,3 +150,15 @@ def test_the_real_email_corpus_has_the_published_shape(dataset):
     assert table.matrix.shape == (1099, 24604)
     assert table.labels is not None
     assert pl.Series(table.labels).value_counts(sort=True)["count"].to_list() == [618, 481]
+
+
+def test_a_long_table_may_have_its_label_among_its_features(file):
+    path = file("who,has\na,x\na,ill\nb,x\nb,y\nc,ill\nd,y\n", "long.csv")
+    found = read_binary(path, long=("who", "has"), label_items=["ill"])
+    assert found.features == ("x", "y")
+    assert found.labels is not None
+    assert found.labels.tolist() == ["ill", "not ill", "ill", "not ill"]
+    with pytest.raises(InputError, match="leave out --labels, --target"):
+        read_binary(path, long=("who", "has"), label_items=["ill"], target="has")
+    with pytest.raises(InputError, match="no row has the label item 'il'"):
+        read_binary(path, long=("who", "has"), label_items=["il"])

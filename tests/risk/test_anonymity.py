@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tamis import Table
 from tamis.errors import InputError
-from tamis.risk.anonymity import Anonymity, reidentification
+from tamis.risk.anonymity import Anonymity, average_risk, reidentification
 from tamis.risk.grouping import Coded, dense, joined
 
 ROWS = st.lists(
@@ -75,6 +75,15 @@ def test_it_is_kept_where_every_group_keeps_it(rows, k, least, kind, t):
         assert found[0] or not found[1]
 
 
+def test_recursive_l_is_not_kept_at_exactly_c():
+    """The most frequent value occurs less than c times as often as the rarer ones together."""
+    classes, secret = Coded(np.zeros(6, dtype=np.int64), 1), pl.Series(list("aaaabc"))
+    assert not Anonymity(l=2, kind="recursive", c=2.0).kept(classes, secret)
+    assert Anonymity(l=2, kind="recursive", c=2.0 + 1e-6).kept(classes, secret)
+    assert not Anonymity(l=3, kind="recursive", c=4.0).kept(classes, secret)
+    assert Anonymity(l=3, kind="recursive", c=4.0 + 1e-6).kept(classes, secret)
+
+
 def test_people_count_and_not_rows():
     classes, secret = Coded(np.zeros(4, dtype=np.int64), 1), pl.Series(["a", "a", "b", "b"])
     people = Coded(np.array([0, 0, 0, 1]), 2)
@@ -89,7 +98,7 @@ def test_people_count_and_not_rows():
         ({"k": 0}, "k must be"),
         ({"l": 1}, "l must be 2 or more"),
         ({"l": 2, "kind": "odd"}, "distinct, entropy or recursive"),
-        ({"l": 2, "c": 0.0}, "c must be above 0"),
+        ({"l": 2, "c": 0.0}, "c must be a number above 0"),
         ({"t": 1.5}, "t must be between 0 and 1"),
     ],
 )
@@ -130,3 +139,10 @@ def test_wrong_populations(population, message):
 def test_wrong_thresholds(threshold):
     with pytest.raises(InputError, match="above 0 and at most 1"):
         reidentification(FRAME, threshold=threshold)
+
+
+def test_the_average_risk_is_that_of_people_in_their_smallest_group():
+    classes = Coded(np.array([0, 0, 0, 1]), 2)
+    assert average_risk(classes, None) == pytest.approx((3 * 1 / 3 + 1) / 4)
+    people = Coded(np.array([0, 1, 1, 1]), 2)  # two in the first group, one of them alone, too
+    assert average_risk(classes, people) == pytest.approx((1 / 2 + 1) / 2)

@@ -21,7 +21,8 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     short_of_asked,
 )
-from tamis.risk.anonymity import Anonymity, fewest_people, reidentification
+from tamis.requirements import fewest_people
+from tamis.risk.anonymity import Anonymity, reidentification
 from tamis.risk.diversity import LDiversity, l_diversity, likeness, t_closeness
 from tamis.risk.grouping import grouped, people_of
 

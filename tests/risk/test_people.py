@@ -144,7 +144,8 @@ def test_attackers_find_people(table, threshold):
 
 @given(tables(), tables())
 def test_a_population_may_have_several_rows_of_a_person(table, others):
-    both = pl.concat([table.frame, others.frame.with_columns(pl.col("who").str.to_lowercase())])
+    renamed = others.frame.with_columns((pl.lit("other ") + pl.col("who")).alias("who"))
+    both = pl.concat([table.frame, renamed])
     everyone = Table(both, table.roles)
     found = reidentification(table, population=everyone)
     sizes = {c: len({who for who, _ in rows}) for c, rows in by_class(everyone).items()}

@@ -15,7 +15,8 @@ from tamis.engine.cells import count_cells
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.publish.verify import verify
-from tamis.risk.anonymity import Anonymity, Kind
+from tamis.requirements import Kind
+from tamis.risk.anonymity import Anonymity
 from tamis.risk.grouping import grouped, people_of
 from tamis.scale.exposure import reached_beyond_k
 from tamis.scale.search import consider_large

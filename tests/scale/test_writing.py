@@ -23,6 +23,7 @@ from tamis.publish.verify import verify
 from tamis.scale import writing
 from tamis.scale.search import LargeOutcome, consider_large
 from tamis.scale.writing import publish_large
+from tamis.table import sort_by_content
 from tests.long import daily
 
 
@@ -89,8 +90,28 @@ def test_the_file_holds_the_rows_of_the_table(tmp_path):
     out = released(frame, tmp_path / "a", DuckDB, replace(SETTINGS, format="parquet"))
     found = pl.read_parquet(out / "release.parquet")
     columns = found.columns
-    assert found.sort(columns).equals(frame.select(columns).sort(columns))
+    assert found.equals(sort_by_content(frame.select(columns)))
     assert not found.equals(frame.select(columns))
+
+
+ODD = pl.DataFrame(
+    {
+        "age": [10.0, 9.5, None, -0.0, float("nan"), 0.0] * 60,
+        "place": ["Z", "a", "", None, "é", "z"] * 60,
+        "well": [True, None, False, False, True, True] * 60,
+        "y": ["u", "v", "v"] * 120,
+    }
+)
+
+
+@pytest.mark.parametrize("kind", [DuckDB, Polars])
+def test_every_engine_has_the_order_of_memory(tmp_path, kind):
+    asked = replace(SETTINGS, format="parquet", methods={"front": {}})
+    roles = {"target": "y", "feature": ("place",)}  # which gives y away
+    out = released(ODD.reverse(), tmp_path / "a", kind, asked, **roles)
+    found = pl.read_parquet(out / "release.parquet")
+    assert found.width > 1
+    assert found.equals(sort_by_content(ODD.select(found.columns)))
 
 
 def test_k_is_counted_on_rows_that_the_sample_lacks(tmp_path):

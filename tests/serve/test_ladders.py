@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.datasets import patients
+from tamis.datasets import stays
 from tamis.errors import InputError
 from tamis.files import in_toml
 from tamis.serve.fields import MOST_LABELS, as_typed, shown_levels, typed_ladder
@@ -74,7 +74,7 @@ def test_a_level_of_very_many_groups_is_shown_in_part():
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that has read the table of hospital stays."""
     folder = tmp_path_factory.mktemp("ladders")
-    patients(rows=300).frame.write_csv(folder / "stays.csv")
+    stays(rows=300).frame.write_csv(folder / "stays.csv")
     with serving(folder, "stays.csv") as found:
         looked_at(found)
         yield found
@@ -98,7 +98,7 @@ def test_a_ladder_is_counted_checked_and_kept_for_every_command(server: Server, 
     address = f"/tables/1/ladder/{at}"
     made = server.post(address, **fields())
     assert "As tamis would make it" in made.text
-    assert "300 people" in made.text  # the last level is everybody
+    assert f"{stays(rows=300).everybody} people" in made.text  # the last level is everybody
     assert "ladders" not in configuration(server)
     ages = {f"ladder-{at}": "width = [20, 40], top = 2000"}
     wrong = server.post(address, **fields(**{f"ladder-{at}": "{ width = [20, 30] }"}))

@@ -16,18 +16,9 @@ from hypothesis import strategies as st
 from tamis.cli.release import release
 from tamis.errors import InputError
 from tamis.serve.access import PostedForm
-from tamis.serve.project import (
-    LONGEST,
-    Project,
-    Workspace,
-    arguments,
-    flags,
-    in_shell,
-    opened_workspace,
-    remove_leftovers,
-    toml,
-)
+from tamis.serve.project import LONGEST, Project, arguments, flags, in_shell, toml
 from tamis.serve.steps import ColumnsForm
+from tamis.serve.workspace import MARK, TEMPORARY, Workspace, opened_workspace, remove_leftovers
 
 LOOK: dict[str, Any] = {
     "rows": 30,
@@ -170,8 +161,9 @@ def test_a_workspace_is_private_used_by_one_server_and_no_other_folder(tmp_path:
         pass
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.doc").touch()
-    for wrong in ("full", "full/thesis.doc", "none/space"):
-        with pytest.raises(InputError, match=r"."), opened_workspace(str(tmp_path / wrong)):
+    refused = {"full": "has other files", "full/thesis.doc": "is a file", "none/space": "cannot"}
+    for wrong, words in refused.items():
+        with pytest.raises(InputError, match=words), opened_workspace(str(tmp_path / wrong)):
             pass
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["thesis.doc"]
 
@@ -188,7 +180,7 @@ def test_a_workspace_without_a_name_is_removed_and_so_is_what_a_killed_server_le
     assert list(tmp_path.iterdir()) == []
     dead = tmp_path / "tamis-serve-dead"
     dead.mkdir()
-    (dead / "tamis-workspace").touch()
+    (dead / MARK).write_bytes(TEMPORARY)
     other = tmp_path / "tamis-serve-unmarked"
     other.mkdir()
     with opened_workspace():
@@ -196,19 +188,94 @@ def test_a_workspace_without_a_name_is_removed_and_so_is_what_a_killed_server_le
         assert other.exists()
 
 
-def test_a_table_that_did_not_arrive_whole_is_no_project(tmp_path: Path):
+def contents(folder: Path) -> dict[str, bytes | None]:
+    return {
+        str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None
+        for p in folder.rglob("*")
+    }
+
+
+def test_a_loader_names_what_it_cannot_read_and_leaves_it_alone(tmp_path: Path):
     with opened_workspace(str(tmp_path / "space")) as space:
-        folder = space.new_folder()
-        (folder / "file").mkdir()
+        good = space.add(Project(space.new_folder(), "stays.csv", "/data/stays.csv"))
+        known = json.loads((good.folder / "project.json").read_text())
+        odd = {
+            "2": known | {"colour": "red"},
+            "3": {"name": "x"},
+            "4": known | {"drafts": None},
+            "5": known | {"keys": [1]},
+            "6": known | {"roles": {"a": ["quasi"]}},
+            "7": [],
+            "notes": known,
+            "\N{SUPERSCRIPT TWO}": known,
+        }
+        tables = space.folder / "tables"
+        for name, content in odd.items():
+            (tables / name).mkdir()
+            (tables / name / "project.json").write_text(json.dumps(content))
+        for name, text in {"8": "{", "9": "[" * 100_000, "10": "\ud800"}.items():
+            (tables / name).mkdir()
+            (tables / name / "project.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+        (tables / "11" / "file").mkdir(parents=True)  # a table that did not arrive whole
+        (tables / "11" / "file" / "stays.csv").write_text("half")
+        (tables / "12").write_text("a file of somebody's")
+        (tables / "13" / "project.json").mkdir(parents=True)
+        before = contents(tables)
     with opened_workspace(str(tmp_path / "space")) as again:
-        assert again.projects == {}
-        assert not folder.exists()
+        assert list(again.projects) == ["1"]
+        assert again.unread.keys() == {p.name for p in tables.iterdir()} - {"1"}
+        assert "another version of tamis" in again.unread["2"]
+        assert "no project.json" in again.unread["11"]
+        assert "by a number" in again.unread["notes"]
+        assert contents(tables) == before
+        new = again.add(Project(again.new_folder(), "new.csv", "/data/new.csv"))
+        assert new.id == "14"
+        again.forget(new)
+    assert contents(tables) == before
+
+
+def test_a_new_table_takes_a_free_number_where_the_last_is_taken(tmp_path: Path):
+    with opened_workspace(str(tmp_path / "space")) as space:
+        for taken in ("1", "999999999", "9" * 40):
+            (space.folder / "tables" / taken).mkdir()
+        assert space.new_folder().name == "2"
+
+
+def test_a_workspace_that_was_named_is_never_taken_for_a_leftover(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    for before in (None, TEMPORARY):  # a leftover that was given a name since, too
+        folder = tmp_path / f"tamis-serve-mine-{before is None}"
+        if before:
+            folder.mkdir()
+            (folder / MARK).write_bytes(before)
+        with opened_workspace(str(folder)) as space:
+            space.add(Project(space.new_folder(), "stays.csv", "/data/stays.csv"))
+        remove_leftovers(tmp_path)
+        assert (folder / "tables" / "1" / "project.json").is_file()
+
+
+def test_a_workspace_whose_tables_are_no_folder_is_refused(tmp_path: Path):
+    with opened_workspace(str(tmp_path / "space")) as space:
+        (space.folder / "tables").rmdir()
+        (space.folder / "tables").write_text("notes")
+    with (
+        pytest.raises(InputError, match=r"cannot use .* as a workspace"),
+        opened_workspace(str(tmp_path / "space")),
+    ):
+        pass
+    assert (tmp_path / "space" / "tables").read_text() == "notes"
 
 
 def test_rows_without_a_target_are_left_out_where_that_is_ticked(project: Project):
     form = PostedForm({"role-4": ["target"], "drop_unlabelled": ["yes"]})
     said_there = ColumnsForm.sent(project, form)
-    assert said_there.ticked == {"row_is_person": False, "drop_unlabelled": True}
+    assert said_there.ticked == {
+        "row_is_person": False,
+        "person": "",
+        "drop_unlabelled": True,
+        "target_bins": "",
+    }
     project.audited = project.source_options
     project.drop_unlabelled = said_there.drop_unlabelled
     assert project.source_options["drop_unlabelled"] is True
@@ -248,3 +315,26 @@ def test_a_command_that_nobody_can_read_becomes_a_file():
         assert flags({"quasi": [odd, "c"]}) is None
         assert arguments({"quasi": [odd]}, "x.toml") == ["--config", "x.toml"]
     assert flags({"target": "a,b"}) == ["--target=a,b"]
+
+
+def test_who_is_a_person_can_be_chosen(project: Project):
+    names = {name: f"role-{at}" for at, name in enumerate(project.roles)}
+    roles = {field: ["quasi"] for field in names.values()}
+    first = next(iter(names))
+    form = PostedForm({**roles, names[first]: ["identifier"], "person": [first]})
+    said_there = ColumnsForm.sent(project, form)
+    said_there.check_person()
+    project.roles, project.person = said_there.roles, said_there.person
+    assert project.source_options["person"] == [first]
+    assert f"--person={first}" in project.command("audit", project.source_options)
+    with pytest.raises(InputError, match="call it “Name”"):
+        said_there._replace(roles=dict.fromkeys(names, "quasi")).check_person()
+    with pytest.raises(InputError, match="choose one of them"):
+        said_there._replace(row_is_person=True).check_person()
+
+
+def test_a_target_of_numbers_is_cut_where_that_is_typed(project: Project):
+    said_there = ColumnsForm.sent(project, PostedForm({"target_bins": [" 10, 20 "]}))
+    project.target_bins = said_there.target_bins
+    assert project.source_options["target_bins"] == ["10", "20"]
+    assert "--target-bins=10,20" in project.command("audit", project.source_options)

@@ -89,6 +89,17 @@ def test_a_server_that_is_started_again_goes_on_where_it_was(tmp_path: Path):
         assert (tmp_path / "stays.csv").exists()  # only what was dropped in is removed
 
 
+def test_what_a_workspace_holds_that_cannot_be_read_is_named_on_the_page(tmp_path: Path):
+    notes = tmp_path / "space" / "tables" / "my <notes>" / "thesis.txt"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("years of work")
+    (tmp_path / "space" / "tamis-workspace").touch()
+    with serving(tmp_path, "--workspace", "space") as server:
+        page = server.ask("/", cookie=server.enter()).text
+        assert "<code>tables/my &lt;notes&gt;</code>" in page
+    assert notes.read_text() == "years of work"
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -109,3 +120,32 @@ def test_what_cannot_be_served_is_said_at_once(tmp_path: Path, args: list[str], 
     assert words in done.stderr
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_days_in_doubt_are_asked_for_on_the_page_and_reading_options_are_on_the_first(server):
+    start = server.ask("/", cookie=server.enter()).text
+    for name in ("separator", "decimal", "thousands", "dates", "encoding"):
+        assert f'name="{name}"' in start
+    (server.folder / "days.csv").write_text("on;y\n03/04/2021;a\n05/06/2021;b\n")
+    work = server.post("/open", path="days.csv").headers["location"]
+    page = page_after(server, work, "Reading the table")
+    assert "can be read in two ways" in page
+    assert "“Dates begin with”" in page
+    assert 'name="dates"' in page
+    again = server.post(work.replace("/work", "/reading"), dates="dmy").headers["location"]
+    assert "read with ;" in page_after(server, again, "Reading the table")
+    work = server.post("/open", path="days.csv", dates="mdy").headers["location"]
+    assert "read with ;" in page_after(server, work, "Reading the table")
+
+
+def page_after(server: Server, path: str, title: str) -> str:
+    """The page that comes after the work of this title."""
+    for _ in range(300):
+        answer = server.ask(path, cookie=server.enter())
+        if answer.status == 303:
+            path = answer.headers["location"]
+        elif f"<h1>{title}</h1>" not in answer.text:
+            return answer.text
+        else:
+            time.sleep(0.1)
+    raise AssertionError(title)

@@ -8,14 +8,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
+from tamis.release import Recipe, released
 from tamis.serve import tasks as module
 from tamis.serve.steps import DEMO
-from tamis.serve.tasks import answer_on_stdout, distribution, hand_over, look
+from tamis.serve.tasks import (
+    LONGEST_SAMPLE,
+    SAMPLES,
+    answer_on_stdout,
+    common_values,
+    distribution,
+    example_rows,
+    hand_over,
+    look,
+)
+from tamis.table import Table
 from tests.publish.conftest import copy, outcome, published, quick_look
 
 __all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
@@ -50,10 +62,45 @@ def test_each_column_gets_a_role_and_a_reason(stays: Path):
     assert all(c["why"].endswith(".") for c in found.values())
 
 
-def test_no_cell_is_quoted(stays: Path):
-    told = json.dumps(look(str(stays)))
+def test_some_values_are_shown_and_nothing_else_quotes_a_cell(stays: Path):
+    found = look(str(stays))
+    samples = {c["name"]: c.pop("samples") for c in found["columns"] if [c.pop("values")]}
+    assert not samples.pop("empty")
+    assert all(0 < len(each) <= SAMPLES for each in samples.values())
+    told = json.dumps(found)
     for cell in ("P000001", "female", "north", "emergency", "positive"):
         assert cell not in told
+
+
+def test_the_most_frequent_values_come_first_and_long_ones_are_cut(tmp_path: Path):
+    assert common_values(pl.Series(["b", "a", "b", None])) == [("b", 2), ("a", 1)]
+    assert common_values(pl.Series([None, None], dtype=pl.String)) == []
+    assert common_values(pl.Series([2.5, 1.0, 2.5])) == [("2.5", 2), ("1.0", 1)]
+    path = tmp_path / "t.csv"
+    pl.DataFrame({"a": ["x" * 99, "y"] * 9, "b": [1, 2] * 9}).write_csv(path)
+    long, _ = look(str(path))["columns"]
+    assert long["samples"] == ["x" * LONGEST_SAMPLE + "…", "y"]
+    assert long["values"] == [("x" * 99, 9), ("y", 9)]  # to be grouped, they must be whole
+
+
+def test_rows_are_shown_before_and_after_without_identifiers_and_left_out_people():
+    frame = pl.DataFrame(
+        {"who": ["a", "b", "c"], "age": [31, 47, 90], "job": ["x", "y", "z"], "ill": [0, 1, 0]}
+    )
+    table = Table(frame).with_roles(target="ill", identifiers=("who",))
+    coarse = released(
+        Table(frame.with_columns(pl.lit("30+").alias("age"))).with_roles(target="ill"),
+        ["age"],
+        "by hand",
+        Recipe("hand"),
+    )
+    shown = coarse.keeping(np.array([True, True, False]))
+    found = example_rows(table, shown, ["age", "ill"])
+    assert found["columns"] == ["age", "ill", "job"]
+    assert found["rows"] == [
+        [["31", "30+"], ["0", "0"], ["x", None]],
+        [["47", "30+"], ["1", "1"], ["y", None]],
+    ]
 
 
 def test_the_demo_table_is_made_and_all_its_columns_have_a_role(tmp_path: Path):
@@ -130,7 +177,7 @@ def test_nothing_is_replaced_unless_asked(published: Path, tmp_path: Path):
         hand_over(published, tmp_path / "out", "newer")
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "text.doc").touch()
-    with pytest.raises((InputError, CannotMeet)):
+    with pytest.raises((InputError, CannotMeet), match="not part of a release, so --force"):
         hand_over(published, tmp_path / "thesis", "x", force=True)
     assert (tmp_path / "thesis" / "text.doc").exists()
 
@@ -146,3 +193,13 @@ def test_a_draft_that_was_tampered_with_is_not_published(copy, tmp_path: Path, m
     assert answer_on_stdout(hand_over) == 1
     assert "does not match its manifest" in json.loads(capsys.readouterr().out)["error"]
     assert list(out.parent.iterdir()) == []
+
+
+def test_the_question_of_a_survey_is_told(tmp_path: Path):
+    pyreadstat = pytest.importorskip("pyreadstat", reason="pyreadstat is not installed")
+    import pandas as pd
+
+    path = tmp_path / "survey.sav"
+    frame = pd.DataFrame({"q1": [1.0, 2.0] * 9, "ill": ["no", "yes"] * 9})
+    pyreadstat.write_sav(frame, path, column_labels=["How are you?", ""])
+    assert [c["question"] for c in look(str(path))["columns"]] == ["How are you?", ""]

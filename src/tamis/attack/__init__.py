@@ -11,5 +11,8 @@
     membership        is this person in the table
     run               all attackers on a release, or the few before it is published
     sources           a published release, and the original in its terms
+    row_names         names by which people and rows are found again
+    matching          whose rows those of earlier releases are
+    common_crowds     how many people look alike in several files
     earlier_releases  what several releases of the same people tell together
 """

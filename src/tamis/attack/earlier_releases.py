@@ -1,211 +1,368 @@
 """What an attacker learns who holds several releases of the same people: they add up.
 
-By the worst case, rows of all releases can be matched, so that their columns stand side by side for
-each person, and altered values count as if they were true. Synthetic rows describe nobody: what
-they give away is added up as epsilon instead.
+What is counted is what left: the bytes of the earlier files, whatever the table has become since.
+The attacker has all files, can match their rows, and knows of a person one record: its cells in
+the columns that were named, whenever that was, and in which files it stands; and in which files
+the person is. So who is in all of them, who came and who left is known. The candidates that are
+left are the people with a record that looks the same in every file, or is in it neither, and who
+are in the same files. Their number, the fewest of all, must be k.
+
+Where all files promise containment, candidates are those who have all that the record has. Which
+rows are whose is found by `matching`; where that is not certain, the fewest candidates that are
+possible count. Altered values count as they were released: the attacker is taken to know which
+altered row is whose. Synthetic rows describe nobody: what they give away is added up as epsilon.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tamis.attack.run import holds_zero_one, pattern_counts
-from tamis.attack.scene import Scene
-from tamis.attack.sources import in_its_groups, in_its_terms, stated_forms
+from tamis.attack.common_crowds import Who, coded_numbers, fewest_candidates, fewest_gone
+from tamis.attack.matching import ABSENT, FileRows, Ints, Units, match_units
+from tamis.attack.row_names import RowNames
+from tamis.attack.run import holds_zero_one
+from tamis.attack.sources import (
+    altered_by,
+    compared_cells,
+    in_its_groups,
+    in_its_terms,
+    stated_forms,
+)
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
 from tamis.risk.containment import absence_anonymity, containment_anonymity
-from tamis.risk.grouping import Coded, grouped
-from tamis.table import Roles, Table, only
+from tamis.risk.grouping import Coded, dense, grouped, joined
+from tamis.table import Roles, Table
+
+ONE = {"people": "person", "rows": "row"}
+CONTAINMENT = "containment_anonymity"
 
 
 @dataclass(frozen=True, eq=False)
-class HandedOn:
+class EarlierRelease:
+    """A release that was handed on.
+
+    Parameters
+    ----------
+    manifest : mapping
+    table : Table, optional
+        Its rows, as they left; `None` for synthetic ones, which describe nobody.
+    names : RowNames, optional
+        Whose rows they are, where the holder has kept that.
+    """
+
+    manifest: Mapping[str, Any]
+    table: Table | None = None
+    names: RowNames | None = None
+
+    @property
+    def rows(self) -> Table:
+        """Its rows; an error for synthetic ones."""
+        if self.table is None:
+            raise InputError("synthetic rows are nobody's, and cannot be matched")
+        return self.table
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The columns that 0/1 columns were made of."""
+        columns = self.manifest["columns"]
+        return {c["name"]: c["made_of"] for c in columns if "made_of" in c}
+
+    @property
+    def promises(self) -> list[Mapping[str, Any]]:
+        return [] if self.table is None else list(self.manifest["promises"])
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether cells were changed on purpose."""
+        return altered_by(self.manifest.get("method") or {}) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierReleases:
     """What earlier releases told of the people of a table.
 
     Parameters
     ----------
-    frame : polars.DataFrame
-        The columns that were released, with the true values of every row of the table.
-    known : tuple of str
-        Those of them that attackers may know, by what was promised.
-    contained : bool
-        Whether every promise was one of containment.
-    epsilon : float
-        What synthetic rows cost in all.
-    releases : int
-    absences : int
-        How many things that a person lacks attackers may know, by what was promised.
-    changed : tuple of int
-        Of each earlier release, how many rows came since, were lost, or both; see `row_changes`.
+    table : Table
+        As it is today.
+    releases : sequence of EarlierRelease
+    encoding : optional
+        How columns become 0/1, as for `tamis.binary.records.binarise`.
+
+    Examples
+    --------
+    >>> then = Table(pl.DataFrame({"who": [1, 2, 3, 4], "zip": ["01", "01", "02", "02"]}))
+    >>> then = then.with_roles(identifiers=("who",))
+    >>> said = {"columns": [{"name": "zip"}], "promises": [
+    ...     {"key": "k_anonymity", "at_least": 2, "columns": ["zip"]}]}
+    >>> old = EarlierRelease(said, Table(then.only(["zip"])), RowNames.of(then))
+    >>> EarlierReleases(then, [old]).known
+    ('zip',)
     """
 
-    frame: pl.DataFrame
-    known: tuple[str, ...]
-    contained: bool
-    epsilon: float
-    releases: int
-    absences: int = 0
-    changed: tuple[int, ...] = ()
+    table: Table
+    releases: Sequence[EarlierRelease]
+    encoding: Any = None
 
-    @classmethod
-    def of(
-        cls,
-        table: Table,
-        manifests: Sequence[Mapping[str, Any]],
-        encoding: Any = None,
-        releases: Sequence[Table | None] = (),
-    ) -> HandedOn:
-        """Read what the manifests of earlier releases say, and find it in the table.
-
-        The rows of the releases, where they are given, show how the table has changed since.
-
-        Examples
-        --------
-        >>> table = Table(pl.DataFrame({"age": [30, 30, 40, 40], "job": ["a", "b", "a", "b"]}))
-        >>> old = {"columns": [{"name": "age", "role": "feature"}],
-        ...        "promises": [{"key": "k_anonymity", "at_least": 2, "columns": ["age"]}]}
-        >>> HandedOn.of(table, [old]).known
-        ('age',)
-        """
-        if any(each.get("suppressed") for each in manifests):
-            raise InputError(
-                "an earlier release leaves some people out, and who hides among whom in both "
-                "cannot be counted; give releases of all rows"
-            )
-        drawn = [each for each in manifests if each.get("budget") is not None]
-        real = [each for each in manifests if each.get("budget") is None]
-        # The bounds of intervals are made of their labels, and tell nothing more.
-        names = _names(
-            column["name"] for each in real for column in each["columns"] if "of" not in column
-        )
-        promises = [promise for each in real for promise in each["promises"]]
-        wide = _found(table, names, promises, encoding)
-        known = _names(column for promise in promises for column in promise["columns"])
-        contained = all(promise["key"] == "containment_anonymity" for promise in promises)
-        epsilon = float(sum(each["budget"]["epsilon"] for each in drawn))
-        absences = max((int(promise.get("absences", 0)) for promise in promises), default=0)
-        changed = tuple(
-            amount
-            for manifest, release in zip(manifests, releases)
-            if release is not None and manifest.get("budget") is None
-            for amount in row_changes(wide, release, stated_forms(manifest))
-        )
-        frame = only(wide.frame, names)
-        return cls(frame, known, contained, epsilon, len(manifests), absences, changed)
-
-    def check_changes(self, k: int) -> None:
-        """Refuse a table in which few rows have changed since an earlier release.
-
-        Whoever holds both releases sees which rows those are, whatever else hides them.
-        """
-        if few := [amount for amount in self.changed if 0 < amount < k]:
-            raise CannotMeet(
-                f"the table differs in {plural(min(few), 'row')} from an earlier release, and "
-                f"whoever holds both would see which; k = {k} needs {k} changed rows or none. "
-                "Release the table as it was then, or wait for more changes"
-            )
+    @cached_property
+    def files(self) -> list[EarlierRelease]:
+        """Those whose rows describe people."""
+        return [each for each in self.releases if each.table is not None]
 
     @property
+    def epsilon(self) -> float:
+        """What synthetic rows cost in all."""
+        drawn = [each.manifest["budget"] for each in self.releases if each.table is None]
+        return float(sum(budget["epsilon"] for budget in drawn))
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """The columns that attackers may know, by any promise or by what is asked for now.
+
+        Whoever knows a 0/1 column that was made of another knows that one.
+        """
+        promised = [
+            column
+            for each in self.files
+            for promise in each.promises
+            for name in promise["columns"]
+            for column in (name, each.sources.get(name, name))
+        ]
+        return _once([*promised, *self.table.quasi])
+
+    def _is_known(self, column: str, sources: Mapping[str, str]) -> bool:
+        return column in self.known or sources.get(column) in self.known
+
+    @cached_property
+    def seen(self) -> list[pl.DataFrame]:
+        """What attackers may know of the rows of each earlier file."""
+        return [
+            each.rows.only([c for c in each.rows.frame.columns if self._is_known(c, each.sources)])
+            for each in self.files
+        ]
+
+    @cached_property
+    def units(self) -> Units:
+        """Everybody, and where they stand in the earlier files."""
+        files = [
+            FileRows(_views(seen), each.names, partial(_by_cells, self.table, each, self.encoding))
+            for each, seen in zip(self.files, self.seen)
+        ]
+        return match_units(self.table, files)
+
+    @cached_property
     def classes(self) -> Coded | None:
-        """The classes of people alike in what attackers may know of earlier releases."""
-        return grouped(self.frame, self.known).keys if self.known else None
+        """The classes of rows of the table alike in what attackers may know of earlier files.
+
+        Of rows that cannot be told apart, some are taken for those in a file.
+        """
+        if not self.files:
+            return None
+        found = [coded_numbers(self.units.pattern[: self.table.rows])]
+        for seen, place in zip(self.seen, self.units.places):
+            views = np.append(_views(seen), ABSENT)  # the last is that of line -1
+            found.append(coded_numbers(views[place.line]))
+        return dense(reduce(joined, found))
+
+    def check(self, k: int) -> None:
+        """Refuse what no new release can mend, not even one without columns."""
+        if self.files:
+            reached, who = self._fewest(pl.DataFrame(height=self.table.rows), {CONTAINMENT})
+            if reached < k:
+                few = f"{reached} {self.table.unit if reached > 1 else ONE[self.table.unit]}"
+                raise CannotMeet(REFUSALS[who].format(k=k, few=few))
 
     def anonymity_beside(self, release: Release) -> int | None:
         """The fewest people alike to an attacker who has a new release and all earlier ones.
 
-        An attacker knows what either assumed to be known. Where both promise containment, people
-        hide among those who have all that they have; else among equals. `None` for synthetic rows.
+        `None` for synthetic rows.
         """
         if release.is_drawn:
             return None
-        mine = _names(column for promise in release.promises for column in promise.columns)
-        columns = {c: release.table.frame[c] for c in mine}
-        # Of a column in both, the earlier values are the true ones, so at least as fine.
-        columns |= {c: self.frame[c] for c in self.known}
-        if not columns:
-            return release.everybody
-        frame = pl.DataFrame([series.alias(name) for name, series in columns.items()])
-        both = self.contained and all(p.name == "containment_anonymity" for p in release.promises)
-        if both and all(holds_zero_one(series) for series in frame.get_columns()):
-            cells = frame.to_numpy().astype(np.uint8)
-            absences = max([self.absences, *(p.absences for p in release.promises)])
-            if absences:
-                return absence_anonymity(cells, absences, people=release.people)
-            return containment_anonymity(cells, people=release.people)
-        return grouped(frame, frame.columns, release.people).k_anonymity
+        promised = {c for promise in release.promises for c in promise.columns}
+        columns = [
+            c for c in release.features if c in promised or self._is_known(c, release.sources)
+        ]
+        now = release.table.only(columns)
+        if self.files:
+            absences = max((p.absences for p in release.promises), default=0)
+            return self._fewest(now, {p.name for p in release.promises}, absences)[0]
+        return grouped(now, columns, release.people).k_anonymity if columns else release.everybody
+
+    def _fewest(
+        self, now: pl.DataFrame, promises: Collection[str], absences: int = 0
+    ) -> tuple[int, Who]:
+        """The fewest people alike by what attackers may know of a new release, and who these are.
+
+        Where everything is promised by containment, and it is certain whose rows are whose, those
+        who have as much count too; who has left hides among equals.
+        """
+        said = {promise["key"] for each in self.files for promise in each.promises}
+        zero_one = all(map(_is_zero_one, [now, *self.seen]))
+        if {*said, *promises} != {CONTAINMENT} or not zero_one or not self.units.certain:
+            return fewest_candidates(self.units, _views(now))
+        gone = fewest_gone(self.units)
+        found = self._by_containment(now, absences)
+        return found if gone is None else min(found, (gone, "gone"), key=lambda each: each[0])
+
+    def _by_containment(self, now: pl.DataFrame, absences: int) -> tuple[int, Who]:
+        """The fewest people who have all that a row of the table has, and are in the same files."""
+        units, cells = self.units, now.get_columns()
+        for seen, place in zip(self.seen, units.places):
+            cells += [_at(series, place.line).fill_null(0) for series in seen.get_columns()]
+        matrix = np.zeros((units.rows, len(cells)), dtype=np.uint8)
+        for i, series in enumerate(cells):
+            matrix[:, i] = series.to_numpy()
+        told = [int(p.get("absences") or 0) for each in self.files for p in each.promises]
+        absent = [place.line == ABSENT for place in units.places]
+        files = [units.pattern[: units.rows], *(each.astype(np.int64) for each in absent)]
+        same_files = dense(reduce(joined, map(coded_numbers, files)))
+        found: list[tuple[int, Who]] = []
+        for each in range(same_files.radix):
+            rows = np.flatnonzero(same_files.codes == each)
+            who = None if units.people is None else units.people[rows]
+            came = any(lacks[rows[0]] for lacks in absent)
+            crowd = _containing(matrix[rows], max([absences, *told]), who)
+            found.append((crowd, "new" if came else "both"))
+        return min(found, key=lambda each: each[0])
 
     def together(self, release: Release) -> Release:
         """What an attacker has who holds a new release and all earlier ones, row by row.
 
-        Of a column in both, the earlier values count: they are the true ones. What the new release
-        altered stays altered in the rest.
+        Earlier columns stand beside the new ones. One that was released as the table has it
+        stands in place of a coarser form. What an earlier release altered counts as true; what
+        the new one altered stays altered.
         """
-        target = release.table.target
-        earlier = [s for s in self.frame.get_columns() if s.name != target]
+        earlier = [series for series, _ in self._told]
         names = {series.name for series in earlier}
-        table = _widened(release.table, earlier, self.known)
-        unaltered = release.unaltered and _widened(release.unaltered, earlier, self.known)
+        known = [*release.table.quasi, *(s.name for s, is_known in self._told if is_known)]
+        table = _widened(release.table, earlier, known)
+        unaltered = release.unaltered and _widened(release.unaltered, earlier, known)
         forms = {c: form for c, form in release.forms.items() if c not in names}
         return replace(release, table=table, unaltered=unaltered, forms=forms, promises=())
 
+    @cached_property
+    def _told(self) -> list[tuple[pl.Series, bool]]:
+        """What earlier files tell of each row of the table, and whether attackers may know it."""
+        found: dict[str, tuple[pl.Series, bool]] = {}
+        for number, (release, place) in enumerate(zip(self.files, self.units.places), 1):
+            note = f"in earlier release {number}"
+            columns = release.rows.frame.get_columns()
+            for series in (each for each in columns if each.name != self.table.roles.target):
+                cells = self._as_told(series, release, place.line, note)
+                found[cells.name] = cells, self._is_known(series.name, release.sources)
+            if (place.line == ABSENT).any():
+                found[note] = pl.Series(note, place.line != ABSENT).cast(pl.Int8), True
+        return list(found.values())
+
+    def _as_told(
+        self, series: pl.Series, release: EarlierRelease, lines: Ints, note: str
+    ) -> pl.Series:
+        """An earlier column at the rows of the table; the table's own where it is the same."""
+        cells, mine = _at(series, lines), self.table.frame
+        if series.name in mine.columns:
+            true = mine[series.name]
+            now, then = (Table(pl.DataFrame([each.alias("c")])) for each in (true, cells))
+            numbers = {"c"} if now.kind("c") == then.kind("c") == "number" else set()
+            same = [compared_cells(each, ["c"], numbers) for each in (now, then)]
+            if release.is_altered or same[0].equals(same[1]):
+                return true
+        return cells.alias(f"{series.name} {note}")
+
     def words(self, k: int) -> str:
         """What was counted, for the data holder."""
-        many = plural(self.releases, "earlier release")
-        return (
+        many = plural(len(self.releases), "earlier release")
+        said = [
             f"k = {k} and limits on what is told hold for what {many} and this one tell together, "
-            "if rows can be matched and altered values are taken for true ones"
-            + (f"; synthetic rows cost epsilon = {self.epsilon:g} before" if self.epsilon else "")
-        )
+            "to whoever can match their rows and knows who is in which"
+        ]
+        for release, place in zip(self.files, self.units.places if self.files else ()):
+            there = int(np.count_nonzero(place.line != ABSENT))
+            said.append(
+                f"of {plural(release.rows.rows, 'row')} released before, {there:,} "
+                f"{'is' if there == 1 else 'are'} among the {self.table.rows:,} of today"
+            )
+        if self.epsilon:
+            said.append(f"synthetic rows cost epsilon = {self.epsilon:g} before")
+        return "; ".join(said)
 
 
-def row_changes(
-    table: Table, release: Table, stated: Mapping[str, Mapping[str, Any]] | None = None
-) -> tuple[int, int, int]:
-    """How many rows of a table an earlier release lacks, how many of it are gone, and the balance.
-
-    Examples
-    --------
-    >>> old = Table(pl.DataFrame({"age": [30, 30, 40]}))
-    >>> new = Table(pl.DataFrame({"age": [30, 40, 40, 50], "job": ["a", "b", "c", "d"]}))
-    >>> row_changes(new, old)
-    (2, 1, 1)
-    """
-    balance = abs(table.rows - release.rows)
-    try:
-        now, then = pattern_counts(Scene(in_its_groups(table, release, stated), release))
-    except InputError:  # they share no column that could be compared
-        return 0, 0, balance
-    return int((now - then).clip(0).sum()), int((then - now).clip(0).sum()), balance
+REFUSALS: dict[Who, str] = {
+    "gone": "{few} left the table since an earlier release with nobody else like them, and whoever "
+    "holds both releases sees who is gone, whatever is released now; keep them in the table, or "
+    "wait until {k} like them have left",
+    "new": "{few} came since an earlier release with nobody else like them, and whoever holds both "
+    "releases sees which rows are new, whatever is released now; release the table as it was "
+    "then, or wait until {k} like them have come",
+    "both": "{few} of the earlier releases, still in the table, have nobody else like them in what "
+    "attackers may know of these alone; no release can mend that. Ask for a smaller k than {k}, "
+    "or name with --beside only what was handed on",
+}
+"""Why nothing can be released, by who is like too few others."""
 
 
-def _widened(table: Table, more: Sequence[pl.Series], known: Sequence[str]) -> Table:
+def _views(seen: pl.DataFrame) -> Ints:
+    """A number for each row, equal for rows alike."""
+    if not seen.columns:
+        return np.zeros(seen.height, dtype=np.int64)
+    return dense(grouped(seen, seen.columns).keys).codes.astype(np.int64)
+
+
+def _at(series: pl.Series, lines: Ints) -> pl.Series:
+    """The cells at some lines; missing where there is none."""
+    cells = series.gather(np.where(lines == ABSENT, 0, lines)) if series.len() else series
+    return cells.set(pl.Series(lines == ABSENT), None)
+
+
+def _is_zero_one(frame: pl.DataFrame) -> bool:
+    return all(map(holds_zero_one, frame.get_columns()))
+
+
+def _containing(cells: Any, absences: int, people: Ints | None) -> int:
+    if not cells.shape[1]:
+        return len(cells) if people is None else len(np.unique(people))
+    if absences:
+        return absence_anonymity(cells, absences, people=people)
+    return containment_anonymity(cells, people=people)
+
+
+def _widened(table: Table, more: Sequence[pl.Series], known: Iterable[str]) -> Table:
     """The table with more features, in place of its own of the same name."""
     columns = {s.name: s for s in table.frame.get_columns()} | {s.name: s for s in more}
-    quasi = [c for c in _names([*table.quasi, *known]) if c != table.roles.target]
+    quasi = [c for c in _once(known) if c in columns and c != table.roles.target]
     frame = pl.DataFrame(list(columns.values()))
     return Table(frame, Roles(target=table.roles.target, quasi=tuple(quasi)), table.library)
 
 
-def _names(names: Any) -> tuple[str, ...]:
+def _once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _found(
-    table: Table, names: Sequence[str], promises: Sequence[Mapping[str, Any]], encoding: Any
-) -> Table:
-    """The table with every column that was handed on, 0/1 columns made of others included."""
-    asked = Table(pl.DataFrame({name: [None] for name in names})) if names else table
-    ks = [max(1, int(p["at_least"]) // times) for p in promises for times in (1, 2, 4)]
-    wide = in_its_terms(table, asked, encoding, ks or [1])
-    if strange := [name for name in names if name not in wide.frame.columns]:
+def _by_cells(table: Table, release: EarlierRelease, encoding: Any) -> tuple[pl.Series, pl.Series]:
+    """Keys of the rows of a table and of a release, equal where the released cells are."""
+    if release.is_altered:
         raise InputError(
-            f"an earlier release has column {listed(strange)}, which this table has not, so what "
-            "both tell together cannot be counted; give the table that it was made from"
+            "cells of an earlier release were altered on purpose, so its rows cannot be found in "
+            "the table by their values; give its folder with the private part"
         )
-    return wide
+    rows, asked = release.rows, [int(p["at_least"]) for p in release.promises]
+    ks = [max(1, k // times) for k in asked for times in (1, 2, 4)]
+    wide = in_its_terms(table, rows, encoding, ks or [1])
+    if strange := [c for c in rows.frame.columns if c not in wide.frame.columns]:
+        raise InputError(
+            f"an earlier release has column {listed(strange)}, which this table has not, so whose "
+            "its rows are cannot be told by their values; give its folder with the private part, "
+            "or the table that it was made from"
+        )
+    terms = in_its_groups(wide, rows, stated_forms(release.manifest))
+    numbers = {c for c in rows.frame.columns if terms.kind(c) == rows.kind(c) == "number"}
+    both = pl.concat([compared_cells(each, rows.frame.columns, numbers) for each in (terms, rows)])
+    keys = pl.Series(grouped(both, both.columns).keys.codes).cast(pl.String)
+    return keys[: table.rows], keys[table.rows :]

@@ -27,7 +27,7 @@ from tamis.evaluate.yardstick import figure
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
 from tamis.learn.models import SHOWN
-from tamis.risk.cut import SensitiveCut, cut_sensitive
+from tamis.risk.cut import SensitiveCut, cut_into_quarters, cut_sensitive
 from tamis.table import Table, only
 
 Codes = NDArray[np.int64]
@@ -61,7 +61,7 @@ def hidden(table: Table, column: str) -> Hidden | None:
     """A column of a table as classes; `None` if there is nothing to guess, or too many values."""
     series = table.frame[column]
     numeric = series.dtype.is_numeric()
-    cut = cut_sensitive(series, _labels(table, column))
+    cut = cut_into_quarters(series)
     if not cut.points:
         series = _like(series, pl.String())
         cut = cut_sensitive(series, _labels(table, column), "none")

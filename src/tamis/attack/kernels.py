@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from tamis.kernel_cache import njit
 from tamis.learn.coded_table import rows_alike
 
 

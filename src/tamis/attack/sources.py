@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.attack.inference import Alter
-from tamis.binary.records import binarise
+from tamis.binary.records import BinaryTable, binarise
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
@@ -69,6 +69,44 @@ def stated_forms(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     {'age': {'width': 10}}
     """
     return {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
+
+
+def in_its_ladders(original: Table, release: Table, ladders: Mapping[str, Ladder]) -> Table:
+    """The original with its columns at the levels of given ladders that a release has them in.
+
+    That is the finest level whose labels include all that are released. A column that no level
+    explains is an error: the ladder is another one.
+
+    Examples
+    --------
+    >>> one = Table(pl.DataFrame({"age": [21, 44]}))
+    >>> two = Table(pl.DataFrame({"age": ["[20, 40)", "[40, 60)"]}))
+    >>> ladder = Ladder.from_dict("age", {"width": [10, 20]})
+    >>> in_its_ladders(one, two, {"age": ladder}).frame["age"].to_list()
+    ['[20, 40)', '[40, 60)']
+    """
+    new = {
+        name: _at_its_level(original.frame.get_column(name), release.frame.get_column(name), ladder)
+        for name, ladder in ladders.items()
+        if name in original.frame.columns and name in release.frame.columns
+    }
+    if not new:
+        return original
+    mine = original.frame.get_columns()
+    frame = pl.DataFrame([new.get(series.name, series) for series in mine])
+    return Table(frame, original.roles, original.library)
+
+
+def _at_its_level(mine: pl.Series, theirs: pl.Series, ladder: Ladder) -> pl.Series:
+    released = set(bare(theirs).drop_nulls().cast(pl.String))
+    for level in range(ladder.top + 1):
+        labels = ladder.apply(mine, level)
+        if released <= set(bare(labels).drop_nulls().cast(pl.String)):
+            return labels.alias(mine.name)
+    raise InputError(
+        f"no level of the ladder of {mine.name!r} has all values that the release has of it; give "
+        "the ladder that it was made with"
+    )
 
 
 def in_its_groups(
@@ -143,14 +181,13 @@ _BETWEEN = re.compile(rf"^\[{_NUMBER}, {_NUMBER}\)$")
 _BEYOND = re.compile(rf"^(<|>=) {_NUMBER}$")
 
 
-def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> list[pl.Series]:
+def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> BinaryTable | None:
+    """Those 0/1 columns of a release that can be made of the original."""
     try:
         records = binarise(original, encoding, k=k)
     except InputError:
-        return []
-    places = [records.features.index(c) for c in made if c in records.features]
-    cells = records.select(places).matrix.toarray()
-    return [pl.Series(records.features[place], cells[:, i]) for i, place in enumerate(places)]
+        return None
+    return records.select([records.features.index(c) for c in made if c in records.features])
 
 
 def altered_by(method: Mapping[str, Any]) -> Alter | None:
@@ -197,7 +234,7 @@ def those_inside(original: Table, release: Table) -> Table:
     """
     shared = [c for c in release.frame.columns if c in original.frame.columns]
     numbers = {c for c in shared if original.kind(c) == release.kind(c) == "number"}
-    mine, theirs = (_compared(table, shared, numbers) for table in (original, release))
+    mine, theirs = (compared_cells(table, shared, numbers) for table in (original, release))
     place = mine.with_row_index("row")
     found = place.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
     inside = np.zeros(original.rows, dtype=np.bool_)
@@ -207,7 +244,7 @@ def those_inside(original: Table, release: Table) -> Table:
     return replace(original, frame=original.frame.filter(pl.Series(inside)))
 
 
-def _compared(table: Table, columns: Sequence[str], numbers: Collection[str]) -> pl.DataFrame:
+def compared_cells(table: Table, columns: Sequence[str], numbers: Collection[str]) -> pl.DataFrame:
     """Some columns under plain names, numbers as such and all others as texts."""
     kinds = [pl.Float64 if c in numbers else pl.String for c in columns]
     cells = [bare(table.frame[c]).cast(kind) for c, kind in zip(columns, kinds)]
@@ -219,6 +256,9 @@ def in_its_terms(
 ) -> Table:
     """The original with the 0/1 columns that a release made of its columns, if it did.
 
+    Whoever knows a column knows what was made of it: where the quasi-identifiers are named, such
+    columns become some.
+
     `encoding` says how columns become 0/1, as for `tamis.binary.records.binarise`; `ks` are the
     fewest people on either side of a cut that are tried, where it is not given.
 
@@ -227,13 +267,47 @@ def in_its_terms(
     >>> in_its_terms(one, two).frame.columns
     ['job', 'job = cook']
     """
-    made = [c for c in release.frame.columns if c not in original.frame.columns]
-    if not made:
+    records = _made_of(original, release, encoding, ks)
+    if records is None:
         return original
-    encoded = [_encoded(original, encoding, k, made) for k in ks]
-    new = max(encoded, key=len, default=[])
-    frame = pl.DataFrame([*original.frame.get_columns(), *new])
-    return Table(frame, original.roles, original.library)
+    cells = records.matrix.toarray()
+    new = [pl.Series(name, cells[:, i]) for i, name in enumerate(records.features)]
+    roles = original.roles
+    if roles.quasi is not None:
+        roles = replace(roles, quasi=_with_made(roles.quasi, records))
+    return Table(pl.DataFrame([*original.frame.get_columns(), *new]), roles, original.library)
+
+
+def known_in_its_terms(
+    known: Sequence[str],
+    original: Table,
+    release: Table,
+    encoding: Any = None,
+    ks: Sequence[int] = (K,),
+) -> tuple[str, ...]:
+    """Columns that attackers know, and the 0/1 columns that a release made of them.
+
+    >>> one = Table(pl.DataFrame({"job": ["cook", "judge"] * 5}), Roles())
+    >>> known_in_its_terms(["job"], one, Table(pl.DataFrame({"job = cook": [0, 1]})))
+    ('job', 'job = cook')
+    """
+    records = _made_of(original, release, encoding, ks)
+    return tuple(known) if records is None else _with_made(known, records)
+
+
+def _made_of(
+    original: Table, release: Table, encoding: Any, ks: Sequence[int]
+) -> BinaryTable | None:
+    """The 0/1 columns of a release that the original lacks, made of it; `None`: there are none."""
+    made = [c for c in release.frame.columns if c not in original.frame.columns]
+    encoded = [_encoded(original, encoding, k, made) for k in (ks if made else ())]
+    found = [records for records in encoded if records is not None]
+    return max(found, key=lambda records: len(records.features), default=None)
+
+
+def _with_made(known: Sequence[str], records: BinaryTable) -> tuple[str, ...]:
+    """Some columns, and the features of records that were made of them."""
+    return (*known, *(name for name in records.features if records.sources[name] in known))
 
 
 Mask = NDArray[np.bool_]

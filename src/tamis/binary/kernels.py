@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.matrix import Binary
+from tamis.kernel_cache import njit
 
 
 class Columns(NamedTuple):

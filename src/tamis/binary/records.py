@@ -8,7 +8,7 @@ from a sparse file (`tamis.read_binary`), from a table whose features are alread
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -62,7 +62,8 @@ class BinaryTable:
     `people` has the number of the person each row is about, from 0 without gaps, and is
     `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`. `secrets` are
     the values of a sensitive column, which is not in the matrix, and `sensitive` is its name.
-    `unlabelled` is how many entities without a label were left out when they were read.
+    `unlabelled` is how many entities without a label were left out when they were read. `sources`
+    names the column of a table that a feature was made of, where it has another name.
 
     Examples
     --------
@@ -80,6 +81,7 @@ class BinaryTable:
     sensitive: str | None = None
     secrets: NDArray[np.str_] | None = None
     unlabelled: int = 0
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -235,11 +237,13 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) 
         raise InputError(f"the table has no {listed_as('feature', unknown)} to turn into 0/1")
     names: list[str] = []
     columns: list[NDArray[np.bool_]] = []
+    sources: dict[str, str] = {}
     for column, cut in how.items():
         for name, ones in _encoded(table.frame[column], cut, k, table.people):
             names.append(name)
             columns.append(_column(ones))
-    return _assemble(columns, names, table)
+            sources[name] = column
+    return replace(_assemble(columns, names, table), sources=sources)
 
 
 def _encoded(

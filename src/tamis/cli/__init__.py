@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from tamis import __version__
+from tamis.cli.memory import cannot_start, is_short, too_little
 from tamis.errors import TamisError, TamisWarning
 
 COMMANDS = {
@@ -87,57 +88,72 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _run(args: list[str] | None) -> int:
-    try:
-        with _stoppable(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", TamisWarning)
-            warnings.showwarning = _note  # type: ignore[assignment]
-            result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
-            sys.stdout.flush()
-        return result if isinstance(result, int) else 0
-    except click.ClickException as error:
+    if cannot_start():
+        return _say(f"error: {too_little()}", 1)
+    with _stoppable() as stopped:
+        try:
+            return _answer(args)
+        except BaseException as error:
+            # What is being interrupted may call it something else, as DuckDB does.
+            if stopped or isinstance(error, click.Abort | KeyboardInterrupt):
+                return _say("stopped; no file or folder was left half-written", 130)
+            return _code(error)
+
+
+def _answer(args: list[str] | None) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", TamisWarning)
+        warnings.showwarning = _note  # type: ignore[assignment]
+        result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+        sys.stdout.flush()
+    return result if isinstance(result, int) else 0
+
+
+def _code(error: BaseException) -> int:
+    """Say what went wrong, and give its exit code."""
+    if isinstance(error, click.ClickException):
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        return _say("stopped; no file or folder was left half-written", 130)
-    except TamisError as error:
+    if isinstance(error, TamisError):
         return _say(f"error: {error}", error.exit_code)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            return _unforeseen(error)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _say("error: the disk is full or a quota is exceeded; free some space, run again", 1)
-    except MemoryError:
-        return _say(
-            "error: there is not enough memory; nothing was left half-written; close other "
-            "programs, use fewer rows or columns, or pass --engine duckdb where it is offered",
-            1,
-        )
-    except (Exception, _panic()) as error:
+    if isinstance(error, MemoryError):
+        return _say(f"error: {too_little()}", 1)
+    if isinstance(error, (Exception, _panic())):
         return _unforeseen(error)
+    raise error
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let a request to terminate, or a closed terminal, clean up as Ctrl-C does."""
-    signals = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+def _stoppable() -> Iterator[list[int]]:
+    """Let a request to terminate, or a closed terminal, clean up as Ctrl-C does.
+
+    Gives a list that has the signal once there was one.
+    """
+    signals = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
     # A signal that is ignored stays ignored: nohup relies on it.
     handled = [s for s in signals if s is not None and signal.getsignal(s) is not signal.SIG_IGN]
+    stopped: list[int] = []
 
-    def stop(*_: object) -> None:
-        for each in handled:  # both may arrive; the second must not interrupt the clean-up
-            signal.signal(each, signal.SIG_IGN)
+    def stop(number: int, *_: object) -> None:
+        stopped.append(number)
+        for each in handled:  # several may arrive; none but Ctrl-C may interrupt the clean-up
+            if each != signal.SIGINT:
+                signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     try:
         before = {each: signal.signal(each, stop) for each in handled}
     except ValueError:  # not in the main thread
-        yield
+        yield stopped
         return
     try:
-        yield
+        yield stopped
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
@@ -146,6 +162,8 @@ def _stoppable() -> Iterator[None]:
 def _unforeseen(error: BaseException) -> int:
     if os.environ.get("TAMIS_DEBUG"):
         raise error
+    if is_short(error):
+        return _say(f"error: {too_little()}", 1)
     # The text of an unexpected error may quote a cell, so only its kind is shown.
     return _say(
         f"error: unexpected {type(error).__name__}; run again with TAMIS_DEBUG=1 to see where, "

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.cli.options import Names, Shares, command, option, seed_option, table_options
+from tamis.cli.options import (
+    Names,
+    Shares,
+    command,
+    given_ladders,
+    ladder_options,
+    option,
+    seed_option,
+    table_options,
+)
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from tamis.attack.inference import Alter
     from tamis.attack.run import Attacks
     from tamis.attack.scene import AttackScore
+    from tamis.coarsen.ladder import Ladder
     from tamis.table import Table
 
 
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
     default=100,
     help="Synthetic rows: how often they are drawn again with, and without, one person.",
 )
+@ladder_options
 @seed_option
 def attack(
     source: TableSource,
@@ -56,6 +68,8 @@ def attack(
     errors: tuple[float, ...],
     people: int,
     shadows: int,
+    ladder: tuple[str, ...],
+    ladders: dict[str, Any] | None,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -66,14 +80,16 @@ def attack(
     guessing and with what it learns in the same way about people who are not in the release.
     """
     from tamis.attack.run import attack_release
-    from tamis.attack.sources import in_its_groups
+    from tamis.attack.sources import in_its_groups, in_its_ladders
 
     original = source.read_wide(need_roles=False)
     if not (quiet or as_json):
         print_understood(original)
     others = None if control is None else source.read_like(original, control, check=False)
-    given = _attack_input(original, source, release)
+    made = given_ladders(source, ladder, ladders)
+    given = _attack_input(original, source, release, known, made)
     if others is not None:
+        others = in_its_ladders(others, given.release, {} if given.stated else made)
         others = in_its_groups(others, given.release, given.stated)
     with progress(not (quiet or as_json)) as say:
         found = attack_release(
@@ -81,7 +97,7 @@ def attack(
             given.release,
             control=others,
             secret=secret,
-            known=known,
+            known=given.known,
             errors=errors,
             alter=given.alter,
             most=people,
@@ -107,13 +123,23 @@ class AttackInput(NamedTuple):
     """Its ladders."""
     manifest: dict[str, Any]
     """Empty for a file."""
+    known: tuple[str, ...] | None
+    """What attackers know, where that was named, in these terms."""
 
 
-def _attack_input(original: Table, source: TableSource, release: str) -> AttackInput:
+def _attack_input(
+    original: Table,
+    source: TableSource,
+    release: str,
+    known: tuple[str, ...] | None,
+    ladders: Mapping[str, Ladder],
+) -> AttackInput:
     from tamis.attack.sources import (
         altered_by,
         in_its_groups,
+        in_its_ladders,
         in_its_terms,
+        known_in_its_terms,
         published_table,
         stated_forms,
         those_inside,
@@ -130,9 +156,15 @@ def _attack_input(original: Table, source: TableSource, release: str) -> AttackI
     else:
         table, alter, ks, stated = source.read_like(original, release, check=False), None, (5,), {}
         manifest, suppressed = {}, False
-    terms = in_its_groups(in_its_terms(original, table, source.rules().binary, ks), table, stated)
+    encoding = source.rules().binary
+    terms = in_its_terms(original, table, encoding, ks)
+    # The manifest of a folder states the forms that were made; a file has only the ladders given.
+    terms = in_its_ladders(terms, table, {} if stated else ladders)
+    terms = in_its_groups(terms, table, stated)
     there = those_inside(terms, table) if suppressed else terms
-    return AttackInput(there, table, alter, stated, manifest)
+    if known is not None:
+        known = known_in_its_terms(known, original, table, encoding, ks)
+    return AttackInput(there, table, alter, stated, manifest, known)
 
 
 def _with_shadow(

@@ -11,11 +11,9 @@ import click
 from tamis.cli.options import command, engine_options, named_engine, option, table_options
 from tamis.cli.population import (
     PopulationOptions,
-    about_population,
     in_population,
     population_options,
     print_population,
-    without_weight,
 )
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
@@ -33,12 +31,16 @@ from tamis.errors import InputError, TamisWarning, plural
 from tamis.publish.figures import ONE, count_words, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
     from tamis.engine import EngineName, EngineOptions
+    from tamis.evaluate.column_bits import ColumnAlone
     from tamis.publish.summary import Unit
-    from tamis.read.keys import HarbourItem
+    from tamis.read.copies import Copy
+    from tamis.read.harbour import HarbourItem
     from tamis.risk.audit import Exposure
     from tamis.risk.diversity import Likeness
     from tamis.risk.population import PopulationRisk
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
 _SHOWN = 10
+_SHOWN_COLUMNS = 30
 _SETS = 3
 """The sets of columns that are named."""
 
@@ -55,7 +58,6 @@ _SETS = 3
 @command()
 @table_options
 @population_options
-@about_population("--weight", metavar="COL", help="How many of the population each row stands for.")
 @option("--missing-matches", is_flag=True, help="With --weight: a missing value matches anything.")
 @option(
     "--combine",
@@ -76,9 +78,10 @@ def audit(
     All figures are about the quasi-identifiers of TABLE; a missing value counts as a value of its
     own. A table larger than memory is counted on all rows by DuckDB or Spark.
     """
+    from tamis.read.copies import warn_of_copies
     from tamis.read.keys import warn_of_unstated_identifiers
 
-    asked = PopulationOptions(**options)
+    asked = PopulationOptions(weight=source.weight, **options)
     name = named_engine(source, engine, quiet or as_json)
     if name != "memory" or source.sparse:
         asked.refuse("the population is counted for a table in memory")
@@ -88,28 +91,34 @@ def audit(
     if source.sparse:
         _audit_records(source.read_binary(), as_json)
         return
-    table, weights = without_weight(source.read(), asked.weight)
+    table = source.read()
     warn_of_unstated_identifiers(table)
+    given_away = warn_of_copies(table)
     if not (quiet or as_json):
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
-    result["population"], result["presence"] = in_population(source, table, asked, weights)
+    result["population"], result["presence"] = in_population(source, table, asked)
     if as_json:
-        _print_as_json(table, result, asked)
+        _print_as_json(table, result, asked, given_away)
     else:
-        print_audit(**result)
+        print_audit(**result, target=table.roles.target or "")
 
 
-def _print_as_json(table: Table, result: dict[str, Any], asked: PopulationOptions) -> None:
+def _print_as_json(
+    table: Table, result: dict[str, Any], asked: PopulationOptions, found_copies: Mapping[str, Copy]
+) -> None:
     found, risk = result["uniques"], result["population"]
     print_json(
         {
             "table": understood(table),
             **result["exposure"].to_dict(),
             "told_apart_by": table.told_apart_by,
+            "person_candidates": [c._asdict() for c in table.person_candidates],
+            "copies": {name: copy._asdict() for name, copy in found_copies.items()},
             "unlabelled": table.unlabelled,
             "attacker": result["attacker"],
             **result["containment"],
+            "alone": [asdict(column) for column in result["alone"]],
             "special_uniques": None if found is None else found.to_dict(fraction=asked.sampling),
             "population": None if risk is None else risk.to_dict(),
             "presence": result["presence"] and asdict(result["presence"]),
@@ -162,7 +171,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
     singled out.
     """
     from tamis.binary.records import binarise, from_wide, is_binary
-    from tamis.read.keys import safe_harbour
+    from tamis.read.harbour import safe_harbour
     from tamis.risk.audit import exposure
     from tamis.risk.suda import MOST_COLUMNS, special_uniques
 
@@ -172,6 +181,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
     found["uniques"] = special_uniques(table, quasi, most=combine) if few else None
     found["attacker"] = _attacker(table)
     found["harbour"] = safe_harbour(table)
+    found["alone"] = _columns_alone(table)
     if encoding is not None:
         found["containment"] = _containment(binarise(table, encoding))
     elif is_binary(table):
@@ -192,6 +202,21 @@ def _attacker(table: Table) -> dict[str, Any] | None:
         except InputError as error:
             return {"name": "naive Bayes", "reason": str(error)}
     return {"name": "naive Bayes", "accuracy": accuracy, "majority": majority}
+
+
+def _columns_alone(table: Table) -> list[ColumnAlone]:
+    """What each column teaches and tells; nothing where there is no target to learn."""
+    if table.roles.target is None or not table.features:
+        return []
+    from tamis.errors import TamisError
+    from tamis.evaluate.column_bits import columns_alone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TamisWarning)
+        try:
+            return columns_alone(table)
+        except TamisError:  # too few rows, or too many classes: there is nothing to measure
+            return []
 
 
 def _containment(records: BinaryTable) -> dict[str, Any]:
@@ -245,16 +270,18 @@ def print_audit(
     population: PopulationRisk | None = None,
     presence: Presence | None = None,
     harbour: tuple[HarbourItem, ...] = (),
+    alone: Sequence[ColumnAlone] = (),
+    target: str = "",
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
     several, one = found.people < found.rows, found.unique_people == 1
-    alone = f"{'is' if one else 'are'} the only one"
+    only = f"{'is' if one else 'are'} the only one"
     if several:
-        alone = f"{'has' if one else 'have'} a row that matches nobody else's"
+        only = f"{'has' if one else 'have'} a row that matches nobody else's"
     out.print(
         f"\n[bold]{found.unique_people:,} of {found.people:,} {found.unit} "
-        f"({percent(found.unique_share)}) {alone}[/bold] "
+        f"({percent(found.unique_share)}) {only}[/bold] "
         f"{'in the' if several else 'with their'} values of {_joined(found.quasi)}."
     )
     if found.unique_people:
@@ -268,10 +295,28 @@ def print_audit(
     sizes = [(c.size, c.people) for c in found.class_sizes]
     _print_sizes(out, sizes, f"How many share a {ONE[found.unit]}'s values", found.unit)
     _print_columns(out, found)
+    if alone:
+        _print_alone(out, alone, found, target)
     if uniques is not None and uniques.exposed:
         _print_uniques(out, uniques, found.unit)
     if any(item.found for item in harbour):
         _print_harbour(out, harbour)
+
+
+def _print_alone(out: Console, alone: Sequence[ColumnAlone], found: Exposure, target: str) -> None:
+    """What each column tells of the secret and teaches of the target, the most telling first."""
+    one = ONE[found.unit]
+    tells, teaches = f"tells of {found.sensitive}", f"teaches of {target}"
+    if alone[0].tells is None:
+        table = rich_table("column", teaches, numbers=(teaches,))
+        rows = [[c.column, f"{c.teaches:.3f}"] for c in alone]
+    else:
+        table = rich_table("column", tells, teaches, numbers=(tells, teaches))
+        rows = [[c.column, f"{c.tells or 0.0:.3f}", f"{c.teaches:.3f}"] for c in alone]
+    for name, *figures in rows[:_SHOWN_COLUMNS]:
+        table.add_row(escape(name), *figures)
+    out.print(f"\nWhat each column says by itself, in bits a {one}\n")
+    out.print(table)
 
 
 def _joined(names: tuple[str, ...]) -> str:

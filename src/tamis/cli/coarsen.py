@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.options import (
-    POSITIVE,
     OutputFile,
     command,
+    diversity_options,
     given_ladders,
-    l_kind_option,
     ladder_options,
     likeness_options,
     option,
@@ -55,19 +54,7 @@ MOST_LABELS = 25
 @table_options
 @ladder_options
 @promise("--k", type=click.IntRange(1), default=5, help="The fewest who look alike.")
-@promise("--l", type=click.IntRange(1), help="The fewest sensitive values among people alike.")
-@l_kind_option
-@promise(
-    "--c",
-    type=POSITIVE,
-    default=3.0,
-    help="For --l-kind recursive.",
-)
-@promise(
-    "--t",
-    type=click.FloatRange(0, 1),
-    help="How far sensitive values of people alike may be from everybody's.",
-)
+@diversity_options
 @likeness_options
 @promise(
     "--max-suppressed",
@@ -214,13 +201,15 @@ def _write(found: Coarsened, path: Path) -> None:
     from tamis.table import only
 
     table = found.table
-    leaving = [c for c in table.frame.columns if c not in table.roles.identifiers]
+    leaving = [c for c in table.frame.columns if c not in table.held_back]
     known = [c for c in found.ladders if c in leaving and c in table.quasi]
     write_counted(
         only(table.frame, leaving),
         path,
-        lambda again: equals_by_grouping(only(again, known), table.people),
+        lambda again, people: equals_by_grouping(only(again, known), people),
         found.k_anonymity if known else 0,
+        people=table.people,
+        dictionary=table.dictionary,
     )
 
 

@@ -93,7 +93,7 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
     if source.sparse:
         return _sparse(source, public, from_data)
     from tamis.dp.domain import axis, brought
-    from tamis.read import check_table
+    from tamis.read import check_table, without_empty
     from tamis.table import only
 
     rules = source.rules()
@@ -106,8 +106,9 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
     ]
     frame = brought(table.frame, of)
     if from_data:
-        check_table(replace(table, frame=frame))
-        return replace(table, frame=frame)
+        table = without_empty(replace(table, frame=frame))
+        check_table(table)
+        return table
     # Undeclared columns that later steps cannot use are left out: nothing is drawn from them.
     useless = [c for c in table.features if c not in known and _useless(frame.get_column(c))]
     useful = [name for name in frame.columns if name not in set(useless)]
@@ -188,6 +189,7 @@ def spending(
 
     file_at(source.table.partition("::")[0])
     table = absolute(source.table)
+    told = source.fingerprint()
     entry = Entry(
         table,
         digest_of(table),
@@ -195,6 +197,8 @@ def spending(
         into=str(into.resolve()),
         neighbours=neighbours,
         guarantee=guarantee,
+        rows=told.rows,
+        columns=told.columns,
     )
     book = Ledger(ledger_path(source, ledger))
     book.recall(
@@ -205,6 +209,8 @@ def spending(
             cost["delta"],
             into=folder,
             neighbours=cost["neighbours"],
+            rows=told.rows,
+            columns=told.columns,
         )
         for folder, cost in (earlier or {}).items()
     )

@@ -12,7 +12,7 @@ from tamis.errors import InputError, plural
 from tamis.files import in_toml
 
 if TYPE_CHECKING:
-    from tamis.read.keys import ColumnGuess
+    from tamis.read.guesses import ColumnGuess
     from tamis.table import Table
 
 
@@ -34,7 +34,7 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
     """
     from tamis.cli.terminal import console, print_json
     from tamis.files import written
-    from tamis.read.keys import guess_columns
+    from tamis.read.guesses import guess_columns
 
     path = Path(output)
     if path.exists() and not force:
@@ -42,7 +42,7 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
     table = source.read()
     columns = guess_columns(table)
     ladders = likely_ladders(source, table, columns)
-    content = configuration(source, columns) + ladder_lines(ladders)
+    content = configuration(source, table, columns) + ladder_lines(ladders)
     with written(path) as draft:
         draft.write_text(content, encoding="utf-8")
     if as_json:
@@ -56,7 +56,7 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
         )
 
 
-def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
+def configuration(source: TableSource, table: Table, columns: list[ColumnGuess]) -> str:
     """The text of the file; every name is quoted."""
     names = {look: [c.name for c in columns if c.looks == look] for look in _LOOKS}
     target = next(iter(names["target"]), None)
@@ -71,11 +71,13 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         f"sensitive = {in_toml(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
         "",
         "# Columns that identify people: never released. These hardly repeat, look like keys by",
-        "# name and values, or hold direct identifiers. Move one that is an ordinary column to",
-        "# feature = [...] below.",
+        "# name and values, repeat like people with several rows, or hold direct identifiers. Move",
+        "# one that is an ordinary column to feature = [...] below.",
         f"identifier = {_texts([*source.identifier, *names['identifier']])}",
         "",
-        "# Which of these say who a person is, where people may have several rows; by default all.",
+        "# Which of these say who a person is, where people may have several rows; by default a",
+        "# number rather than a name, a patient rather than a stay.",
+        *_person_lines(table, columns),
         f"person = {_texts(list(source.person))}" if source.person else "# person = []",
         "",
         "# Whether every row is a different person, where no column identifies people.",
@@ -93,6 +95,7 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         "# Texts that mean a missing value, besides an empty cell.",
         f"missing = {_texts(list(source.missing))}",
         "",
+        *_text_lines(source),
         *_SETTINGS,
         "",
         "# What the columns hold:",
@@ -101,6 +104,22 @@ def configuration(source: TableSource, columns: list[ColumnGuess]) -> str:
         *_METHODS,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _text_lines(source: TableSource) -> list[str]:
+    """How the text file is written, as far as that was said."""
+    said = [f"{name} = {in_toml(value)}" for name, value in source.text.items() if value]
+    return ["# How the text file is written; the rest is found in it.", *said, ""] if said else []
+
+
+def _person_lines(table: Table, columns: list[ColumnGuess]) -> list[str]:
+    """What each identifier would mean if it said who is a person, where they differ."""
+    found = [c.name for c in columns if c.looks == "identifier"]
+    roles = {"identifiers": tuple(found), "person": None, "quasi": None, "plain": ()}
+    candidates = table.with_roles(**roles).person_candidates
+    if len({each.people for each in candidates}) < 2:
+        return []
+    return [f"#   {each.words()}" for each in candidates]
 
 
 def likely_ladders(
@@ -183,7 +202,7 @@ _METHODS = [
 def _comment(c: ColumnGuess) -> str:
     missing = f", {c.missing:,} missing" if c.missing else ""
     looks = f", looks like: {c.looks}" if c.looks else ""
-    looks += f" ({c.content})" if c.content else ""
+    looks += f" ({c.content or c.why})" if c.content or c.why else ""
     return f"#   {in_toml(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
 
 

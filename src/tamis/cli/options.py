@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.cli.table_source import ELSEWHERE, TableSource
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning, did_you_mean, listed
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
@@ -68,6 +68,9 @@ class Names(click.ParamType[tuple[str, ...]]):
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        if param.name == "target_bins":  # of a configuration file: a number, or a list of them
+            numbers = value if isinstance(value, list | tuple) else [value]
+            return tuple(map(str, numbers))
         if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
             raise InputError(f"--{param.name.replace('_', '-')} takes names separated by commas")
         return tuple(value)
@@ -121,7 +124,8 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
         given["ladders"] = ladder_tables(value, given["ladders"])
     if unknown := [key for key in given if key not in known]:
         raise InputError(
-            f"{value}: there is no option {listed(unknown)}; known are {', '.join(sorted(known))}"
+            f"{value}: there is no option {listed(unknown)}; known are "
+            f"{', '.join(sorted(known))}{did_you_mean(unknown[0], known)}"
         )
     ctx.default_map = {**(ctx.default_map or {}), **given}
 
@@ -153,6 +157,11 @@ _reading = partial(option, section="The table")
 _names = partial(_reading, type=Names(), default=())
 _READING = [
     _reading("--target", metavar="COL", help="What a recipient will learn to predict."),
+    _names(
+        "--target-bins",
+        metavar="N|x,y",
+        help="Classes of a target of numbers: how many, or where they end.",
+    ),
     _reading(
         "--sensitive", metavar="COL", help="What must stay hard to guess.", show_default="target"
     ),
@@ -160,9 +169,15 @@ _READING = [
     _names("--identifier", help="Columns that say who is who; never released."),
     _names("--person", help="Which of these identify people.", show_default="all"),
     _reading("--row-is-person", is_flag=True, help="Every row is a different person."),
+    _reading("--exact-identifiers", is_flag=True, help="p1 and P1 are two people, not one."),
     _names("--drop", help="Columns to ignore."),
     _reading("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
     _names("--feature", help="Ordinary columns that look like keys."),
+    _reading(
+        "--weight",
+        metavar="COL",
+        help="How many of the population each row stands for; not released.",
+    ),
     _reading("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
     _reading("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
     _reading(
@@ -171,8 +186,36 @@ _READING = [
         help="csv, tsv, parquet, arrow, sav, dta, sas, excel, svm or basket.",
         show_default="by the name of the file",
     ),
-    _reading("--encoding", default="utf-8", metavar="NAME", help="The encoding of text files."),
-    _reading("--separator", metavar="CHAR", help="Between cells or items of text files."),
+    _reading(
+        "--encoding",
+        metavar="NAME",
+        help="Of text files: utf-8, windows-1252, ...",
+        show_default="found in the file",
+    ),
+    _reading(
+        "--separator",
+        metavar="CHAR",
+        help="Between cells or items of text files: , ; tab or another.",
+        show_default="found in the file",
+    ),
+    _reading(
+        "--decimal",
+        metavar="MARK",
+        help="Of numbers in text files: point or comma.",
+        show_default="found in the file",
+    ),
+    _reading(
+        "--thousands",
+        metavar="MARK",
+        help="Between thousands: point, comma, space, apostrophe or none.",
+        show_default="found in the file",
+    ),
+    _reading(
+        "--dates",
+        metavar="ORDER",
+        help="Of dates in text files: dmy, mdy or ymd.",
+        show_default="found in the file",
+    ),
     _names("--long", metavar="ENTITY,FEATURE", help="The columns of a long table."),
     _reading("--labels", metavar="FILE", help="The labels of baskets or of a long table."),
     _names("--label-item", help="Items that are labels."),
@@ -336,7 +379,11 @@ def given_ladders(
     return {column: ladder_from(column, how) for column, how in described.items()}
 
 
-seed_option = _general("--seed", type=click.IntRange(0), default=0, help="For all random draws.")
+SEED = click.IntRange(0)
+seed_option = _general("--seed", type=SEED, default=0, help="For all random draws but secret ones.")
+secret_seed_option = _general(
+    "--seed", type=SEED, help="Repeat a secret draw.", show_default="a new secret"
+)
 force_option = option("--force", is_flag=True, help="Replace an earlier release of that name.")
 model_options = with_options(
     [
@@ -350,12 +397,25 @@ promise = partial(option, section="Promises")
 """An option that says what must hold for people who look alike."""
 _SOME = click.FloatRange(0, 1, min_open=True)
 POSITIVE = click.FloatRange(0, min_open=True)
-l_kind_option = promise(
-    "--l-kind",
-    type=click.Choice(["distinct", "entropy", "recursive"]),
-    default="distinct",
-    help="How sensitive values are counted for --l.",
+diversity_options = with_options(
+    [
+        # Its range is checked where it is asked for, by one rule in words.
+        promise("--l", type=int, help="The fewest sensitive values among people alike."),
+        promise(
+            "--l-kind",
+            type=click.Choice(["distinct", "entropy", "recursive"]),
+            default="distinct",
+            help="How sensitive values are counted for --l.",
+        ),
+        promise("--c", type=POSITIVE, default=3.0, help="For --l-kind recursive."),
+        promise(
+            "--t",
+            type=click.FloatRange(0, 1),
+            help="How far sensitive values of people alike may be from everybody's.",
+        ),
+    ]
 )
+"""What l and t are required of groups of people alike."""
 likeness_options = with_options(
     [
         promise("--alpha", type=_SOME, help="The largest share of people alike with one value."),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import secrets
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -27,13 +30,14 @@ from tamis.cli.options import (
     check_table_file,
     command,
     option,
-    seed_option,
+    secret_seed_option,
     table_options,
 )
 from tamis.cli.release import Weights
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
-from tamis.errors import InputError, plural
+from tamis.errors import InputError, TamisWarning, plural
+from tamis.files import written
 from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
@@ -50,6 +54,10 @@ METHODS = (
     *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
     *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
 )
+AT_RANDOM = ("uniform", "gaussian", "flip", "swap", "pram")
+"""Methods that draw; what the dp methods draw has no seed, and the others draw nothing."""
+SECRET = "secret.json"
+"""What the name of a file is followed by in that of its secret."""
 COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 """What counts the columns that `--features` chooses."""
 
@@ -122,7 +130,7 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 )
 @spending_options
 @private("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
-@seed_option
+@secret_seed_option
 def perturb(
     source: TableSource, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
@@ -140,9 +148,48 @@ def perturb(
     if method.startswith("dp"):
         _spend(source, method, path, options, public, as_json)
         return
+    drawn = method in AT_RANDOM and options["seed"] is None
+    if method in AT_RANDOM:
+        options["seed"] = _secret(options["seed"])
     altered = _METHODS[method](source, options, public)
     _write(altered, path)
+    if drawn:
+        kept = _keep_secret(options["seed"], path, quiet)
+        altered = altered._replace(result={**altered.result, "secret_file": str(kept)})
     _report(method, altered, as_json)
+
+
+def _secret(given: int | None) -> int:
+    """The number that a file is drawn by: the given one, or one that nobody can find by trial."""
+    from tamis.perturb import SECRET_BITS
+
+    if given is None:
+        return secrets.randbits(SECRET_BITS)
+    if given.bit_length() <= SECRET_BITS // 2:
+        warnings.warn(
+            "a seed as short as this can be found by trial, and whoever finds it can undo what was "
+            "altered; without --seed one is drawn that cannot",
+            TamisWarning,
+            stacklevel=2,
+        )
+    return given
+
+
+def _keep_secret(secret: int, path: Path, quiet: bool) -> Path:
+    """Write the secret of a file beside it, for the holder alone, and say so."""
+    place = path.with_name(f"{path.name}.{SECRET}")
+    with written(place) as draft:
+        draft.chmod(0o600)
+        # As text: not every reader of JSON keeps a whole number of 39 digits.
+        draft.write_text(json.dumps({"seed": str(secret)}) + "\n", encoding="ascii")
+    if not quiet:
+        console(stderr=True).print(
+            f"{place.name} has the secret that the values were drawn by. Keep it to yourself: it "
+            "undoes what was altered. With --seed and its number the same file is made again.",
+            markup=False,
+            soft_wrap=True,
+        )
+    return place
 
 
 class Altered(NamedTuple):
@@ -280,10 +327,11 @@ def _at_random(
     source: TableSource, options: dict[str, Any], kind: Any, level: str, words: str, **more: Any
 ) -> Altered:
     """A table of which some cells changed at random, and how many; `level` is how much may."""
+    from tamis.perturb import secret_source
     from tamis.table import bare
 
-    table, seed = source.read_wide(), options["seed"]
-    model = kind(options[level], columns=options["columns"] or None, random_state=seed, **more)
+    table, draws = source.read_wide(), secret_source(options["seed"])
+    model = kind(options[level], columns=options["columns"] or None, random_state=draws, **more)
     frame, columns = model.fit_transform(table).frame, model.columns_
     same = [int(bare(frame[c]).eq_missing(bare(table.frame[c])).sum()) for c in columns]
     share = 1 - sum(same) / (table.rows * len(columns))
@@ -293,10 +341,10 @@ def _at_random(
 
 
 def only_written(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
-    """The columns that may be written: all but the identifiers."""
+    """The columns that may be written: all but the identifiers and the weight."""
     from tamis.table import only
 
-    return only(frame, [c for c in frame.columns if c not in table.roles.identifiers])
+    return only(frame, [c for c in frame.columns if c not in table.held_back])
 
 
 def _ranges(public: Public) -> dict[str, Any]:
@@ -310,12 +358,11 @@ def _is_range(bound: Any) -> bool:
 
 
 def _flip(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb import secret_source
     from tamis.perturb.flip import RandomFlip
 
-    records = source.read_binary()
-    flip = RandomFlip(
-        options["k"], disagreement=options["disagreement"], random_state=options["seed"]
-    )
+    records, draws = source.read_binary(), secret_source(options["seed"])
+    flip = RandomFlip(options["k"], disagreement=options["disagreement"], random_state=draws)
     frame = flip.fit_transform(records).frame()
     words = (
         f"{percent(flip.flipped_share_)} of the cells were flipped: every group of identical rows "
@@ -407,10 +454,10 @@ def _write(altered: Altered, path: Path) -> None:
     from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
 
-    def alike(again: pl.DataFrame) -> int:
-        return equals_by_grouping(only(again, altered.known), altered.people)
+    def alike(again: pl.DataFrame, people: NDArray[np.int64] | None) -> int:
+        return equals_by_grouping(only(again, altered.known), people)
 
-    write_counted(altered.frame, path, alike, altered.k)
+    write_counted(altered.frame, path, alike, altered.k, people=altered.people)
 
 
 _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {

@@ -11,7 +11,7 @@ import click
 from tamis.cli.options import Shares, option, with_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
-from tamis.errors import InputError, listed
+from tamis.errors import InputError
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def read_register(source: TableSource, path: str, table: Table) -> Table:
             columns={**rules.columns, **{c: kind for c, kind in kinds.items() if kind}},
             roles={},
         ),
-        encoding=source.encoding,
-        separator=source.separator,
+        **source.text,
         check=False,
     )
     return register_of(everybody.frame, table)
@@ -109,29 +108,14 @@ class PopulationOptions:
             raise InputError(f"{why}; leave --population, --sampling and --weight out")
 
 
-def without_weight(table: Table, weight: str | None) -> tuple[Table, Any]:
-    """The table without its column of weights, and the weights; nobody may know those."""
-    if weight is None:
-        return table, None
-    if weight not in table.frame.columns:
-        raise InputError(
-            f"no column {weight!r} for --weight; the columns are "
-            f"{listed(table.frame.columns, most=30)}"
-        )
-    weights = table.frame.get_column(weight)
-    if not weights.dtype.is_numeric() or weights.null_count():
-        raise InputError(f"--weight {weight!r} must be a number in every row")
-    roles = {"plain": tuple(c for c in table.roles.plain if c != weight)}
-    return table.with_roles(dropped=(*table.roles.dropped, weight), **roles), weights.to_numpy()
-
-
 def in_population(
-    source: TableSource, table: Table, asked: PopulationOptions, weights: Any
+    source: TableSource, table: Table, asked: PopulationOptions
 ) -> tuple[PopulationRisk | None, Presence | None]:
     """The risk in the population, where that is known, and which people of a register are here."""
-    from tamis.risk.population import population_risk
+    from tamis.risk.population import population_risk, population_weights
     from tamis.risk.presence import delta_presence
 
+    weights = population_weights(table)
     if weights is not None:
         missing: Any = "anything" if asked.missing_matches else "value"
         return population_risk(table, weights=weights, missing=missing), None

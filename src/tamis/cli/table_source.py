@@ -14,14 +14,18 @@ from tamis.errors import InputError
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
+    from tamis.dp.fingerprint import Fingerprint
     from tamis.engine.backend import Engine
     from tamis.engine.large_table import LargeTable
     from tamis.engine.pairs import Pairs
+    from tamis.read.dialect import Dialect
     from tamis.read.schema import Schema
     from tamis.table import Table
 
 ELSEWHERE = ("postgresql://", "postgres://", "spark::")
 """How tables begin that are in a database rather than a file."""
+TEXT = ("encoding", "separator", "decimal", "thousands", "dates")
+"""The options that say how a text file is written."""
 MOST_CELLS = 50_000_000
 """The most cells up to which sparse records are turned into a table."""
 
@@ -40,7 +44,7 @@ class TableSource:
     missing: tuple[str, ...]
     schema: str | None
     format: str | None
-    encoding: str
+    encoding: str | None
     separator: str | None
     long: tuple[str, ...]
     labels: str | None
@@ -48,6 +52,12 @@ class TableSource:
     person: tuple[str, ...] = ()
     row_is_person: bool = False
     drop_unlabelled: bool = False
+    weight: str | None = None
+    exact_identifiers: bool = False
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: str | None = None
+    target_bins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.person and self.row_is_person:
@@ -81,13 +91,21 @@ class TableSource:
             "person": self.who,
             "drop": self.drop,
             "feature": self.feature,
+            "weight": self.weight,
             "missing": self.missing,
+            "exact_identifiers": self.exact_identifiers,
         }
 
     @property
-    def _text(self) -> dict[str, Any]:
+    def text(self) -> dict[str, Any]:
         """How text is read."""
-        return {"encoding": self.encoding, "separator": self.separator}
+        return {name: getattr(self, name) for name in TEXT}
+
+    @property
+    def _dialect(self) -> Dialect:
+        from tamis.read.dialect import Dialect
+
+        return Dialect(**self.text)
 
     @property
     def _pair(self) -> tuple[str, str]:
@@ -101,24 +119,44 @@ class TableSource:
 
         return load_schema(self.schema)
 
+    def made_of_quasi(self, records: BinaryTable) -> list[str]:
+        """The features of 0/1 records that were made of columns that attackers may know.
+
+        None where nobody said which columns these are.
+        """
+        named = set(self.quasi or self.rules().roles.get("quasi") or ())
+        return [c for c in records.features if records.sources.get(c, c) in named]
+
     def read(self, path: str | None = None, as_text: tuple[str, ...] = ()) -> Table:
         """The table of the named file, or of another file read in the same way.
 
         Columns to be read as text get their types elsewhere, and no cell is checked.
         """
         from tamis.read import read_table
+        from tamis.read.target_bins import asked_bins
 
         rules = self.rules()
         columns = {**rules.columns, **dict.fromkeys(as_text, "text")}
         return read_table(
             path or self.table,
             **self._roles,
-            **self._text,
+            **self.text,
             schema=replace(rules, columns=columns),
             format=None if path else self.format,
             check=not as_text,
             drop_unlabelled=self.drop_unlabelled,
+            target_bins=asked_bins(self.target_bins, rules.roles),
         )
+
+    def fingerprint(self) -> Fingerprint:
+        """What tells the table from others, however it is stored."""
+        from tamis.dp.fingerprint import fingerprint, fingerprint_records
+        from tamis.read import stored_frame
+
+        if self.sparse:
+            return fingerprint_records(self.read_binary())
+        frame = stored_frame(self.table, format=self.format, dialect=self._dialect)
+        return fingerprint(frame, missing=(*self.rules().missing, *self.missing))
 
     def read_like(self, original: Table, path: str, check: bool = True) -> Table:
         """A table whose texts stay texts, as in the original, even where they look like numbers.
@@ -129,7 +167,7 @@ class TableSource:
         from tamis.read.schema import Schema
 
         rules = self.rules()
-        reading: dict[str, Any] = {**self._text, "drop": self.drop}
+        reading: dict[str, Any] = {**self.text, "drop": self.drop}
         schema = Schema(missing=(*rules.missing, *self.missing))
         target = original.roles.target if check else None
         table = read_table(path, target=target, schema=schema, check=check, **reading)
@@ -137,7 +175,8 @@ class TableSource:
             c
             for c in table.frame.columns
             if c in original.frame.columns
-            and (original.kind(c), table.kind(c)) == ("nominal", "number")
+            and original.kind(c) == "nominal"
+            and table.kind(c) in ("number", "date")
         ]
         if texts:
             schema = replace(schema, columns=dict.fromkeys(texts, "text"))
@@ -150,22 +189,29 @@ class TableSource:
         from tamis.engine.large_table import check_large, labelled_large
         from tamis.engine.sources import open_large
 
+        if self.target_bins:
+            raise InputError(
+                "--target-bins cuts a table in memory; write the classes into the table, or pass "
+                "--engine memory"
+            )
         if self.sparse:
             raise InputError(
                 "sparse 0/1 records are read into memory, except by tamis release of a --long "
                 "table; leave --engine out, or pass --engine memory"
             )
+        if self.weight:
+            raise InputError("--weight needs the table in memory; pass --engine memory")
+        roles = {name: value for name, value in self._roles.items() if name != "weight"}
         large = open_large(
             engine,
             self.table,
-            **self._roles,
-            **self._text,
+            **roles,
+            dialect=self._dialect,
             schema=self.rules(),
             format=self.format,
         )
         large = labelled_large(large) if self.drop_unlabelled else large
-        check_large(large)
-        return large
+        return check_large(large)
 
     def open_pairs(self, engine: Engine) -> Pairs:
         """The long table of the named file behind an engine, its pairs not loaded."""
@@ -173,6 +219,11 @@ class TableSource:
 
         self._refuse_roles_of_tables()
         self._refuse_person()
+        if self.label_item:
+            raise InputError(
+                "--label-item of a long table is read in memory; pass --engine memory, or name a "
+                "column of labels with --target"
+            )
         if self.target is None:
             raise InputError("a release needs a target; name the column with --target")
         return open_pairs(
@@ -183,7 +234,7 @@ class TableSource:
             labels=self.labels,
             format=self.format,
             drop_unlabelled=self.drop_unlabelled,
-            **self._text,
+            dialect=self._dialect,
         )
 
     def read_with_roles(self) -> Table:
@@ -239,12 +290,12 @@ class TableSource:
             long=pair,
             target=self.target,
             drop_unlabelled=self.drop_unlabelled,
-            **self._text,
+            **self.text,
         )
         return replace(records, unit="people" if self.row_is_person else "rows")
 
     def _refuse_roles_of_tables(self) -> None:
-        for name in ("quasi", "identifier", "feature"):
+        for name in ("quasi", "identifier", "feature", "weight"):
             if getattr(self, name):
                 raise InputError(
                     f"--{name} is for tables; of sparse records every feature may be known to "
@@ -317,9 +368,10 @@ def source_again(origin: dict[str, Any], table: str | None) -> TableSource:
     """The table that a release was made from, to be read again; `table` is its new path."""
     if "source" not in origin:
         raise InputError("the release was not made from a file, so --again cannot reproduce it")
-    lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long", "label_item")
+    lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long")
+    more = ("label_item", "target_bins")
     given: dict[str, Any] = dict(origin["source"])
-    source = TableSource(**given | {key: tuple(given.get(key, ())) for key in lists})
+    source = TableSource(**given | {key: tuple(given.get(key, ())) for key in (*lists, *more)})
     if table is not None:
         source = replace(source, table=str(absolute(table)))
     for name in FILES:

@@ -139,13 +139,29 @@ def who_is_a_person(table: Table) -> str:
     """
     names = " and ".join(repr(name) for name in table.told_apart_by)
     if names:
-        return f"people: identified by {names} ({table.everybody:,} people, {table.rows:,} rows)"
+        by = f"people: identified by {names} ({table.everybody:,} people, {table.rows:,} rows)"
+        return by + other_people_words(table)
     if table.unit == "people":
         return "people: every row counts as a different person"
     return (
         "people: nothing identifies them, so rows are counted; name identifiers with "
         "--identifier, or pass --row-is-person"
     )
+
+
+def other_people_words(table: Table) -> str:
+    """What other identifiers would mean if they said who is a person; empty if they agree.
+
+    >>> import polars as pl
+    >>> from tamis import Roles, Table
+    >>> names = pl.DataFrame({"mrn": [71, 72, 73], "name": ["Ann Lee", "Ann Lee", "Bo Ek"]})
+    >>> other_people_words(Table(names, Roles(identifiers=("mrn", "name"))))
+    "; by 'name' 2 people with 1.5 rows each: --person says who counts"
+    """
+    found = [c for c in table.person_candidates if c.people != table.everybody]
+    if not found:
+        return ""
+    return f"; {'; '.join(c.words() for c in found)}: --person says who counts"
 
 
 def print_understood(table: Table | BinaryTable) -> None:
@@ -174,6 +190,16 @@ def print_understood(table: Table | BinaryTable) -> None:
         kind = c["kind"] + _FORMS.get(str(table.frame.schema[c["name"]].base_type()), "")
         shown.add_row(name, c["role"], kind, f"{c['distinct']:,}", f"{c['missing']:,}")
     out.print(shown)
+
+
+def print_noticed(table: Table) -> None:
+    """Say on stderr which identifiers tamis would have asked about, had nobody named them."""
+    from tamis.read.keys import identifying_columns
+
+    found = identifying_columns(table.frame, among=table.roles.identifiers)
+    for name, finding in found.items():
+        said = f"noticed: {name!r} {finding.why}; a release stops until its role is said"
+        console(stderr=True).print(said, markup=False, soft_wrap=True)
 
 
 def understood_large(large: LargeTable) -> list[dict[str, Any]]:
@@ -242,7 +268,10 @@ def _bar() -> Iterator[Progress]:
 
 
 class Pace:
-    """The latest progress, and an estimate of the time left.
+    """The latest progress, and an estimate of the time left in a step, which never rises.
+
+    Where a step turns out to take longer than was said, no other time is said in its place: it
+    would be as wrong.
 
     >>> pace = Pace(now=lambda: 0.0)
     >>> pace.tell("measuring a", 0, 4)
@@ -250,16 +279,20 @@ class Pace:
     >>> pace.tell("measuring b", 2, 4)
     >>> pace.words()
     'measuring b (3 of 4), 6 s so far, about 6 s left in this step'
+    >>> pace.now = lambda: 30.0
+    >>> pace.words()
+    'measuring b (3 of 4), 30 s so far, longer than expected'
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.now = now
         self.begun = self.step_begun = now()
         self.doing, self.done, self.total = "", 0, 0
+        self.least = float("inf")
 
     def tell(self, words: str, done: int = 0, total: int = 0) -> None:
         if done == 0 or total != self.total:
-            self.step_begun = self.now()
+            self.step_begun, self.least = self.now(), float("inf")
         self.doing, self.done, self.total = words, done, total
 
     def words(self) -> str:
@@ -269,6 +302,9 @@ class Pace:
         if self.done == 0:
             return text
         left = (self.now() - self.step_begun) / self.done * (self.total - self.done)
+        if round(left) > self.least:
+            return f"{text}, longer than expected"
+        self.least = round(left)
         return f"{text}, about {left:.0f} s left in this step"
 
 

@@ -41,7 +41,6 @@ def verify(
     """
     from tamis.cli import printable
     from tamis.cli.terminal import console, print_json
-    from tamis.publish.people import uncounted
 
     known = population is not None and Path(folder).is_dir()
     register = _register(Path(folder), str(population), missing) if known else None
@@ -49,17 +48,15 @@ def verify(
     counted = [c.name for c in found.checks if not c.uncounted]
     if as_json:
         claimed = {name: found.manifest.get(name) for name in ("promises", "exposure")}
-        claimed["not_recounted"] = found.uncounted
+        claimed["not_checked"] = found.not_checked
         print_json({"verified": True, "checks": counted, "claims": found.claims, **claimed})
         return
     if quiet:
         return
     out = console()
     out.print(printable(f"{folder} matches its manifest: {', '.join(counted)}."), markup=False)
-    for words in (*found.claims, *found.uncounted, *found.alone):
+    for words in (*found.claims, *found.alone, *found.not_checked):
         out.print(printable(words), markup=False)
-    if uncounted(found.manifest, found.private):
-        out.print("Rows were counted again; people cannot be counted from the file alone.")
     if not found.private:
         out.print("private/ is not here, so columns were checked only by their values.")
 
@@ -79,8 +76,7 @@ def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
         path,
         missing=missing or how.missing,
         schema=Schema(columns=how.kinds),
-        encoding=how.encoding,
-        separator=how.separator,
+        **how.text,
         check=False,
     )
     person = [c for c in how.person if c in found.frame.columns]

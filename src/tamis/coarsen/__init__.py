@@ -14,7 +14,9 @@
     local           each class gets intervals of its own
     coarsener       `Coarsener`: learn levels on one table, apply them to others
 
-    learnt_forms    the finest groups of a column, and which of them to merge
+    learnt_forms    the finest groups of a column, and what merged ones are called
+    merging         which groups to merge
+    value_order     whether nominal values have an order
 
     kernels         classes at a node, and what is inside them; rows split in two, again and again
 """

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.coarsen.ladder import Hierarchy
-from tamis.errors import InputError, check_whole
-from tamis.risk.anonymity import Anonymity, Kind
+from tamis.errors import check_whole
+from tamis.requirements import ROUNDING, Kind, check_diversity, exceeds, falls_short, reaches
+from tamis.risk.anonymity import Anonymity
 from tamis.risk.diversity import Distance, Spread, recursive_ratios
-from tamis.risk.grouping import LARGEST, ROOMY, ROUNDING
+from tamis.risk.grouping import LARGEST, ROOMY
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister
@@ -68,16 +69,7 @@ class Constraints:
 
     def __post_init__(self) -> None:
         check_whole("k", self.k)
-        if self.l is not None:
-            check_whole("l", self.l)
-        if self.t is not None and not 0 <= self.t <= 1:
-            raise InputError(f"t must be a number from 0 to 1, got {self.t}")
-        if self.kind not in get_args(Kind):
-            raise InputError(
-                f"the kind of l must be distinct, entropy or recursive, got {self.kind!r}"
-            )
-        if not self.c > 0:
-            raise InputError(f"c must be above 0, got {self.c:g}")
+        check_diversity(self.l, self.kind, self.c, self.t)
 
     @property
     def shared(self) -> bool:
@@ -215,13 +207,12 @@ class CodedRows:
 
         assert asked.l is not None
         if asked.kind == "recursive":
-            return np.asarray(
-                ~(recursive_ratios(self.spread(class_of, classes), asked.l) < asked.c)
-            )
+            ratios = recursive_ratios(self.spread(class_of, classes), asked.l)
+            return np.asarray(reaches(ratios, asked.c))
         weight, distinct = self._value_weight(class_of), len(self.usual_shares)
         values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
         entropies = entropies_by_class(values, weight, starts, distinct)
-        return np.asarray(np.exp(entropies) < asked.l - ROUNDING)
+        return np.asarray(falls_short(np.exp(entropies), asked.l))
 
     def distances(self, class_of: Ints, classes: int, distance: Distance) -> Floats:
         """How far the sensitive values of each class are from those of the whole table."""
@@ -440,7 +431,7 @@ def _held_to(asked: Anonymity, node: LatticeNode, rows: CodedRows) -> LatticeNod
     if asked.max_average_risk is not None and not suppressed.all():
         people = rows.people_in(node.class_of, classes, node.sizes)
         average = rows.average_risk(node.class_of, people, ~suppressed)
-        suppressed |= average > asked.max_average_risk + ROUNDING
+        suppressed |= exceeds(average, asked.max_average_risk)
     return replace(node, suppressed=suppressed)
 
 
@@ -464,7 +455,7 @@ def _grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> La
         suppressed, fewest = suppressed | uniform, fewest + uniform
     if constraints.t is not None:
         distances = rows.distances(class_of, classes, constraints.distance)
-        suppressed = suppressed | (distances > constraints.t)
+        suppressed = suppressed | exceeds(distances, constraints.t)
         fewest = np.maximum(fewest, _fewest_lost(sizes, distances, constraints.t))
     # A person in two parts of a class counts in both: then a split may save all.
     stray = 0 if rows.people is not None else int(fewest[~doomed].sum())
@@ -477,6 +468,7 @@ def _fewest_lost(sizes: Ints, distances: Floats, t: float) -> Floats:
     A class is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
     distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
     """
+    t += ROUNDING  # as far as may be kept: of large classes a billionth is a row
     if t >= 1:
         return np.zeros(len(sizes))
     return np.maximum(np.ceil(sizes * (distances - t) / (1 - t) - 1e-9), 0)

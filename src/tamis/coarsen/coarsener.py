@@ -17,8 +17,7 @@ from tamis.coarsen.search import coarsened, limits_of
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
-from tamis.risk.anonymity import Kind
-from tamis.risk.diversity import BetaKind
+from tamis.requirements import BetaKind, Kind
 from tamis.table import Roles, Table
 
 

@@ -31,6 +31,8 @@ _EPOCH = date(1970, 1, 1).toordinal() - 1
 _BETWEEN = re.compile(r"\[(.+), (.+)\)")
 _INCLUSIVE = "which contain their lower end and not their upper one"
 _OPEN = re.compile(r"(<|>=) (.+)")
+_BOTH = re.compile(r"(-?\d+)(?: to (-?\d+))?")
+_HALF = re.compile(r"(-?\d+) or (less|more)")
 UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 """From fine to coarse; each nests in the next."""
 
@@ -47,13 +49,17 @@ class _Ranges:
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``."""
-        at = _axis(values, self.dated)
+        at = on_axis(values, self.dated)
         lower, upper = self.ends(at, step)
         _, first, place = np.unique(lower, return_index=True, return_inverse=True)
         written = _day if values.dtype.is_temporal() else _number
         ends = zip(lower[first].tolist(), upper[first].tolist())
-        texts = pl.Series([_label(*both, written) for both in ends], dtype=pl.String)
+        texts = pl.Series([self.label(*both, written) for both in ends], dtype=pl.String)
         return texts.gather(place)
+
+    def label(self, lower: float, upper: float, written: Any) -> str | None:
+        """How an interval is written; `None` for what is missing."""
+        return _label(lower, upper, written)
 
     def bounds(self, label: str, step: int) -> Bounds | None:
         """What a label such as ``[40, 50)`` says; `None` if it is not written so."""
@@ -74,12 +80,18 @@ class Cuts(_Ranges):
 
     >>> Cuts(((20, 40, 60), (40,))).labels(pl.Series([17, 40, 61]), 1).to_list()
     ['< 20', '[40, 60)', '>= 60']
+    >>> Cuts(((0, 1, 60),), whole=True).labels(pl.Series([0, 40, 61]), 1).to_list()
+    ['0', '1 to 59', '60 or more']
     """
 
     cuts: tuple[tuple[float, ...], ...]
     dated: bool | None = False
+    whole: bool = False
+    """Whether the numbers are whole: labels then have both their ends."""
 
     def __post_init__(self) -> None:
+        if self.whole and (self.dated or any(c != int(c) for level in self.cuts for c in level)):
+            raise InputError("with whole = true, cuts must be whole numbers")
         for number, level in enumerate(self.cuts, start=1):
             if not level or list(level) != sorted(set(level)):
                 raise InputError(f"the cuts of level {number} must rise, and there must be some")
@@ -88,22 +100,52 @@ class Cuts(_Ranges):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        only_words(description, ("cuts",))
+        only_words(description, ("cuts", "whole"))
         levels = as_levels(description["cuts"], "cuts")
         dates, plain = _points([end for level in levels for end in level], "cuts")
-        lengths = iter(plain)
-        return cls(tuple(tuple(next(lengths) for _ in level) for level in levels), dates)
+        lengths, whole = iter(plain), description.get("whole", False)
+        if not isinstance(whole, bool):
+            raise InputError("whole must be true or false")
+        return cls(tuple(tuple(next(lengths) for _ in level) for level in levels), dates, whole)
 
     def to_dict(self) -> dict[str, Any]:
         written = _day if self.dated else _plain
-        return {"cuts": [[written(cut) for cut in level] for level in self.cuts]}
+        cuts = [[written(cut) for cut in level] for level in self.cuts]
+        return {"cuts": cuts, **({"whole": True} if self.whole else {})}
 
     @property
     def steps(self) -> int:
         return len(self.cuts)
 
     def words(self, step: int) -> str:
-        return f"intervals between cuts, {_INCLUSIVE}"
+        ends = "which contain both their ends" if self.whole else _INCLUSIVE
+        return f"intervals between cuts, {ends}"
+
+    def label(self, lower: float, upper: float, written: Any) -> str | None:
+        """How an interval is written; of whole numbers with both its ends."""
+        if not self.whole or math.isnan(lower):
+            return _label(lower, upper, written)
+        if math.isinf(lower):
+            return f"{_number(upper - 1)} or less"
+        if math.isinf(upper):
+            return f"{_number(lower)} or more"
+        last = _number(upper - 1)
+        return last if upper - lower == 1 else f"{_number(lower)} to {last}"
+
+    def names(self, step: int) -> list[str]:
+        """What the intervals of a step are called, the lowest first."""
+        ends = itertools.pairwise([-math.inf, *self.cuts[step - 1], math.inf])
+        return [str(self.label(*both, _day if self.dated else _number)) for both in ends]
+
+    def bounds(self, label: str, step: int) -> Bounds | None:
+        if not self.whole:
+            return super().bounds(label, step)
+        if found := _BOTH.fullmatch(label):
+            return float(found[1]), float(found[2] or found[1]) + 1
+        if found := _HALF.fullmatch(label):
+            end = float(found[1])
+            return (None, end + 1) if found[2] == "less" else (end, None)
+        return None
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
@@ -115,24 +157,72 @@ class Cuts(_Ranges):
         return lower, upper
 
 
+LevelEnd = float | tuple[float, ...] | None
+"""Where the lowest or the highest interval begins: at every level, or a number a level."""
+
+
+def end_at(end: LevelEnd, step: int) -> float | None:
+    """An end at one level."""
+    return end[step - 1] if isinstance(end, tuple) else end
+
+
+def level_ends(description: Mapping[str, Any]) -> dict[str, Any]:
+    """The ends of a description, and whether they are dates; none of both where there are none."""
+    given = {end: description[end] for end in ("bottom", "top") if end in description}
+    lists = {end: at if isinstance(at, list | tuple) else [at] for end, at in given.items()}
+    dates, places = _points([point for at in lists.values() for point in at], "bottom and top")
+    rest = iter(places)
+    ends: dict[str, Any] = {end: tuple(next(rest) for _ in at) for end, at in lists.items()}
+    single = {end: at if given[end] is lists[end] else at[0] for end, at in ends.items()}
+    return {**single, "dated": dates if given else None}
+
+
+def check_level_ends(bottom: LevelEnd, top: LevelEnd, levels: int) -> None:
+    """Refuse ends that are not one a level, that open again as levels rise, or that cross."""
+    for end, way in ((bottom, 1), (top, -1)):
+        if isinstance(end, tuple) and len(end) != levels:
+            raise InputError("bottom and top must be one value, or a list of one a level")
+        for number, (old, new) in enumerate(
+            itertools.pairwise(end) if isinstance(end, tuple) else (), start=2
+        ):
+            if way * (new - old) < 0:
+                raise InputError(f"level {number} is finer than the one before; ends close in")
+    for step in range(1, levels + 1):
+        low, high = end_at(bottom, step), end_at(top, step)
+        if low is not None and high is not None and low >= high:
+            raise InputError("bottom must be below top")
+
+
+def written_ends(ends: Mapping[str, LevelEnd], written: Callable[[float], Any]) -> dict[str, Any]:
+    """Ends as a description has them."""
+    return {
+        end: [written(each) for each in at] if isinstance(at, tuple) else written(at)
+        for end, at in ends.items()
+        if at is not None
+    }
+
+
 @dataclass(frozen=True)
 class Widths(_Ranges):
     """Intervals of equal width from 0, a width a level; those beyond `bottom` and `top` are open.
 
+    An end may differ from level to level: the open intervals then grow.
+
     >>> Widths((5, 10), top=90).labels(pl.Series([43, 95]), 1).to_list()
     ['[40, 45)', '>= 90']
+    >>> Widths((5, 5), top=(90, 80)).labels(pl.Series([43, 95]), 2).to_list()
+    ['[40, 45)', '>= 80']
     """
 
     widths: tuple[float, ...]
-    bottom: float | None = None
-    top: float | None = None
+    bottom: LevelEnd = None
+    top: LevelEnd = None
     dated: bool | None = None
 
     def __post_init__(self) -> None:
         if not self.widths or not all(w > 0 and math.isfinite(w) for w in self.widths):
             raise InputError("a width must be a number above 0")
-        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise InputError("bottom must be below top")
+        self._check_ends()
         for number, (finer, coarser) in enumerate(itertools.pairwise(self.widths), start=2):
             if coarser < finer:
                 raise InputError(f"level {number} is finer than the one before; widths must grow")
@@ -141,6 +231,17 @@ class Widths(_Ranges):
                     f"level {number} does not nest: its width must be a multiple of the one before"
                 )
 
+    def _check_ends(self) -> None:
+        check_level_ends(self.bottom, self.top, self.steps)
+        for end in (self.bottom, self.top):
+            pairs = itertools.pairwise(end) if isinstance(end, tuple) else ()
+            for number, ((old, new), width) in enumerate(zip(pairs, self.widths), start=2):
+                if new != old and (_exact(new) / _exact(width)).denominator != 1:
+                    raise InputError(
+                        f"level {number} does not nest: new ends must be multiples of the width "
+                        "before"
+                    )
+
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
         only_words(description, ("width", "bottom", "top"))
@@ -148,15 +249,12 @@ class Widths(_Ranges):
         dates, widths = _points(given if isinstance(given, list | tuple) else [given], "width")
         if dates:
             raise InputError("a width is a number, for dates of days")
-        ends = {end: description[end] for end in ("bottom", "top") if end in description}
-        dates, places = _points(list(ends.values()), "bottom and top")
-        return cls(tuple(widths), **dict(zip(ends, places)), dated=dates if ends else None)
+        return cls(tuple(widths), **level_ends(description))
 
     def to_dict(self) -> dict[str, Any]:
         written = _day if self.dated else _plain
         ends = {"bottom": self.bottom, "top": self.top}
-        said = {end: written(place) for end, place in ends.items() if place is not None}
-        return {"width": [_plain(width) for width in self.widths], **said}
+        return {"width": [_plain(width) for width in self.widths], **written_ends(ends, written)}
 
     @property
     def steps(self) -> int:
@@ -167,14 +265,15 @@ class Widths(_Ranges):
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))
-        if self.bottom is not None:
-            below = at < self.bottom
-            lower[below], upper[below] = -np.inf, self.bottom
-            np.maximum(lower, self.bottom, out=lower, where=~below)
-        if self.top is not None:
-            above = at >= self.top
-            np.minimum(upper, self.top, out=upper, where=~above)
-            lower[above], upper[above] = self.top, np.inf
+        bottom, top = end_at(self.bottom, step), end_at(self.top, step)
+        if bottom is not None:
+            below = at < bottom
+            lower[below], upper[below] = -np.inf, bottom
+            np.maximum(lower, bottom, out=lower, where=~below)
+        if top is not None:
+            above = at >= top
+            np.minimum(upper, top, out=upper, where=~above)
+            lower[above], upper[above] = top, np.inf
         return lower, upper
 
 
@@ -233,7 +332,7 @@ class Ends(_Ranges):
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         """Texts such as ``< 20``, ``43`` and ``>= 90``."""
-        at = _axis(values, self.dated)
+        at = on_axis(values, self.dated)
         written = _day if values.dtype.is_temporal() else _number
         bottom, top = self.levels[step - 1]
         points, place = np.unique(at, return_inverse=True)
@@ -302,7 +401,7 @@ def _place(point: Any) -> tuple[bool, float] | None:
     return None
 
 
-def _axis(values: pl.Series, dated: bool | None) -> Floats:
+def on_axis(values: pl.Series, dated: bool | None) -> Floats:
     """The values as points on one axis, NaN for missing: numbers, or days."""
     temporal = values.dtype in (pl.Date, pl.Datetime)
     if not (temporal or values.dtype.is_numeric()) or (dated is not None and dated != temporal):
@@ -360,7 +459,7 @@ def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
 
 @dataclass(frozen=True)
 class Calendar:
-    """Parts of the calendar, a unit a level.
+    """Parts of the calendar, a unit a level; dates before `bottom` and from `top` on are one.
 
     >>> days = pl.Series([20210503, 19991231]).cast(pl.String).str.to_date("%Y%m%d")
     >>> steps = Calendar(("month", "quarter", "decade"))
@@ -369,6 +468,8 @@ class Calendar:
     """
 
     units: tuple[str, ...]
+    bottom: LevelEnd = None
+    top: LevelEnd = None
 
     def __post_init__(self) -> None:
         if not self.units or not set(self.units) <= set(UNITS):
@@ -376,17 +477,26 @@ class Calendar:
         places = [UNITS.index(unit) for unit in self.units]
         if places != sorted(set(places)):
             raise InputError(f"dates must go from fine to coarse, as {', '.join(UNITS)} do")
+        check_level_ends(self.bottom, self.top, len(self.units))
+        for step, unit in enumerate(self.units, start=1):
+            for end in (end_at(self.bottom, step), end_at(self.top, step)):
+                if end is not None and unit_start(_date_at(end), unit) != _date_at(end):
+                    raise InputError(f"bottom and top of a {unit} must be the first day of one")
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        only_words(description, ("dates",))
+        only_words(description, ("dates", "bottom", "top"))
         given = description["dates"]
         if not isinstance(given, list | tuple) or not all(isinstance(u, str) for u in given):
             raise InputError(f"dates must be a list of units, of {', '.join(UNITS)}")
-        return cls(tuple(given))
+        ends = level_ends(description)
+        if ends.pop("dated") is False:
+            raise InputError("bottom and top of dates must be dates such as 2024-12-01")
+        return cls(tuple(given), **ends)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"dates": list(self.units)}
+        ends = {"bottom": self.bottom, "top": self.top}
+        return {"dates": list(self.units), **written_ends(ends, _day)}
 
     @property
     def steps(self) -> int:
@@ -401,10 +511,38 @@ class Calendar:
             return values.dt.strftime("%H:00")
         if values.dtype not in (pl.Date, pl.Datetime):
             raise InputError(f"a {unit} does not fit a column of {values.dtype}; it needs dates")
-        return values.to_frame("at").select(_WRITTEN[unit]).to_series()
+        labels = values.to_frame("at").select(_WRITTEN[unit]).to_series()
+        at = on_axis(values, True)
+        bottom, top = end_at(self.bottom, step), end_at(self.top, step)
+        with np.errstate(invalid="ignore"):
+            if bottom is not None:
+                labels = labels.set(pl.Series(at < bottom), f"< {_day(bottom)}")
+            if top is not None:
+                labels = labels.set(pl.Series(at >= top), f">= {_day(top)}")
+        return labels
 
     def bounds(self, label: str, step: int) -> Bounds | None:
+        if found := _OPEN.fullmatch(label):
+            end = _end(found[2])
+            return (None, end) if found[1] == "<" else (end, None)
         return _BOUNDS[self.units[step - 1]](label)
+
+
+def unit_start(day: date, unit: str) -> date:
+    """The first day of the part of the calendar that a day lies in.
+
+    >>> unit_start(date(2021, 5, 3), "quarter").isoformat()
+    '2021-04-01'
+    """
+    if unit in ("hour", "day"):
+        return day
+    month = {"month": day.month, "quarter": day.month - (day.month - 1) % 3}.get(unit, 1)
+    year = max(day.year // 10 * 10, 1) if unit == "decade" else day.year
+    return date(year, month, 1)
+
+
+def _date_at(place: float) -> date:
+    return date.fromordinal(int(place) + 1)
 
 
 _YEAR = pl.col("at").dt.year().cast(pl.String).str.zfill(4)

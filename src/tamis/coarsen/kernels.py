@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
+
+from tamis.kernel_cache import njit
 
 if TYPE_CHECKING:
     from tamis.coarsen.local import ClassBounds, Labelled, Register
 
 EMPTY = np.int64(-1)
+# That of tamis.requirements, written again: a compiled kernel notices changes in its own file only.
+ROUNDING = 1e-9
 
 
 @njit(cache=True)
@@ -259,12 +262,12 @@ def _shared_enough(counts: Any, bounds: ClassBounds) -> bool:
         return True
     if bounds.entropy:
         entropy = _entropy(counts) * np.log(2.0) / counts.sum()
-        return bool(np.exp(entropy) >= bounds.l - 1e-12)
+        return bool(np.exp(entropy) >= bounds.l - ROUNDING)
     if bounds.c == np.inf:
         return True
     rising = np.sort(counts)
     rare = rising[: rising.size - bounds.l + 1].sum()
-    return bool(rising[-1] < bounds.c * rare)
+    return bool(rare > 0 and rising[-1] / rare < bounds.c - ROUNDING)
 
 
 @register_jitable
@@ -273,14 +276,16 @@ def _like_all(counts: Any, crowd: int, usual: Any, bounds: ClassBounds) -> bool:
     total = counts.sum()
     for value in range(usual.size):
         own, whole = counts[value] / total, usual[value]
-        if counts[value] / crowd > bounds.alpha + 1e-12:
+        if counts[value] / crowd > bounds.alpha + ROUNDING:
             return False
         surplus = own / whole - 1.0
-        if surplus > bounds.beta + 1e-12:
+        if surplus > bounds.beta + ROUNDING:
             return False
-        if bounds.enhanced and surplus > 1e-12 - np.log(whole):
+        if bounds.enhanced and surplus > ROUNDING - np.log(whole):
             return False
-        if bounds.delta < np.inf and (own == 0 or abs(np.log(own / whole)) >= bounds.delta):
+        if bounds.delta < np.inf and (
+            own == 0 or abs(np.log(own / whole)) >= bounds.delta - ROUNDING
+        ):
             return False
     return True
 
@@ -303,7 +308,7 @@ def may_be_class(part: Any, about: Labelled, bounds: ClassBounds, seen: Any) -> 
     far = _distance(counts, about.usual, bounds.ordered, 0)
     if bounds.ordered and bounds.missing:
         far = max(far, _distance(counts, about.usual, True, about.usual.size - 1))
-    return far <= bounds.t
+    return far <= bounds.t + ROUNDING
 
 
 @register_jitable
@@ -343,7 +348,7 @@ def _hidden(inside: int, outside: int, register: Register) -> bool:
     if inside > outside:
         return False
     share = inside / outside
-    return bool(register.low - 1e-12 <= share <= register.high + 1e-12)
+    return bool(register.low - ROUNDING <= share <= register.high + ROUNDING)
 
 
 @register_jitable

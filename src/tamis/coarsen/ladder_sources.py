@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.intervals import UNITS, Calendar, Cuts, Widths, only_words
+from tamis.coarsen.intervals import (
+    UNITS,
+    Calendar,
+    Cuts,
+    Widths,
+    end_at,
+    on_axis,
+    only_words,
+    unit_start,
+)
 from tamis.coarsen.ladder import NOTHING, Form, Ladder
 from tamis.coarsen.value_groups import (
     CommonValues,
@@ -41,6 +53,10 @@ PARTS = 16
 """Intervals at the finest level where equal widths do not fit."""
 LARGEST = 1 / 2
 """The largest share of the rows that one interval of equal width may hold."""
+TAILS: tuple[tuple[float, ...], ...] = ((0.02, 0.05, 0.1), (0.2,))
+"""The shares of the rows that open intervals hold at least, as levels of each width rise."""
+DATE_TAILS = (0.0, 0.02, 0.05, 0.1)
+"""The same of dates, whose units get coarser anyway."""
 NAMED = 40
 """The most values that keep their name."""
 CODES = 20
@@ -93,7 +109,7 @@ def draft_ladder(column: pl.Series, k: int = K, people: People | None = None) ->
     >>> draft_ladder(pl.Series("zip", ["01000", "01010", "75011"]), k=1).to_dict()
     {'keep': [4, 3, 2, 1]}
     >>> draft_ladder(pl.Series("age", range(18, 90)), k=5).to_dict()
-    {'width': [5, 10, 20], 'bottom': 25, 'top': 85}
+    {'width': [5, 5, 10, 10, 20], 'bottom': [25, 30, 30, 40, 40], 'top': [85, 80, 80, 70, 70]}
     """
     cells = bare(column)
     present = cells.is_not_null()
@@ -103,7 +119,7 @@ def draft_ladder(column: pl.Series, k: int = K, people: People | None = None) ->
 
 def _form(name: str, cells: pl.Series, k: int, people: People | None) -> Form:
     if kind_of(cells.dtype) == "date":
-        return _calendar(cells)
+        return _calendar(cells, k, people)
     if codes := _code_lengths(name, cells):
         return Prefixes(codes)
     if cells.dtype.is_numeric():
@@ -111,15 +127,62 @@ def _form(name: str, cells: pl.Series, k: int, people: People | None) -> Form:
     return _common(plain_text(cells), k, people)
 
 
-def _calendar(cells: pl.Series) -> Form:
-    """The units of the calendar that tell fewer groups apart than the one before."""
+def _calendar(cells: pl.Series, k: int, people: People | None) -> Form:
+    """The units of the calendar that tell fewer groups apart than the one before.
+
+    Where the first or the last part has too few people, it is merged with those beside it until k
+    fits, and more of them as units get coarser.
+    """
     units, groups = [], cells.n_unique()
     for unit in ("hour",) if cells.dtype == pl.Time else UNITS:
         found = Calendar((unit,)).labels(cells, 1).n_unique()
         if 1 < found < groups:
             units.append(unit)
             groups = found
-    return Calendar(tuple(units)) if units else _NO_STEPS
+    if not units or cells.dtype == pl.Time:
+        return Calendar(tuple(units)) if units else _NO_STEPS
+    levels = _calendar_tails(cells.cast(pl.Date), units, k, people)
+    if not levels:
+        return Calendar(tuple(units))
+    ends = ([end for end in each if end is not None] for each in zip(*levels))
+    return Calendar(tuple(units[: len(levels)]), *(tuple(each) or None for each in ends))
+
+
+def _calendar_tails(
+    days: pl.Series, units: Sequence[str], k: int, people: People | None
+) -> list[tuple[float | None, float | None]]:
+    """Where the tails of each unit begin, at the first day of one; none if no tail is thin.
+
+    Units of which no part is left between the tails are not among them.
+    """
+    levels: list[tuple[float | None, float | None]] = []
+    for unit, share in zip(units, itertools.chain(DATE_TAILS, itertools.repeat(DATE_TAILS[-1]))):
+        first_days = [float(unit_start(day, unit).toordinal() - 1) for day in days]
+        starts, place = np.unique(first_days, return_inverse=True)
+        found = _tails(starts, place, max(k, ceil(share * len(days))), people)
+        if found is None:
+            return levels
+        low, high = levels[-1] if levels else found
+        if not levels:
+            thin = [_count(place == i, people) < k for i in (0, len(starts) - 1)]
+            low, high = (end if is_thin else None for end, is_thin in zip(found, thin))
+            if low is None and high is None:
+                return []
+        else:  # an end within a part of a coarser unit goes to the edge of that part
+            low = None if low is None else max(found[0], _edge(starts, low, 1))
+            high = None if high is None else min(found[1], _edge(starts, high, 0))
+        if (-np.inf if low is None else low) >= (np.inf if high is None else high):
+            return levels
+        levels.append((low, high))
+    return levels
+
+
+def _edge(starts: Values, end: float, after: int) -> float:
+    """An end at the start of a part of the calendar: of the next one, or of the one it lies in."""
+    place = int(np.searchsorted(starts, end, side="right")) - 1
+    if starts[place] == end:
+        return end
+    return float(starts[place + after]) if place + after < len(starts) else np.inf
 
 
 _NO_STEPS = CommonValues(())
@@ -173,8 +236,44 @@ def _equal_widths(values: Values, k: int, people: People | None) -> Iterator[Wid
             continue  # no coarser than the values
         edges = _ends(values, width, k, people)
         if edges is not None:
-            chain = _coarser(width, edges[1] - edges[0])
-            yield Widths(tuple(chain), bottom=edges[0], top=edges[1], dated=False)
+            chain = list(_coarser(width, edges[1] - edges[0]))
+            yield _closing_in(chain, edges, values, k, people)
+
+
+def _closing_in(
+    chain: Sequence[float],
+    edges: tuple[float, float],
+    values: Values,
+    k: int,
+    people: People | None,
+) -> Widths:
+    """Each width with the ends before, then with ends that leave more people in the tails.
+
+    A thin tail would keep the whole column back, where other columns split it further.
+    """
+    levels = []
+    for width, shares in zip(chain, itertools.chain(TAILS, itertools.repeat(()))):
+        levels.append((width, *edges))
+        starts, place = np.unique(Widths((width,)).ends(values, 1)[0], return_inverse=True)
+        for share in shares:
+            closer = _tails(starts, place, max(k, ceil(share * len(values))), people) or edges
+            low, high = max(closer[0], edges[0]), min(closer[1], edges[1])
+            if (low, high) != edges and high - low >= 2 * width:
+                edges = low, high
+                levels.append((width, *edges))
+    widths, *ends = zip(*levels)
+    bottom, top = (end if len(set(end)) > 1 else end[0] for end in ends)
+    return Widths(widths, bottom=bottom, top=top, dated=False)
+
+
+def _tails(
+    starts: Values, place: NDArray[np.intp], least: int, people: People | None
+) -> tuple[float, float] | None:
+    """The inner ends of open intervals that hold so many people; `None` if nothing lies between."""
+    places = range(len(starts))
+    first = next((i for i in places if _count(place <= i, people) >= least), len(starts))
+    last = next((i for i in reversed(places) if _count(place >= i, people) >= least), -1)
+    return (float(starts[first + 1]), float(starts[last])) if last >= first + 2 else None
 
 
 def _ends(
@@ -184,17 +283,19 @@ def _ends(
     starts, place = np.unique(Widths((width,)).ends(values, 1)[0], return_inverse=True)
     if np.isnan(starts).any():
         return None  # too large to be counted in such widths
-    places = range(len(starts))
-    first = next((i for i in places if _count(place <= i, people) >= k), len(starts))
-    last = next((i for i in reversed(places) if _count(place >= i, people) >= k), -1)
-    if last < first + 2 or round((starts[last] - starts[first]) / width) > last - first:
-        return None  # nothing lies between them, or some interval is empty
+    found = _tails(starts, place, k, people)
+    if found is None:
+        return None
+    first, last = (int(np.searchsorted(starts, end)) for end in found)
+    first -= 1
+    if round((starts[last] - starts[first]) / width) > last - first:
+        return None  # some interval is empty
     part = np.clip(place, first, last)
     if np.bincount(part).max() > LARGEST * len(values):
         return None
     if any(_count(part == i, people) < k for i in range(first, last + 1)):
         return None
-    return float(starts[first + 1]), float(starts[last])
+    return found
 
 
 def _count(rows: NDArray[np.bool_], people: People | None) -> int:
@@ -252,6 +353,46 @@ def _common_values(texts: pl.Series, k: int, people: People | None) -> list[str]
             break
         kept.pop()
     return kept
+
+
+def drawn_in(ladder: Ladder, level: int, cells: pl.Series) -> dict[str, Any] | None:
+    """A made ladder without ends or cuts beyond some rows, or between no two of their values.
+
+    `None` where all these rows are alike at the level.
+
+    >>> ages = Ladder.from_dict("age", {"width": [5, 10], "bottom": 25, "top": 85})
+    >>> drawn_in(ages, 1, pl.Series([23, 40, 61, 79]))
+    {'width': [5, 10], 'bottom': 25}
+    """
+    if ladder.apply(cells, level).n_unique() < 2:
+        return None
+    form, present = ladder.form, bare(cells).drop_nulls()
+    if isinstance(form, Widths | Calendar) and present.dtype != pl.Time:
+        at = on_axis(present, None)
+        lowest, highest = float(at.min()), float(at.max())
+        bottom, top = end_at(form.bottom, level), end_at(form.top, level)
+        return replace(
+            form,
+            bottom=None if bottom is None or lowest >= bottom else form.bottom,
+            top=None if top is None or highest < top else form.top,
+        ).to_dict()
+    if isinstance(form, Cuts) and not form.dated:
+        at = np.unique(present.cast(pl.Float64).to_numpy())
+        near = {c: _drawn_cut(c, at) for level in form.cuts for c in level if at[0] < c <= at[-1]}
+        levels = [tuple(dict.fromkeys(near[c] for c in cuts if c in near)) for cuts in form.cuts]
+        # Levels keep their numbers: one that has lost all its cuts is as the one before.
+        for number in range(1, len(levels)):
+            levels[number] = levels[number] or levels[number - 1]
+        return Cuts(tuple(levels)).to_dict()
+    return ladder.to_dict()
+
+
+def _drawn_cut(cut: float, values: Values) -> float:
+    """A round cut between the values next to another one."""
+    below, above = float(values[values < cut].max()), float(values[values >= cut].min())
+    return fewest_digits(
+        float(np.nextafter(below, np.inf)), float(np.nextafter(above, np.inf)), cut
+    )
 
 
 SEPARATORS = (";", "\t", "|", ",")

@@ -1,14 +1,13 @@
-"""Coarser forms of a column that are learnt: the finest groups, and which of them to merge.
+"""Coarser forms of a column that are learnt: the finest groups, what merged ones are called.
 
-Numbers are cut at round points that are nobody's cell, dates at the first day of a month, with k
-people or more in each interval. Nominal values that k people have are groups of their own; all
-others are one group together, so that no mapping names a rare value. What is missing stays so.
+Numbers are cut at round points, whole numbers at whole ones and others where nobody's cell is,
+dates at the first day of a month, with k people or more in each interval. Nominal values that k
+people have are groups of their own; all others are one group together, so that no mapping names a
+rare value. Where values have an order, rare ones belong to the value before. What is missing stays
+so.
 
-Groups are merged two at a time, where that costs least of what is wanted and tells least. What a
-model gets wrong in the rows of a group, squared and by its curvature, is what one Newton step for
-that group would gain (Rao's score test, as in `learn.score_test`). Two groups in one can take one
-step only; the difference is what merging them costs about a label. The bits that chance gives are
-the same for every pair, so that they change no order and are left out.
+What is released of a form (`named_after`) is named after the released rows alone: no label, cut or
+end comes from people who are left out.
 """
 
 from __future__ import annotations
@@ -22,12 +21,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from tamis.cuts import populous, rounded_cuts
+from tamis.coarsen.intervals import Cuts
+from tamis.coarsen.value_groups import plain_text
+from tamis.coarsen.value_order import order_of
+from tamis.cuts import fewest_digits, populous, rounded_cuts
 from tamis.errors import InputError
 from tamis.learn.coded_table import CODES, RARE, Codes
 from tamis.learn.columns import Coding
-from tamis.learn.score_test import bits_of, residuals
 from tamis.table import bare
 
 People = NDArray[np.integer[Any]]
@@ -35,14 +37,12 @@ Floats = NDArray[np.float64]
 
 OTHERS = "other"
 """What all values without a group of their own are called together."""
-NAMED = 3
-"""The most values that the name of a group spells out."""
 MOST = CODES - 2
 """The most groups to start from: there is a code for what is missing, and one for the others."""
+SHARE = 1 / 2
+"""How far a cut may move to a rounder number, in leaves."""
 MONTHS = 8
 """Dates that span fewer months than this are cut at any day."""
-LEAST_BEND = 0.25
-"""A bend of less than one row's at most is too little to divide by."""
 _DAY_ONE = date(1970, 1, 1).toordinal()
 
 
@@ -61,13 +61,19 @@ class FinestForm:
         Whether the first group is that of all other values; if not, they count as missing.
     dated : bool
         Whether the cuts are dates.
+    whole : bool
+        Whether the numbers, and so the cuts, are whole.
+    ranked : bool
+        Whether the nominal values have an order, which is theirs here.
+    rare : tuple of (str, int)
+        Of ranked values, those of too few people, and the place of the value that each joins.
 
     Examples
     --------
     >>> jobs = FinestForm(values=("cook", "judge"), others=True)
     >>> jobs.codes(pl.Series(["judge", None, "baker", "cook"])).tolist()
     [3, 0, 1, 2]
-    >>> FinestForm((17.5, 64.5)).codes(pl.Series([70, 17, 18])).tolist()
+    >>> FinestForm((18, 65), whole=True).codes(pl.Series([70, 17, 18])).tolist()
     [3, 1, 2]
     """
 
@@ -75,6 +81,9 @@ class FinestForm:
     values: tuple[str, ...] = ()
     others: bool = False
     dated: bool = False
+    whole: bool = False
+    ranked: bool = False
+    rare: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(
@@ -107,10 +116,21 @@ class FinestForm:
             return cls(_date_cuts(_days(column[rows]), k, who), dated=True)
         (known,) = Coding.of(column.to_frame()).known
         if known is None:
-            cuts = _number_cuts(_numbers(column[rows]), codes[rows], k, who)
-            every = _numbers(column)  # a cut is nobody's value, of the other rows either
-            return cls(tuple(cut for cut in cuts if not (every == cut).any()))
+            every = _numbers(column)
+            return cls._of_numbers(every, every[rows], codes[rows], k, who)
         return cls._of_values(column, known, rows, k, who)
+
+    @classmethod
+    def _of_numbers(
+        cls, every: Floats, values: Floats, codes: Codes, k: int, people: People | None
+    ) -> FinestForm:
+        cuts = _number_cuts(values, codes, k, people)
+        if _whole(every):
+            return cls(
+                tuple(dict.fromkeys(_cut_between(every, cut, True) for cut in cuts)), whole=True
+            )
+        # A cut is nobody's value, of the other rows either.
+        return cls(tuple(cut for cut in cuts if not (every == cut).any()))
 
     @classmethod
     def _of_values(
@@ -125,13 +145,28 @@ class FinestForm:
         counts = _crowds(every.values[rows], len(known), people)
         order = np.argsort(-counts, kind="stable")[:MOST]
         own = order[counts[order] >= k]
+        ranks = order_of(bare(column), known) if len(own) else None
+        if ranks is not None:
+            return cls._of_ranks(ranks, {known[i] for i in own}, len(ranks) < len(known))
         others = bool((~np.isin(every.values, [-1, *own])).any())
         return cls(None, tuple(known[i] for i in own), others)
+
+    @classmethod
+    def _of_ranks(cls, ranks: Sequence[str], own: Collection[str], others: bool) -> FinestForm:
+        values = tuple(value for value in ranks if value in own)
+        before = np.cumsum([value in own for value in ranks]) - 1
+        rare = [(v, max(int(i), 0)) for v, i in zip(ranks, before) if v not in own]
+        return cls(None, values, others, ranked=True, rare=tuple(rare))
 
     @property
     def ordered(self) -> bool:
         """Whether only neighbours can be merged."""
-        return self.cuts is not None
+        return self.cuts is not None or self.ranked
+
+    @property
+    def roundness(self) -> list[int]:
+        """The digits of each cut; of a date 1 to 4, from a year's first day to any day."""
+        return [_date_digits(cut) if self.dated else _digits(cut) for cut in self.cuts or ()]
 
     def __len__(self) -> int:
         """The number of groups."""
@@ -143,9 +178,11 @@ class FinestForm:
             at = _days(column) if self.dated else _numbers(column)
             place = 1 + np.searchsorted(self.cuts, at, side="right")
             return np.where(np.isnan(at), 0, place).astype(np.uint8)
-        (nominal,) = Coding((self.values,)).columns(bare(column).to_frame())
+        listed = (*self.values, *(value for value, _ in self.rare))
+        (nominal,) = Coding((listed,)).columns(bare(column).to_frame())
         unlisted = np.where(bare(column).is_null().to_numpy(), 0, int(self.others))
-        own = nominal.values + 1 + self.others
+        places = np.array([*range(len(self.values)), *(place for _, place in self.rare)], dtype=int)
+        own = places[nominal.values] + 1 + self.others
         return np.where(nominal.values < 0, unlisted, own).astype(np.uint8)
 
     def names(self) -> list[str]:
@@ -156,8 +193,11 @@ class FinestForm:
 
     def intervals(self, cuts: Sequence[float]) -> list[str]:
         """What the intervals between some cuts are called."""
-        ends = [None, *map(self.written, cuts), None]
-        return [_interval(low, high) for low, high in pairwise(ends)]
+        if not cuts:
+            return ["any"]
+        # Ordinal days begin at 1, the axis of intervals at 0.
+        axis = tuple(cut - self.dated for cut in cuts)
+        return Cuts((axis,), self.dated, self.whole).names(1)
 
     def written(self, cut: float) -> str:
         """A cut as text."""
@@ -178,14 +218,14 @@ class CoarserForm:
 
     Examples
     --------
-    >>> ages = CoarserForm(FinestForm((17.5, 29.5, 64.5)), (0, 1, 1, 2))
+    >>> ages = CoarserForm(FinestForm((18, 30, 65), whole=True), (0, 1, 1, 2))
     >>> ages.applied(pl.Series("age", [30, None, 15])).to_list()
-    ['[17.5, 64.5)', None, '< 17.5']
+    ['18 to 64', None, '17 or less']
     >>> jobs = CoarserForm(FinestForm(values=("cook", "judge", "clerk"), others=True), (0, 0, 1, 1))
     >>> jobs.mapping()
-    {'other': 'cook | other', 'cook': 'cook | other', 'judge': 'judge | clerk', 'clerk': 'judge | clerk'}
+    {'other': 'cook and others', 'cook': 'cook and others', 'judge': 'judge or clerk', 'clerk': 'judge or clerk'}
     >>> jobs.description()
-    {'groups': {'cook | other': ['cook'], 'judge | clerk': ['judge', 'clerk']}, 'unlisted': 'cook | other'}
+    {'groups': {'cook and others': ['cook'], 'judge or clerk': ['judge', 'clerk']}, 'unlisted': 'cook and others'}
     """  # noqa: E501
 
     finest: FinestForm
@@ -221,30 +261,47 @@ class CoarserForm:
         steps = enumerate(pairwise(self.group_of))
         return tuple((self.finest.cuts or ())[i] for i, (one, next_one) in steps if one != next_one)
 
-    def names(self) -> list[str]:
-        """What each group is called, all different."""
-        if self.finest.ordered:
+    def names(
+        self, named: Collection[str] | None = None, unnamed: Collection[int] | None = None
+    ) -> list[str]:
+        """What each group is called, all different.
+
+        `named` are the values to name, commonest first, and `unnamed` the groups that have others.
+        """
+        if self.finest.cuts is not None:
             return self.finest.intervals(self.cuts)
+        named = self.finest.values if named is None else named
         found: list[str] = []
         for group in range(self.groups):
-            members = self._members(group)
-            if self.finest.others and self.group_of[0] == group:
-                members.append(self.finest.names()[0])
-            found.append(_unused(_together(members), found))
+            members = set(self._members(group))
+            shown = [value for value in named if value in members]
+            rest = self._has_others(group) if unnamed is None else group in unnamed
+            name = self._between(shown) if self.finest.ranked else _together(shown, rest)
+            found.append(_unused(name or OTHERS, [*found, *([] if name else self.finest.values)]))
         return found
+
+    def _between(self, shown: Sequence[str]) -> str:
+        """The name of values that follow each other."""
+        ends = [value for value in self.finest.values if value in set(shown)]
+        if not ends:
+            return ""
+        return ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+
+    def _has_others(self, group: int) -> bool:
+        return self.finest.others and self.group_of[0] == group
 
     def mapping(self) -> dict[str, str]:
         """What each finest group becomes, by their names."""
         names = self.names()
         return {own: names[group] for own, group in zip(self.finest.names(), self.group_of)}
 
-    def description(self) -> dict[str, Any]:
+    def description(
+        self, named: Collection[str] | None = None, unnamed: Collection[int] | None = None
+    ) -> dict[str, Any]:
         """The form as a ladder of one level, as a schema has it: `cuts`, or `groups`."""
-        if self.finest.dated:
-            return {"cuts": [self.finest.written(cut) for cut in self.cuts]}
-        if self.finest.ordered:
-            return {"cuts": list(self.cuts)}
-        names = self.names()
+        if self.finest.cuts is not None:
+            return _described_cuts(self.finest, self.cuts)
+        names = self.names(named, unnamed)
         groups = {name: members for g, name in enumerate(names) if (members := self._members(g))}
         others = {"unlisted": names[self.group_of[0]]} if self.finest.others else {}
         return {"groups": groups, **others}
@@ -256,23 +313,158 @@ class CoarserForm:
         return pl.Series(names, dtype=pl.String).gather(places.set(places < 0, None))
 
     def _members(self, group: int) -> list[str]:
-        """The values of a nominal group that have a name of their own."""
+        """The values of a nominal group that are listed, rare ones of an order last."""
         own = self.group_of[self.finest.others :]
-        return [value for value, g in zip(self.finest.values, own) if g == group]
+        listed = [value for value, g in zip(self.finest.values, own) if g == group]
+        return listed + [value for value, place in self.finest.rare if own[place] == group]
 
 
-def _interval(low: str | None, high: str | None) -> str:
-    """How an interval is written, which includes its lower end."""
-    if low is None:
-        return "any" if high is None else f"< {high}"
-    return f">= {low}" if high is None else f"[{low}, {high})"
+def named_after(
+    form: CoarserForm, cells: pl.Series, k: int, people: People | None = None
+) -> dict[str, Any] | None:
+    """A form as a ladder of one level, named after some rows alone: those that are released.
+
+    Values that fewer than k of these people have are not in the name of a group; a cut is round
+    and between two of the values, and none is beyond them. `None` where all rows are one group.
+
+    >>> jobs = CoarserForm(FinestForm(values=("cook", "judge", "bard")), (0, 1, 1))
+    >>> named_after(jobs, pl.Series(["cook", "judge", "cook", "judge"]), k=2)
+    {'groups': {'cook': ['cook'], 'judge': ['judge', 'bard']}}
+    >>> ages = CoarserForm(FinestForm((18, 65, 90), whole=True), (0, 1, 2, 3))
+    >>> named_after(ages, pl.Series([3, 9, 21, 48, 71, 88]), k=2)
+    {'cuts': [20, 60], 'whole': True}
+    """
+    groups, finest = form.codes(cells), form.finest
+    if len(np.unique(groups)) < 2:
+        return None
+    if finest.cuts is not None:
+        at = _days(cells) if finest.dated else _numbers(cells)
+        present = ~np.isnan(at)
+        who = None if people is None else people[present]
+        cuts = _released_cuts(form, at[present], k, who)
+        return _described_cuts(finest, cuts) if cuts else None
+    texts = plain_text(bare(cells))
+    whose = np.arange(len(cells)) if people is None else people
+    counts = pl.DataFrame({"value": texts, "who": whose}).unique().group_by("value").len("people")
+    many = counts.filter(pl.col("people") >= max(k, 1)).drop_nulls()
+    named = many.sort("people", "value", descending=[True, False])["value"]
+    others = groups[(~texts.is_in(named.implode())).fill_null(False).to_numpy()]
+    return form.description(named.to_list(), set((others[others > 0] - 1).tolist()))
 
 
-def _together(names: Sequence[str]) -> str:
-    """One name of several: all of them if they are few, else the first and how many more."""
-    if len(names) <= NAMED:
-        return " | ".join(names)
-    return f"{' | '.join(names[: NAMED - 1])} | {len(names) - NAMED + 1} more"
+def agreement(form: CoarserForm, others: Sequence[CoarserForm], finest: Codes) -> float:
+    """The share of rows in the same group by other forms of the same finest groups, their mean.
+
+    Groups are matched one to one, such that most rows agree. `finest` is the finest group of each
+    row, from 1; rows of 0 are missing and do not count.
+
+    >>> jobs = FinestForm(values=("cook", "judge", "bard", "king"))
+    >>> one, other = CoarserForm(jobs, (0, 0, 1, 1)), CoarserForm(jobs, (0, 1, 1, 1))
+    >>> agreement(one, [one, other], np.array([1, 2, 3, 4], dtype=np.uint8))
+    0.875
+    """
+    rows = np.bincount(finest, minlength=len(form.finest) + 1)[1:]
+    found = []
+    for other in others:
+        both = np.zeros((form.groups, other.groups))
+        np.add.at(both, (np.array(form.group_of), np.array(other.group_of)), rows)
+        found.append(both[linear_sum_assignment(both, maximize=True)].sum() / max(rows.sum(), 1))
+    return float(np.mean(found)) if found else 1.0
+
+
+def _released_cuts(
+    form: CoarserForm, at: Floats, k: int, people: People | None
+) -> tuple[float, ...]:
+    """Round cuts between the groups of some numbers or days, none of them beyond these.
+
+    A whole number that k people have and that is alone below all cuts is named: "0" says more than
+    "4 or less".
+    """
+    finest, known = form.finest, np.unique(at)
+    cuts = [cut for cut in form.cuts if len(known) and known[0] < cut <= known[-1]]
+    near = [_cut_between(known, cut, finest.whole, finest.dated) for cut in cuts]
+    found = tuple(dict.fromkeys(near))
+    if not (found and finest.whole) or known[1] < found[0]:
+        return found
+    lowest = at == known[0]
+    crowd = int(lowest.sum()) if people is None else len(np.unique(people[lowest]))
+    first = float(known[0])
+    return (first, first + 1, *found[1:]) if crowd >= k else found
+
+
+def _described_cuts(finest: FinestForm, cuts: Sequence[float]) -> dict[str, Any]:
+    if finest.dated:
+        return {"cuts": [finest.written(cut) for cut in cuts]}
+    if finest.whole:
+        return {"cuts": [int(cut) for cut in cuts], "whole": True}
+    return {"cuts": list(cuts)}
+
+
+def _cut_between(values: Floats, cut: float, whole: bool, dated: bool = False) -> float:
+    """A round number that parts the same values as a cut does: above those below it."""
+    below, above = values[values < cut].max(), values[values >= cut].min()
+    if dated:
+        return _round_day(below + 1, above)
+    if whole:
+        low, high = float(below) + 1, float(above) + 1
+        found = fewest_digits(low, high, (below + 1 + above) / 2, fives=True)
+        return found if found == int(found) else fewest_digits(low, high, above)
+    low = float(np.nextafter(below, np.inf))
+    return fewest_digits(low, float(above), (below + above) / 2, fives=True)
+
+
+def _round_day(first: float, last: float) -> float:
+    """The roundest of some days: the first of a year, a quarter, a month, or the last of them."""
+    starts = _month_starts(first, last)
+    return min(starts, key=_date_digits) if starts else last
+
+
+def _month_starts(first: float, last: float) -> list[float]:
+    """The first days of months within a span."""
+    day = _month_start(first)
+    found: list[float] = []
+    if day < first:
+        day = _next_month(day)
+    while day <= last and len(found) < 1200:
+        found.append(day)
+        day = _next_month(day)
+    return found
+
+
+def _next_month(day: float) -> float:
+    return float(date.fromordinal(int(day) + 31).replace(day=1).toordinal())
+
+
+def _date_digits(day: float) -> int:
+    at = date.fromordinal(int(day))
+    if at.day != 1:
+        return 4
+    return 1 if at.month == 1 else 2 if at.month % 3 == 1 else 3
+
+
+def _digits(number: float) -> int:
+    """The significant digits of a number; a last digit of 5 is half of one.
+
+    >>> _digits(57), _digits(50), _digits(25), _digits(0.0)
+    (4, 1, 3, 1)
+    """
+    digits = f"{abs(number):.15g}".replace(".", "").strip("0")
+    return max(1, 2 * len(digits) - digits.endswith("5"))
+
+
+def _whole(values: Floats) -> bool:
+    """Whether all numbers are whole, and few enough digits long to count by ones."""
+    present = values[~np.isnan(values)]
+    return bool(len(present) and (present == np.rint(present)).all() and abs(present).max() < 1e15)
+
+
+def _together(names: Sequence[str], rest: bool) -> str:
+    """One name of several values, the commonest first; `rest` are more that are not named."""
+    if not names:
+        return ""
+    if len(names) == 2 and not rest:
+        return f"{names[0]} or {names[1]}"
+    return f"{names[0]} and others" if rest or len(names) > 1 else names[0]
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
@@ -300,7 +492,9 @@ def _number_cuts(values: Floats, codes: Codes, k: int, people: People | None) ->
     ends = np.flatnonzero(np.diff(codes[order]))
     points = (values[order[ends]] + values[order[ends + 1]]) / 2
     who = None if people is None else people[present]
-    return tuple(rounded_cuts(values, points, k=k, people=who, off_cells=True))
+    slack = max(k - 1, int(SHARE * len(values) / (len(ends) + 1)))
+    cuts = rounded_cuts(values, points, k=k, people=who, off_cells=True, slack=slack, fives=True)
+    return tuple(cuts)
 
 
 def _date_cuts(days: Floats, k: int, people: People | None) -> tuple[float, ...]:
@@ -329,145 +523,3 @@ def _crowds(codes: NDArray[Any], categories: int, people: People | None) -> NDAr
     if people is not None:
         codes = np.unique(np.column_stack([codes, people]), axis=0)[:, 0]
     return np.bincount(codes + 1, minlength=categories + 1)[1:]
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """What some model got wrong about a label, and what a bit about that label is worth.
-
-    Parameters
-    ----------
-    residual, curvature : arrays of float, rows by classes
-        1 or 0 less the probability; the probability times its rest.
-    worth : float
-        Of one bit a row: above 0 for what should be kept, below 0 for what should not be told.
-
-    Examples
-    --------
-    >>> Residuals.of(np.array([[0.5, 0.5]]), np.array([1]), worth=1.0).residual.tolist()
-    [[-0.5, 0.5]]
-    """
-
-    residual: Floats
-    curvature: Floats
-    worth: float
-
-    @classmethod
-    def of(
-        cls, probabilities: Floats, label: NDArray[np.integer[Any]], *, worth: float
-    ) -> Residuals:
-        """Of what a model said about rows that it did not learn from, and of what is true."""
-        return cls(*residuals(probabilities, label), worth)
-
-    def sums(self, codes: Codes, leaves: int) -> tuple[Floats, Floats]:
-        """The residuals and curvatures of each leaf, leaves by classes; code 0 is left out."""
-        return _sums(codes, leaves, self.residual), _sums(codes, leaves, self.curvature)
-
-    @property
-    def scale(self) -> float:
-        """What a unit of slope squared by bend is worth."""
-        rows, classes = self.residual.shape
-        return float(bits_of(self.worth, max(rows, 1), classes))
-
-
-def merged_groups(
-    codes: Codes,
-    leaves: int,
-    evidence: Sequence[Residuals],
-    sizes: Sequence[int],
-    *,
-    ordered: bool,
-) -> dict[int, tuple[int, ...]]:
-    """Merge the leaves of a column step by step, and give the groups at some numbers of them.
-
-    Parameters
-    ----------
-    codes : array of uint8
-        The leaf of each row of the evidence, from 1; 0 is a missing value.
-    leaves : int
-        How many there are.
-    evidence : sequence of Residuals
-        About each label that counts, on the same rows.
-    sizes : sequence of int
-        The numbers of groups wanted; those that are not below the number of leaves are left out.
-    ordered : bool
-        Whether only neighbours are merged.
-
-    Returns
-    -------
-    dict of int to tuple of int
-        By number of groups the group of each leaf, numbered in the order of their first leaves.
-
-    Examples
-    --------
-    >>> label = np.array([0, 0, 1, 1, 0, 1] * 20)
-    >>> codes = np.array([1, 1, 2, 2, 3, 4] * 20, dtype=np.uint8)
-    >>> about = Residuals.of(np.full((120, 2), 0.5), label, worth=1.0)
-    >>> merged_groups(codes, 4, [about], [2], ordered=False)
-    {2: (0, 1, 0, 1)}
-    """
-    state = _Merging(codes, leaves, evidence, ordered)
-    found = {}
-    for groups in sorted({size for size in sizes if 1 <= size < leaves}, reverse=True):
-        while state.groups > groups:
-            state.merge()
-        found[groups] = state.numbered()
-    return found
-
-
-class _Merging:
-    """The groups so far, their sums, and what each pair of them would cost."""
-
-    def __init__(
-        self, codes: Codes, leaves: int, evidence: Sequence[Residuals], ordered: bool
-    ) -> None:
-        self.group_of = np.arange(leaves)
-        self.groups = leaves
-        self.scales = [each.scale for each in evidence]
-        self.sums = [each.sums(codes, leaves) for each in evidence]
-        self.ordered = ordered
-        self.cost = np.full((leaves, leaves), np.inf)
-        for group in range(leaves):
-            self._renew(group)
-
-    def merge(self) -> None:
-        """Merge the two groups that cost least; the one of the larger number is gone."""
-        one, other = divmod(int(self.cost.argmin()), len(self.cost))
-        one, other = min(one, other), max(one, other)
-        self.group_of[self.group_of == other] = one
-        self.groups -= 1
-        for slope, bend in self.sums:
-            slope[one] += slope[other]
-            bend[one] += bend[other]
-        self.cost[other, :] = self.cost[:, other] = np.inf
-        self._renew(one)
-
-    def _renew(self, group: int) -> None:
-        """Count again what merging this group with any other costs."""
-        cost = np.zeros(len(self.cost))
-        for scale, (slope, bend) in zip(self.scales, self.sums):
-            apart = _gain(slope, bend) + _gain(slope[group], bend[group])
-            cost += scale * (apart - _gain(slope + slope[group], bend + bend[group]))
-        free = np.isin(np.arange(len(cost)), self._partners(group))
-        self.cost[group, :] = self.cost[:, group] = np.where(free, cost, np.inf)
-
-    def _partners(self, group: int) -> NDArray[np.intp]:
-        """The groups that this one may be merged with; a group has the number of its first leaf."""
-        heads = np.unique(self.group_of)
-        if not self.ordered:
-            return np.asarray(heads[heads != group])
-        place = int(np.searchsorted(heads, group))
-        return np.asarray(heads[[p for p in (place - 1, place + 1) if 0 <= p < len(heads)]])
-
-    def numbered(self) -> tuple[int, ...]:
-        """The group of each leaf, without gaps."""
-        return tuple(np.unique(self.group_of, return_inverse=True)[1].tolist())
-
-
-def _gain(slope: Floats, bend: Floats) -> Floats:
-    return np.asarray((slope**2 / np.maximum(bend, LEAST_BEND)).sum(axis=-1))
-
-
-def _sums(codes: Codes, leaves: int, values: Floats) -> Floats:
-    each = [np.bincount(codes, weights=column, minlength=leaves + 1) for column in values.T]
-    return np.asarray(np.stack(each, axis=1)[1:], dtype=np.float64)

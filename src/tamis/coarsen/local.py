@@ -18,8 +18,9 @@ import polars as pl
 from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.anonymity import Anonymity, average_risk, fewest_people
-from tamis.risk.grouping import ROUNDING, Coded, people_of
+from tamis.requirements import exceeds, fewest_people
+from tamis.risk.anonymity import Anonymity, average_risk
+from tamis.risk.grouping import Coded, people_of
 from tamis.risk.presence import Presence, presence_bounds, stacked
 from tamis.table import Table, bare, kind_of
 
@@ -179,7 +180,7 @@ def local_classes(
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
 
     def divided(k: int) -> LocalClasses:
-        bounds = _bounds(constraints, k, missing)
+        bounds = class_bounds(constraints, k, missing)
         if not may_be_class(everybody, about, bounds, np.zeros(lines.shape[1], np.int8)):
             raise CannotMeet(
                 f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
@@ -195,7 +196,7 @@ def local_classes(
     return _risking_little(divided, constraints.k, most, people)
 
 
-def _bounds(constraints: Constraints, k: int, missing: bool) -> ClassBounds:
+def class_bounds(constraints: Constraints, k: int, missing: bool) -> ClassBounds:
     """The constraints as kernels take them, with classes of k people or more."""
     also = constraints.also or Anonymity()
     return ClassBounds(
@@ -229,7 +230,7 @@ def _risking_little(
     who = None if people is None else people_of(people)
 
     def risks_little(found: LocalClasses) -> bool:
-        return average_risk(Coded(found.class_of, found.classes), who) <= most + ROUNDING
+        return not exceeds(average_risk(Coded(found.class_of, found.classes), who), most)
 
     found = divided(k)
     if risks_little(found):

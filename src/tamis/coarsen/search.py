@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
-from tamis.coarsen.ladder_sources import ladders_of
+from tamis.coarsen.ladder_sources import drawn_in, ladders_of
 from tamis.coarsen.lattice import full_domain, in_register
 from tamis.coarsen.local import (
     Register,
@@ -26,7 +26,8 @@ from tamis.coarsen.local import (
 )
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
-from tamis.risk.anonymity import Anonymity, Kind, fewest_people, k_anonymity
+from tamis.requirements import Kind, fewest_people
+from tamis.risk.anonymity import Anonymity, k_anonymity
 from tamis.risk.grouping import as_table, coded, dense, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
@@ -105,6 +106,8 @@ class _Request:
     values: Ints | None
     missing: bool
     population: Table | None = None
+    made: tuple[str, ...] = ()
+    """The columns whose ladders nobody gave."""
 
     def rows(self, hidden: Sequence[float] | None = None) -> CodedRows:
         """The distinct rows; `hidden` are the bounds of delta-presence."""
@@ -237,6 +240,7 @@ def _request(
         values,
         missing,
         None if population is None else as_table(population),
+        tuple(c for c in scoped.quasi if c not in own),
     )
 
 
@@ -252,6 +256,7 @@ def _exact(
             "fewer with --max-suppressed, or choose another metric"
         )
     levels = dict(zip(request.columns, best.node.levels))
+    request = replace(request, ladders=_of_kept(request, levels, kept))
     coarse = {
         c: request.ladders[c].apply(request.table.frame.get_column(c), level)
         for c, level in levels.items()
@@ -271,6 +276,24 @@ def _exact(
         k_anonymity=_reached(table, told, people),
         presence=_presence(request, coarse, told, kept, levels),
     )
+
+
+def _of_kept(
+    request: _Request, levels: Mapping[str, int], kept: NDArray[np.bool_]
+) -> dict[str, Ladder]:
+    """The ladders, those that were made without what only rows left out have.
+
+    With a register they stay as they are: who is in which class of it was counted by them.
+    """
+    found = dict(request.ladders)
+    if kept.all() or request.population is not None:
+        return found
+    for name in request.made:
+        if 0 < levels[name] < found[name].top:
+            cells = request.table.frame.get_column(name).filter(pl.Series(kept))
+            ladder = drawn_in(found[name], levels[name], cells)
+            found[name] = found[name] if ladder is None else Ladder.from_dict(name, ladder)
+    return found
 
 
 def _presence(

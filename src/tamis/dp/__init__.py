@@ -3,6 +3,7 @@
 ::
 
     budget              what may be spent and was, and the noise
+    fingerprint         which tables are the same, however they are stored
     ledger              what was spent on a table over all its releases
     domain              the cells that a table could fill, by public bounds
     private_table       what all tables of synthetic rows share

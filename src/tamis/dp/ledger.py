@@ -1,9 +1,12 @@
 """The ledger: what differential privacy has cost each table so far, over all its releases.
 
 Two releases of one table cost the sum of both. So the holder keeps a file of what was spent on
-which table, by the hash of its content and by its name: a renamed copy is the same table, and a
-changed file of the same name is about the same people. The file is the holder's own and is never
-published.
+which table, by its content and by its name: a copy is the same table in whatever format
+(`tamis.dp.fingerprint`), and a changed file of the same name is about the same people. The file is
+the holder's own and is never published.
+
+A ledger that was emptied, cut short or edited is refused: it is never empty, since it is created
+with its first lines in it, and it ends with a hash of its entries.
 """
 
 from __future__ import annotations
@@ -13,16 +16,18 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import CannotMeet, InputError
+from tamis.dp.fingerprint import Fingerprint
+from tamis.errors import CannotMeet, InputError, listed
 
 try:
     import fcntl
@@ -31,7 +36,9 @@ except ImportError:  # without such a lock, two runs at once may interfere
 
 NAME = "tamis-ledger.json"
 SCHEMA = "tamis-ledger"
-VERSION = 1
+VERSION = 2
+UNHASHED = 1
+"""The version whose ledgers end without a hash."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Entry:
     table : str
         The absolute path of the table.
     sha256 : str
-        Of the content of its file.
+        Of the bytes of its file.
     epsilon, delta : float
     into : str
         What was made.
@@ -53,6 +60,8 @@ class Entry:
         Whether differential privacy holds at all; not where bounds were taken from the data.
     date, id : str
         When, and a unique name.
+    rows, columns
+        What is remembered of its content, see `tamis.dp.fingerprint.Fingerprint`.
     """
 
     table: str
@@ -64,6 +73,15 @@ class Entry:
     guarantee: bool = True
     date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+    rows: str = ""
+    columns: tuple[str, ...] = ()
+
+    def same_table(self, other: Entry) -> bool:
+        """Whether both are about the same table: by its path, its file or what it holds."""
+        if self.table == other.table or self.sha256 == other.sha256:
+            return True
+        mine, theirs = (Fingerprint(e.rows, tuple(e.columns)) for e in (self, other))
+        return mine.same(theirs)
 
 
 @dataclass(frozen=True)
@@ -118,12 +136,15 @@ class Ledger:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
-    def account(self, table: str, sha256: str) -> Account:
+    def account(
+        self, table: str, sha256: str, *, rows: str = "", columns: Sequence[str] = ()
+    ) -> Account:
         """What was spent on a table under any of its names and contents."""
         if not self.path.exists():
             return Account(())
+        like = Entry(table, sha256, math.inf, rows=rows, columns=tuple(columns))
         with self._locked() as entries:
-            return _account(entries, table, sha256)
+            return _account(entries, like)
 
     def recall(self, earlier: Iterable[Entry]) -> None:
         """Enter what earlier releases cost, where no entry for the table names what they made.
@@ -164,7 +185,7 @@ class Ledger:
     def _enter(self, entry: Entry, most: float | None) -> Account:
         check_epsilon(entry.epsilon)
         with self._locked() as entries:
-            before = _account(entries, entry.table, entry.sha256)
+            before = _account(entries, entry)
             after = Account((*before.entries, entry))
             if most is not None:
                 _check_most(before, after, most, self.path)
@@ -187,13 +208,12 @@ class Ledger:
     def _open_locked(self) -> int:
         """The file with a lock on it; opened again where another run has replaced it meanwhile."""
         while True:
+            if not self.path.exists():
+                self._create()
             try:
-                handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+                handle = os.open(self.path, os.O_RDWR | _FLAGS)
             except OSError as error:
-                raise InputError(
-                    f"cannot keep a ledger at {self.path}: {error.strerror}; "
-                    "name another file with --ledger FILE"
-                ) from None
+                raise self._cannot_keep(error) from None
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 os.close(handle)
                 raise InputError(
@@ -205,37 +225,68 @@ class Ledger:
                 return handle
             os.close(handle)
 
+    def _create(self) -> None:
+        """A ledger without entries, unless another run makes one first; it is never empty."""
+        try:
+            draft = self._draft([])
+            try:
+                os.link(draft, self.path)  # unlike a renaming, it replaces nothing
+            except FileExistsError:
+                pass
+            except OSError:  # some disks know no links
+                if not self.path.exists():
+                    draft.rename(self.path)
+            draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._cannot_keep(error) from None
+
+    def _cannot_keep(self, error: OSError) -> InputError:
+        return InputError(
+            f"cannot keep a ledger at {self.path}: {error.strerror}; "
+            "name another file with --ledger FILE"
+        )
+
     def _read(self, handle: int) -> list[Entry]:
         with os.fdopen(os.dup(handle), "rb") as file:
             content = file.read()
-        if not content:
-            return []
         try:
             found = json.loads(content)
-            if (found["schema"], found["version"]) != (SCHEMA, VERSION):
+            if found["schema"] != SCHEMA or found["version"] not in (UNHASHED, VERSION):
+                raise ValueError
+            if found["version"] == VERSION and found["sha256"] != _hash(found["entries"]):
                 raise ValueError
             return [_entry(each) for each in found["entries"]]
         except (ValueError, KeyError, TypeError, RecursionError):
+            words = (
+                "is damaged: it is empty"
+                if not content.strip()
+                else ("is not a ledger that this tamis can read, or was cut short or edited")
+            )
             raise InputError(
-                f"{self.path} is not a ledger that this tamis can read, so what was spent is "
-                "unknown; restore it, or name another with --ledger FILE"
+                f"{self.path} {words}, so what was spent is unknown; restore it, or name another "
+                "with --ledger FILE"
             ) from None
 
     def _write(self, entries: list[Entry]) -> None:
-        content = {"schema": SCHEMA, "version": VERSION, "entries": [asdict(e) for e in entries]}
-        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         try:
-            with NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self.path.parent, prefix=f".{NAME}-", delete=False
-            ) as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(file.name).replace(self.path)  # made with mode 0600
+            self._draft(entries).replace(self.path)
         except OSError as error:
             raise InputError(
                 f"cannot write the ledger {self.path}: {error.strerror}; nothing was spent"
             ) from None
+
+    def _draft(self, entries: list[Entry]) -> Path:
+        """The text of a ledger, on the disk under another name, mode 0600."""
+        listed = [asdict(e) for e in entries]
+        content = {"schema": SCHEMA, "version": VERSION, "entries": listed, "sha256": _hash(listed)}
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", dir=self.path.parent, prefix=f".{NAME}-", delete=False
+        ) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        return Path(file.name)
 
 
 class Spending:
@@ -252,27 +303,37 @@ class Spending:
 _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
+def _hash(entries: object) -> str:
+    """A hash of entries as JSON gives them back, whatever the spaces between them."""
+    text = json.dumps(entries, sort_keys=True, allow_nan=False)
+    return sha256(text.encode()).hexdigest()
+
+
 def _entry(found: dict[str, Any]) -> Entry:
-    entry = Entry(**found)
+    entry = Entry(**{**found, "columns": tuple(found.get("columns", ()))})
     check_epsilon(entry.epsilon)
+    texts = (entry.table, entry.sha256, entry.into, entry.neighbours, entry.date, entry.id)
+    if not all(isinstance(text, str) for text in (*texts, entry.rows, *entry.columns)):
+        raise ValueError
+    if not isinstance(entry.guarantee, bool) or not 0 <= entry.delta < 1:
+        raise ValueError
     return entry
 
 
-def _account(entries: list[Entry], table: str, sha256: str) -> Account:
-    """The entries linked to a table by its path or its content, directly or through others."""
-    paths, hashes, mine = {table}, {sha256}, set[str]()
-    while True:
-        more = [e for e in entries if e.id not in mine and (e.table in paths or e.sha256 in hashes)]
-        if not more:
-            return Account(tuple(e for e in entries if e.id in mine))
-        mine |= {e.id for e in more}
-        paths |= {e.table for e in more}
-        hashes |= {e.sha256 for e in more}
+def _account(entries: list[Entry], like: Entry) -> Account:
+    """The entries about the table of an entry, directly or through others."""
+    found, mine = [like], set[int]()
+    while found:
+        known = found.pop()
+        new = [i for i, e in enumerate(entries) if i not in mine and e.same_table(known)]
+        mine.update(new)
+        found += [entries[i] for i in new]
+    return Account(tuple(entries[i] for i in sorted(mine)))
 
 
 def _made(entries: list[Entry], like: Entry) -> set[str]:
     """What was made from the table of an entry so far."""
-    return {e.into for e in _account(entries, like.table, like.sha256).entries}
+    return {e.into for e in _account(entries, like).entries}
 
 
 def _check_most(before: Account, after: Account, most: float, path: Path) -> None:
@@ -285,7 +346,13 @@ def _check_most(before: Account, after: Account, most: float, path: Path) -> Non
     if after.epsilon > most * (1 + ROUNDING):
         now = after.epsilon - before.epsilon
         raise CannotMeet(
-            f"{before.epsilon:.6g} of epsilon is spent on this table, and {now:.6g} more would "
-            f"exceed --max-epsilon {most:.6g}; at most {max(0.0, most - before.epsilon):.6g} is "
-            f"left (ledger: {path})"
+            f"{before.epsilon:.6g} of epsilon is spent on this table{_named(before)}, and "
+            f"{now:.6g} more would exceed --max-epsilon {most:.6g}; at most "
+            f"{max(0.0, most - before.epsilon):.6g} is left (ledger: {path})"
         )
+
+
+def _named(account: Account) -> str:
+    """Under which names a table was used, where there are several."""
+    names = list(dict.fromkeys(e.table for e in account.entries))
+    return f" (as {listed(names, most=5)})" if len(names) > 1 else ""

@@ -107,7 +107,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     max_rows_per_person: int = 1
     max_cells: int = field(init=False, default=1 << 62)
     """Those that count no cells of all columns together need no limit."""
-    random_state: int | np.random.Generator | None = 0
+    random_state: int | np.random.Generator | None = None
 
     def fit(self, data: Any, target: str | None = None, *, budget: Budget | None = None) -> Self:
         """Measure the table with noise.

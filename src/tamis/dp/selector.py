@@ -204,7 +204,7 @@ def private_records(
     mechanism: Mechanism = "exponential",
     unit: Unit = "row",
     counts: Counting = "auto",
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | None = None,
 ) -> PrivateRecords:
     """Choose columns of 0/1 records and draw a table of them, both under one budget.
 

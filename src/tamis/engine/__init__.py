@@ -114,9 +114,12 @@ def estimated_bytes(source: str, *, long: bool = False) -> int:
 def _parquet_shape(path: Path) -> tuple[int, int]:
     import polars as pl
 
+    from tamis.table_file import panics_unheard
+
     try:
-        rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-        return int(rows), len(pl.read_parquet_schema(path))
+        with panics_unheard():
+            rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+            return int(rows), len(pl.read_parquet_schema(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return 0, 0  # reading it will say what is wrong
 

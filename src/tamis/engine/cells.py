@@ -11,7 +11,7 @@ into memory, some at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -55,18 +55,14 @@ def count_distinct(engine: Engine, frame: Frame, columns: Sequence[str]) -> int:
     return count_rows(engine, count_cells(frame, columns))
 
 
-def people_by(
-    engine: Engine, frame: Frame, identifiers: Sequence[str], rows: int
+def finer_left_out(
+    engine: Engine, frame: Frame, distinct: Mapping[str, int], rows: int
 ) -> tuple[str, ...]:
-    """The identifiers that distinguish people, by the rule of `Table.people`.
+    """The columns that determine no other: those that do are finer than a person.
 
-    One that determines another is finer than a person and is left out, as is a constant one,
-    unless all are constant.
+    `distinct` has how many values each column has.
     """
-    distinct = {c: count_distinct(engine, frame, [c]) for c in identifiers}
-    kept = [c for c in identifiers if distinct[c] > 1]
-    if not kept:
-        return tuple(identifiers)
+    kept = list(distinct)
     for name in list(kept):
         others = [c for c in kept if c != name]
         alone = bool(others) and distinct[name] == rows

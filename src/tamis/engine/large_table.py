@@ -17,11 +17,20 @@ import numpy as np
 import polars as pl
 
 from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows, one_where, people_by
+from tamis.engine.cells import (
+    ROWS,
+    count_cells,
+    count_distinct,
+    count_rows,
+    finer_left_out,
+    one_where,
+)
 from tamis.errors import InputError, listed
-from tamis.read import named_target, need_labels, refuse_empty, say_unlabelled
+from tamis.person import SOME_VALUES, PersonCandidate, deciding, is_code
+from tamis.read import named_target, need_labels, roles_without_empty, say_respelt, say_unlabelled
 from tamis.read.frames import refuse_nested
-from tamis.table import Roles, Table
+from tamis.read.keys import counted_when_dropped
+from tamis.table import BLANKS, Roles, Table, one_spelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +72,36 @@ class LargeTable:
             return roles.person
         if not roles.identifiers:
             return ()
-        columns = self.columns(roles.identifiers)
-        found = people_by(self.engine, self.frame, columns, self.rows)
+        distinct = {c: count_distinct(self.engine, self.frame, [c]) for c in self.deciding}
+        found = finer_left_out(self.engine, self.frame, distinct, self.rows)
         return tuple(self.name_of(c) for c in found)
+
+    @cached_property
+    def deciding(self) -> list[str]:
+        """The columns of the frame that may decide who is a person, as in `Table.people`."""
+        names = self.shape.roles.identifiers
+        columns = self.columns(names)
+        some = self.engine.small(self.frame.select(*columns).head(SOME_VALUES))
+        distinct = {n: count_distinct(self.engine, self.frame, [c]) for n, c in zip(names, columns)}
+        values = {n: some[c].alias(n) for n, c in zip(names, columns)}
+        return self.columns(deciding(values, distinct))
+
+    @property
+    def open_candidates(self) -> tuple[PersonCandidate, ...]:
+        """Numbers that disagree on who is a person, as `Table.open_candidates` has them."""
+        if self.shape.roles.person is not None or not self.shape.roles.identifiers:
+            return ()
+        some = self.engine.small(self.frame.select(*self.deciding).head(SOME_VALUES))
+        numbers = [c for c in self.deciding if is_code(some[c])]
+        if len(numbers) < 2:
+            return ()
+        sets = [(c,) for c in numbers] + [tuple(numbers)]
+        *single, together = [count_distinct(self.engine, self.frame, c) for c in sets]
+        if len({*single, together}) == 1:
+            return ()
+        people = [*single, *([together] if together > max(single) else [])]
+        named = (tuple(map(self.name_of, c)) for c in sets)
+        return tuple(PersonCandidate(c, n, self.rows) for c, n in zip(named, people))
 
     @cached_property
     def who(self) -> list[str]:
@@ -90,10 +126,65 @@ def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Roles) -
     """
     refuse_uncountable(schema)
     plain = frame.with_columns(*one_value(frame, engine.has_nan))
+    roles = _counting_dropped(engine, plain, schema, roles)
+    if not roles.exact_identifiers:
+        plain = _spelt_once(engine, plain, schema, roles.identifiers)
     rows = count_rows(engine, plain)
     if not rows:
         raise InputError("the table has no rows")
     return LargeTable(engine, plain, tuple(schema), shape_of(schema, roles), rows)
+
+
+def _counting_dropped(engine: Engine, frame: Frame, schema: pl.Schema, roles: Roles) -> Roles:
+    """The roles with ids that are dropped among the identifiers, by a look at the first rows."""
+    if not roles.dropped or roles.person is not None:
+        return roles
+    some = engine.small(frame.head(LOOKED_AT))
+    return counted_when_dropped(some.rename(dict(zip(some.columns, schema))), roles)
+
+
+def _spelt_once(
+    engine: Engine, frame: Frame, schema: pl.Schema, identifiers: Sequence[str]
+) -> Frame:
+    """The frame with identifiers as `one_spelling` has them; they are never released."""
+    merged = {}
+    for place, (name, kind) in enumerate(schema.items()):
+        if name not in identifiers or kind not in (pl.String, pl.Categorical, pl.Enum):
+            continue
+        column = f"c{place}"
+        folded = _with_spellings(engine, frame, column)
+        changed = one_where(nw.col(column) != nw.col(_SPELT)).alias(ROWS)
+        changes = folded.select(changed).select(nw.col(ROWS).sum().cast(nw.Int64))
+        if not engine.small(changes).item():
+            continue
+        before = count_distinct(engine, frame, [column])
+        names = frame.collect_schema().names()
+        frame = folded.with_columns(nw.col(_SPELT).alias(column)).select(*names)
+        if spellings := before - count_distinct(engine, frame, [column]):
+            merged[name] = spellings
+    say_respelt(merged)
+    return frame
+
+
+_SPELT = "spelt"
+_RAW = "raw"
+
+
+def _with_spellings(engine: Engine, frame: Frame, column: str) -> Frame:
+    """The frame with one spelling of a text column beside it.
+
+    Engines agree on ASCII; what has other characters is spelt here, each different text once.
+    """
+    cell = nw.col(column)
+    plain = cell.str.to_lowercase().str.replace_all(BLANKS, " ").str.strip_chars(" ")
+    odd = frame.filter(cell.str.contains(r"[^\x00-\x7f]")).select(cell.alias(_RAW)).unique()
+    if not count_rows(engine, odd):
+        return frame.with_columns(plain.alias(_SPELT))
+    spelt = engine.keep(
+        part.with_columns(one_spelling(part[_RAW]).alias(_SPELT)) for part in engine.batches(odd)
+    )
+    joined = engine.near(frame).join(spelt, left_on=column, right_on=_RAW, how="left")
+    return joined.with_columns(nw.coalesce(nw.col(_SPELT), plain).alias(_SPELT))
 
 
 def shape_of(schema: pl.Schema, roles: Roles) -> Table:
@@ -116,8 +207,8 @@ def labelled_large(table: LargeTable) -> LargeTable:
     return replace(table, frame=frame, rows=rows, shape=shape)
 
 
-def check_large(table: LargeTable) -> None:
-    """Refuse what no later step could use: empty columns, infinite numbers, a missing target."""
+def check_large(table: LargeTable) -> LargeTable:
+    """The table without empty columns; refuses infinite numbers and a missing target."""
     names = [c for c in table.names if c in table.shape.frame.columns]
     columns, schema = table.columns(names), table.frame.collect_schema()
     gone = [one_where(nw.col(c).is_null()).alias(f"gone_{c}") for c in columns]
@@ -129,7 +220,8 @@ def check_large(table: LargeTable) -> None:
     marked = table.frame.select(*gone, *endless)
     sums = [nw.col(c).sum().cast(nw.Int64) for c in marked.collect_schema().names()]
     found = table.engine.small(marked.select(*sums)).row(0, named=True)
-    refuse_empty([n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows])
+    empty = [n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows]
+    shape = table.shape.with_roles(**roles_without_empty(table.shape.roles, empty))
     infinite = [n for n, c in zip(names, columns) if found.get(f"endless_{c}")]
     if infinite:
         raise InputError(
@@ -138,6 +230,7 @@ def check_large(table: LargeTable) -> None:
     target = table.shape.roles.target
     if target is not None:
         need_labels(target, found[f"gone_{table.columns([target])[0]}"], table.rows)
+    return replace(table, shape=shape)
 
 
 def refuse_uncountable(schema: pl.Schema) -> None:
@@ -167,6 +260,8 @@ def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:
     return found
 
 
+LOOKED_AT = 50_000
+"""The first rows, by which ids are known that are dropped."""
 HASH = "hash"
 _APART, _NONE = "\x1f", "\x1e"
 """What separates cells in the text that is hashed, and what stands for a missing one."""

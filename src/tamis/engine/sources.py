@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import polars as pl
@@ -26,12 +26,23 @@ from tamis.engine.pairs import (
 )
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, need_plain, roles_of
-from tamis.read.frames import duckdb_parquet
+from tamis.read.dialect import Dialect
+from tamis.read.forms import ColumnForms, Forms, decide_forms, see_frame
+from tamis.read.frames import duckdb_parquet, unreadable
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import DELIMITERS, delimited_chunks, file_at
+from tamis.read.text import (
+    DELIMITERS,
+    delimited_chunks,
+    encoding_of,
+    file_at,
+    say_found,
+    say_texts,
+    stay_texts,
+)
 from tamis.read.types import ColumnRule, without_markers
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles
+from tamis.table_file import panics_unheard
 
 ROWS_AT_ONCE = 1 << 17
 
@@ -43,9 +54,8 @@ def open_large(
     missing: Iterable[str] = (),
     schema: str | Path | Schema | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
-    separator: str | None = None,
     person: Collection[str] | None = None,
+    dialect: Dialect | None = None,
     **roles: Any,
 ) -> LargeTable:
     """A table of any size behind an engine.
@@ -57,8 +67,10 @@ def open_large(
         csv, tsv (also gzipped), parquet or arrow file, ``file.duckdb::table``,
         ``postgresql://...::table``, ``spark::table`` of a Spark catalogue, or parquet at a path
         that Spark reads, ``spark::hdfs://host/folder``.
-    missing, schema, format, encoding, separator, person, **roles
+    missing, schema, format, person, **roles
         As in `tamis.read_table`.
+    dialect : Dialect, optional
+        How a text file is written; found in it where not given.
 
     Returns
     -------
@@ -69,7 +81,7 @@ def open_large(
     markers = [*rules.missing, *missing]
     if source.startswith(SPARK):
         return _catalogued(engine, source.removeprefix(SPARK), said, rules)
-    path = _parquet(engine, source, format, encoding, separator, markers, rules.columns, said)
+    path = _parquet(engine, source, format, dialect, markers, rules.columns, said)
     columns = _schema_of(path)
     _check_names(columns, said, rules)
     return large_table(engine, engine.open(_readable(engine, path)), columns, said)
@@ -84,8 +96,7 @@ def open_pairs(
     *,
     labels: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
-    separator: str | None = None,
+    dialect: Dialect | None = None,
     drop_unlabelled: bool = False,
 ) -> Pairs:
     """Sparse 0/1 records of any number behind an engine, from a long table.
@@ -102,19 +113,20 @@ def open_pairs(
         without feature then says that there is such an entity.
     labels : str, optional
         A file with the label of every entity.
-    format, encoding, separator
+    format
         As in `tamis.read_table`.
+    dialect : Dialect, optional
+        How text files are written; found in them where not given.
     drop_unlabelled : bool
         Whether to leave out entities without a label.
     """
-    how = (encoding, separator)
     hold = partial(hold_labelled, target=target) if drop_unlabelled else hold_pairs
     if labels is not None:
-        pairs = _keys(engine, source, {ENTITY: entity, FEATURE: feature}, format, *how)
-        known = _keys(engine, labels, {ENTITY: entity, LABEL: target}, None, *how)
+        pairs = _keys(engine, source, {ENTITY: entity, FEATURE: feature}, format, dialect)
+        known = _keys(engine, labels, {ENTITY: entity, LABEL: target}, None, dialect)
         return hold(engine, *_joinable(pairs, known))
     names = {ENTITY: entity, FEATURE: feature, LABEL: target}
-    rows = _keys(engine, source, names, format, *how)
+    rows = _keys(engine, source, names, format, dialect)
     known = engine.hold(count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL))
     if drop_unlabelled:  # an entity with a label in some lines only has two, too
         refuse_several(engine, known)
@@ -136,13 +148,12 @@ def _keys(
     source: str,
     names: Mapping[str, str],
     format: str | None,
-    encoding: str,
-    separator: str | None,
+    dialect: Dialect | None,
 ) -> Frame:
     """Some columns of a source by other names: whole numbers, which join fastest, or texts."""
     wanted = tuple(names.values())
     roles = Roles(identifiers=wanted)  # such columns get no other type
-    path = _parquet(engine, source, format, encoding, separator, [], {}, roles)
+    path = _parquet(engine, source, format, dialect, [], {}, roles)
     place = {name: f"c{i}" for i, name in enumerate(_schema_of(path))}
     if unknown := [name for name in wanted if name not in place]:
         raise InputError(
@@ -203,8 +214,7 @@ def _parquet(
     engine: Engine,
     source: str,
     format: str | None,
-    encoding: str,
-    separator: str | None,
+    dialect: Dialect | None,
     markers: list[str],
     declared: Mapping[str, str],
     roles: Roles,
@@ -218,8 +228,8 @@ def _parquet(
         return _typed_again(kept, markers, {**numbers, **declared}, untouched)
     kind = format or format_of(source)
     if kind in DELIMITERS:
-        chunks = delimited_chunks(file_at(source), separator or DELIMITERS[kind], encoding)
-        return _typed_text(chunks, kept, markers, declared, untouched)
+        text = TextSource(file_at(source), DELIMITERS[kind], dialect or Dialect())
+        return _typed_text(text, kept, markers, declared, untouched)
     if kind == "duckdb":
         duckdb_parquet(source, engine.scratch).rename(kept)
     elif kind == "arrow":
@@ -248,11 +258,10 @@ def _beside(path: Path, what: str) -> Path:
 
 def _check_parquet(path: Path, source: str) -> None:
     try:
-        pl.read_parquet_schema(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise InputError(
-            f"{source} is not a parquet file, or is damaged; export it again"
-        ) from None
+        with panics_unheard():
+            pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise unreadable(source, "parquet file", error) from None
 
 
 def _without_nan(path: Path) -> Path:
@@ -294,29 +303,55 @@ def _readable(engine: Engine, path: Path) -> Path:
     return again
 
 
+class TextSource(NamedTuple):
+    """A delimited file, the separator its name leads to expect, and how it is written."""
+
+    path: Path
+    usual: str
+    dialect: Dialect
+
+
 def _typed_text(
-    chunks: Iterable[pl.DataFrame],
+    source: TextSource,
     path: Path,
     markers: list[str],
     declared: Mapping[str, str],
     untouched: Collection[str],
 ) -> Path:
-    """Rows of text typed by the one rule: seen once to find the types, then written in them."""
+    """Rows of text typed by the one rule: seen to find forms and types, then written in them."""
     text = _beside(path, "text")
-    rules: dict[str, ColumnRule] = {}
+    texts = stay_texts(declared, untouched)
+    seen: dict[str, ColumnForms] = {}
+    names, separator = [], source.usual
 
-    def seen() -> Iterator[pl.DataFrame]:
-        for chunk in chunks:
+    def cells() -> Iterator[pl.DataFrame]:
+        nonlocal names, separator
+        for chunk, separator in delimited_chunks(*source):  # noqa: B007
             frame = without_markers(chunk, markers)
-            for name in frame.columns:
-                said = "text" if name in untouched else declared.get(name)
-                rule = rules.setdefault(name, ColumnRule(name, said))
-                rule.see(frame.get_column(name).alias(""))
+            names = frame.columns
+            see_frame(seen, frame, texts)
             yield frame
 
-    write_in_parts(seen(), text)
+    write_in_parts(cells(), text)
+    forms = decide_forms(seen.values(), source.dialect, separator)
+    said = {n: "text" if n in texts else declared.get(n) for n in names}
+    rules = {name: ColumnRule(name, said[name]) for name in names}
+    for chunk in _read_parts(text):
+        for column in forms.rewrite(chunk).get_columns():
+            rules[column.name].see(column.alias(""))
     dtypes = {name: rule.dtype() for name, rule in rules.items()}
-    write_in_parts(_cast(text, rules, dtypes), path)
+    first: list[pl.DataFrame] = []
+
+    def typed_parts() -> Iterator[pl.DataFrame]:
+        for part in _cast(text, rules, dtypes, forms):
+            first.append(part) if not first else None
+            yield part
+
+    write_in_parts(typed_parts(), path)
+    found = source.dialect.encoding or encoding_of(source.path)
+    say_found(source.path, source.dialect, (separator, source.usual), found, forms)
+    for part in first:
+        say_texts(source.path, part, texts)
     rmtree(text)
     return path
 
@@ -342,12 +377,15 @@ def _typed_again(
 
 
 def _cast(
-    path: Path, rules: Mapping[str, ColumnRule], dtypes: Mapping[str, pl.DataType]
+    path: Path,
+    rules: Mapping[str, ColumnRule],
+    dtypes: Mapping[str, pl.DataType],
+    forms: Forms | None = None,
 ) -> Iterator[pl.DataFrame]:
     for chunk in _read_parts(path):
         columns = [
             rules[s.name].read(s.alias(""), dtypes[s.name]).alias(s.name) if s.name in rules else s
-            for s in chunk.get_columns()
+            for s in (forms.rewrite(chunk) if forms else chunk).get_columns()
         ]
         yield pl.DataFrame(columns)
 

@@ -288,12 +288,14 @@ def chosen(
     allowed: NDArray[np.bool_] | None = None,
     *,
     caution: float = 1.0,
+    merges: Sequence[tuple[int, ...]] | None = None,
 ) -> int:
     """Which set to release: the number of the one that has the most kept less `caution` times told.
 
     Sets within one standard error of the best, in value and in what they keep, are as good; the
     errors are of differences on the same rows. Of those the one of the fewest columns is chosen,
-    then the one of the largest value.
+    then the one that comes first by `merges` (see `merges_of`), or each draw of rows would have
+    groups of its own. Last comes the largest value.
 
     `sizes` are the columns of each set that may be chosen; sets that `measured` has beyond them
     were scored for the scales only. `allowed` are those that keep the anonymity asked for and all
@@ -305,7 +307,22 @@ def chosen(
     value = measured.value(caution)
     best = int(sets[np.argmax(value[sets])])
     tied = [int(i) for i in sets if as_good(measured, int(i), best, caution)]
-    return min(tied, key=lambda i: (sizes[i], -value[i], i))
+    made = [()] * len(sizes) if merges is None else merges
+    return min(tied, key=lambda i: (sizes[i], made[i], -value[i], i))
+
+
+def merges_of(groups: Sequence[int | None]) -> tuple[int, int]:
+    """What to prefer of sets that are as good: fewer columns in a coarser form, then fewer groups.
+
+    A merge that gains less than its error is not made, and where one is made, a split within it
+    that gains less is not kept: either would be another one with other rows. `groups` are those of
+    each column, `None` for a column as it is.
+
+    >>> merges_of([None, None, 5]) < merges_of([None, 3, 2]) < merges_of([None, 5, 3])
+    True
+    """
+    coarser = [count for count in groups if count is not None]
+    return len(coarser), sum(coarser)
 
 
 def as_good(measured: KeptTold, one: int, best: int, caution: float = 1.0) -> bool:

@@ -15,6 +15,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.evaluator import Assessment, Evaluator
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.evaluate.yardstick import Compared, Yardstick
+from tamis.learn.holdout import HoldOut, label_codes
 from tamis.notebook import by_fields
 from tamis.release import Coarsening, Release
 from tamis.table import Table, only
@@ -22,6 +23,8 @@ from tamis.table import Table, only
 FITTED = 40
 """Tables of more columns are measured by a score test, which takes one fit for all of them; of
 larger releases no column is left out in turn."""
+HELD_OUT = 0.25
+"""The share of rows to choose by, and again to report on, as in a release."""
 TIMES = 4
 """How many times as many columns there are up to the end of each wave as before it."""
 
@@ -107,6 +110,46 @@ def column_bits(
         )
         for name, values in zip(names, found)
     }
+
+
+@dataclass(frozen=True)
+class ColumnAlone:
+    """What a column teaches of the target and tells of the secret by itself, in bits a person."""
+
+    column: str
+    teaches: float
+    tells: float | None
+    """Beyond what the target tells; `None` where the target is the secret."""
+
+
+def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) -> list[ColumnAlone]:
+    """What each feature teaches and tells alone, on rows not learnt from; the most telling first.
+
+    Where the target is the secret, those that teach most are first. At least 0: what a model learns
+    by mistake is nothing.
+
+    Examples
+    --------
+    >>> from tamis.datasets import patients
+    >>> columns_alone(patients(rows=600))[0].column
+    'viral_load_test'
+    """
+    labels = label_codes(table, table.target)
+    split = HoldOut.drawn(labels, HELD_OUT, random_state, table.people)
+    split = split.sampled(rows, labels, random_state, table.people)
+    evaluator = Evaluator(table, split, None, {}, random_state)
+    yardstick = evaluator.yardstick
+    bits, names = yardstick.reporting, yardstick.features
+    if len(names) > FITTED:
+        found = list(zip(*(each.tolist() for each in bits.promises(()))))
+    else:
+        found = [bits.score((c,)) for c in range(len(names))]
+    secret = evaluator.cut is not None
+    alone = [
+        ColumnAlone(name, max(0.0, teaches), max(0.0, tells) if secret else None)
+        for name, (teaches, tells) in zip(names, found)
+    ]
+    return sorted(alone, key=lambda c: (-(c.tells or 0.0), -c.teaches, c.column))
 
 
 def _inside(yardstick: Yardstick, release: Release) -> Columns:

@@ -34,7 +34,7 @@ from tamis.notebook import by_fields
 from tamis.release import Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
-from tamis.risk.cut import SensitiveCut, cut_sensitive
+from tamis.risk.cut import SensitiveCut, cut_into_quarters
 from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
 from tamis.risk.suppression import Suppression
 from tamis.rules.bind import ValueLabels
@@ -112,10 +112,10 @@ class Evaluator:
         """How the sensitive column became classes; `None` if it is the target."""
         if self.sensitive == self.original.target:
             return None
-        seen, people = self.split.seen, self.original.people
+        seen, people = self.split.seen, self.split.people_of(self.original)
         column = self.original.frame[self.sensitive][seen]
         whose = None if people is None else people[seen]
-        return cut_sensitive(column, self.labels[seen], people=whose)
+        return cut_into_quarters(column, people=whose)
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -441,8 +441,9 @@ class Findings:
     @cached_property
     def people(self) -> NDArray[np.int64] | None:
         """The person each row belongs to; `None` if each is a different person's."""
-        people = self.assessment.evaluator.original.people
-        return None if people is None else people[self.assessment.evaluator.rows(self.part)]
+        evaluator = self.assessment.evaluator
+        people = evaluator.split.people_of(evaluator.original)
+        return None if people is None else people[evaluator.rows(self.part)]
 
     @cached_property
     def retention(self) -> Retention | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
-from tamis.risk.population import PopulationRisk, population_risk
+from tamis.risk.individual import Floats
+from tamis.risk.population import PopulationRisk, population_risk, population_weights
 from tamis.risk.presence import Presence, delta_presence, with_left_out
 from tamis.table import Roles, Table
 
@@ -24,6 +26,8 @@ class InPopulation:
         The share of the population that is in the table.
     register : Table, optional
         Everybody, including those in the table, with the quasi-identifiers of the table.
+    weights : array of float, optional
+        How many people of the population each row of the table stands for.
 
     Examples
     --------
@@ -38,12 +42,14 @@ class InPopulation:
 
     sampling: float | None = None
     register: Table | None = None
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
-        if (self.sampling is None) == (self.register is None):
+        known = (self.sampling, self.register, self.weights)
+        if sum(each is not None for each in known) != 1:
             raise InputError(
-                "the population is known by a register or by the share that was sampled; give one "
-                "of them with --population or --sampling"
+                "the population is known by a register, by the share that was sampled or by "
+                "weights; give one of them with --population, --sampling or --weight"
             )
         if self.sampling is not None and not 0 < self.sampling <= 1:
             raise InputError(
@@ -64,6 +70,9 @@ class InPopulation:
         known = release.table.quasi
         if release.is_drawn or not known:
             return None
+        if self.weights is not None:
+            weights = release.cells(pl.Series(self.weights)).to_numpy()
+            return population_risk(table, known, weights=weights)
         if self.register is None:
             return population_risk(table, known, sampling=self.sampling, people=release.people)
         everybody = self._as_released(release, self.register)
@@ -100,17 +109,24 @@ class InPopulation:
 
 
 def population_of(
-    sampling: float | None, register: Table | None, *, needed: bool
+    sampling: float | None, register: Table | None, table: Any, *, needed: bool
 ) -> InPopulation | None:
-    """What is known of the population; `None` if nothing, which is an error where it is needed."""
-    if sampling is None and register is None:
-        if not needed:
-            return None
+    """What is known of the population; `None` if nothing, which is an error where it is needed.
+
+    The weights of a table count where nothing better is known.
+    """
+    if sampling is not None or register is not None:
+        return InPopulation(sampling, register)
+    weights = population_weights(table, needed=needed) if isinstance(table, Table) else None
+    if weights is not None:
+        return InPopulation(weights=weights)
+    if needed:
         raise InputError(
             "max_population_risk needs to know the population: give a register of it with "
-            "--population FILE, or the share that is in the table with --sampling"
+            "--population FILE, the share that is in the table with --sampling, or weights with "
+            "--weight COL"
         )
-    return InPopulation(sampling, register)
+    return None
 
 
 def register_of(frame: pl.DataFrame, table: Table) -> Table:

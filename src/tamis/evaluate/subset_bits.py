@@ -131,7 +131,7 @@ class Parts:
     @cached_property
     def search(self) -> RowNumbers:
         """The rows that a search may see: all but those to report on."""
-        return np.sort(np.concatenate([self.learn, self.choose]))
+        return np.concatenate([self.learn, self.choose])
 
     @cached_property
     def every(self) -> RowNumbers:
@@ -153,7 +153,7 @@ def _rounds(
 ) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
     if len(learn) + len(choose) >= FOLDED:
         return ((learn, choose),)
-    return _folds(np.sort(np.concatenate([learn, choose])), strata, people, draw)
+    return _folds(np.concatenate([learn, choose]), strata, people, draw)
 
 
 def _sampled(

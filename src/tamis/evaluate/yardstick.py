@@ -91,7 +91,8 @@ class Yardstick:
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
         # By the target alone, and columns by name: what is reported of the target then depends on
         # neither the secret nor the order of what is held back.
-        parts = Parts.of(split, target, original.people, random_state)
+        people = split.people_of(original)
+        parts = Parts.of(split, target, people, random_state)
         frame = original.only(sorted(original.features))
         searched, reported = Boosting(), REPORTED
         if records is not None:
@@ -99,7 +100,6 @@ class Yardstick:
                 BoostingOrRegression(),
                 BoostingOrRegression(rounds=REPORTED.rounds),
             )
-        people = original.people
         choosing = SubsetBits.of(
             frame, target, secret, parts=parts, people=people, boosting=searched
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
+
+from tamis.kernel_cache import njit
 
 CODES = 32
 """As in `coded_table`, written again: Numba's cache sees no change in another file."""

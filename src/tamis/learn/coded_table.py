@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
+from tamis.kernel_cache import njit
 from tamis.learn.columns import Coding, Column
 from tamis.notebook import by_fields
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +13,21 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from tamis.binary.records import BinaryTable
 from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import People
 from tamis.learn.models import one_thread
 from tamis.learn.readable import answers, readable
 from tamis.notebook import by_fields
-from tamis.table import Table, bare
+from tamis.table import (
+    Table,
+    bare,
+    content_order,
+    frame_of_columns,
+    number_people,
+    one_form,
+)
 
 RowNumbers = NDArray[np.intp]
 
@@ -48,8 +57,73 @@ class HoldOut:
     reporting: RowNumbers
     total: int | None = None
     """The rows of the table, where some are in no part."""
+    people: NDArray[np.int64] | None = None
+    """The person of each row of the table, numbered by what they have; `None` if each is one."""
 
     __repr__ = by_fields
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Table,
+        share: float = 0.25,
+        most: int | None = None,
+        random_state: int = 0,
+        k: int = 1,
+    ) -> HoldOut:
+        """Draw the parts of a labelled table from what its rows hold, wherever they are.
+
+        Each part lists its rows in the order of `rows_by_content`, and so do all that draw from
+        it: the same table in another order has the same parts and the same figures. Otherwise
+        somebody who guesses the order of the original could confirm the guess by the figures.
+
+        Parameters
+        ----------
+        table : Table
+        share, random_state
+            As for `drawn`.
+        most : int, optional
+            About how many rows the parts have in all; `None`: those of the table.
+        k : int
+            What fewer people have hardly matters, see `rows_by_content`.
+        """
+        order, people = rows_by_content(table, k)
+        labels = label_codes(table, table.target)
+        return cls._in_order(order, labels, share, most, random_state, people)
+
+    @classmethod
+    def of_records(
+        cls,
+        records: BinaryTable,
+        share: float = 0.25,
+        most: int | None = None,
+        random_state: int = 0,
+    ) -> HoldOut:
+        """The same of labelled 0/1 records, each of another person."""
+        labels, matrix = np.asarray(records.labels), records.matrix.sorted_indices()
+        ones = np.split(matrix.indices, matrix.indptr[1:-1])
+        keys = [(label, row.tobytes()) for label, row in zip(labels.tolist(), ones)]
+        order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+        return cls._in_order(order, labels, share, most, random_state, None)
+
+    @classmethod
+    def _in_order(
+        cls,
+        order: RowNumbers,
+        y: NDArray[Any],
+        share: float,
+        most: int | None,
+        random_state: int,
+        people: NDArray[np.int64] | None,
+    ) -> HoldOut:
+        labels, whose = y[order], None if people is None else people[order]
+        split = cls.drawn(labels, share, random_state, whose)
+        if most is not None:
+            split = split.sampled(most, labels, random_state, whose)
+        seen, choosing, reporting = (
+            order[rows] for rows in (split.seen, split.choosing, split.reporting)
+        )
+        return cls(seen, choosing, reporting, split.total, people)
 
     @classmethod
     def drawn(
@@ -116,10 +190,20 @@ class HoldOut:
         _refuse_few(labels, groups, (seen, choosing, reporting), f"{most:,} rows")
         return HoldOut(seen, choosing, reporting, self.rows)
 
+    def people_of(self, table: Table) -> NDArray[np.int64] | None:
+        """The person of each row of the table that was parted, numbered by content if drawn so."""
+        return table.people if self.people is None else self.people
+
     @cached_property
     def held(self) -> RowNumbers:
         """The rows that no search sees, ascending."""
         return np.sort(np.concatenate([self.choosing, self.reporting]))
+
+    @property
+    def arranged(self) -> RowNumbers:
+        """All rows, those of the parts in their order, for what draws by the place of a row."""
+        parts = np.concatenate([self.seen, self.choosing, self.reporting])
+        return np.concatenate([parts, np.setdiff1d(np.arange(self.rows), parts)])
 
     @property
     def rows(self) -> int:
@@ -132,6 +216,53 @@ class HoldOut:
         mask = np.zeros(self.rows, dtype=bool)
         mask[self.seen] = True
         return mask
+
+
+def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, NDArray[np.int64] | None]:
+    """The rows in the order that hold-outs are drawn from, and their people, numbered by content.
+
+    Rows are sorted by what attackers may know and the target, and those that are then alike by
+    the other features; never by an identifier, nor by the sensitive column: a figure that is
+    published says nothing of these. A value that fewer than k people have decides only among rows
+    that are alike in all others. Columns are taken in the order of what they hold, so that neither
+    their names nor their order play a part.
+
+    >>> rows = pl.DataFrame({"a": [2, 1, 2], "ill": ["no", "yes", "no"]})
+    >>> rows_by_content(Table(rows).with_roles(target="ill"))[0].tolist()
+    [1, 0, 2]
+    """
+    common = {c: _common(table.frame.get_column(c), table.people, k) for c in table.features}
+    features = sorted(table.features, key=lambda name: (_digest(common[name]), name))
+    known = set(table.quasi)
+    first, last = ([c for c in features if (c in known) == side] for side in (True, False))
+    target = table.frame.get_column(table.target)
+    cells = [*(common[c] for c in first), target, *(common[c] for c in last)]
+    cells += [table.frame.get_column(c) for c in (*first, *last)]
+    rows = frame_of_columns([c.alias(str(i)) for i, c in enumerate(cells)], table.rows)
+    if table.people is None:
+        return content_order(rows), None
+    people = number_people(rows, table.people)
+    return content_order(rows, people), people
+
+
+def _common(column: pl.Series, people: NDArray[np.int64] | None, k: int) -> pl.Series:
+    """The column without the values of fewer than k people."""
+    cells = one_form(bare(column).to_frame("cell"), texts=True)
+    whose = np.arange(len(column)) if people is None else people
+    having = (
+        pl.col("whose").n_unique().over("cell") if people is not None else pl.len().over("cell")
+    )
+    kept = cells.with_columns(whose=pl.Series(whose)).select(
+        pl.when(having >= k).then(pl.col("cell"))
+    )
+    return kept.to_series()
+
+
+def _digest(column: pl.Series) -> bytes:
+    """A digest of the values of a column and how often each occurs."""
+    counts = bare(column).value_counts(name="rows").sort(pl.nth(0))
+    parts = (s.cast(pl.String).fill_null("") for s in counts.get_columns())
+    return hashlib.sha256("\0".join("\0".join(part) for part in parts).encode()).digest()
 
 
 def _refuse_few(

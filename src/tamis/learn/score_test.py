@@ -6,9 +6,9 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tamis.kernel_cache import njit
 from tamis.learn.coded_table import CodedTable
 
 if TYPE_CHECKING:

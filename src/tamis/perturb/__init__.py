@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from secrets import randbits
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
-from tamis.table import Roles, Table
+from tamis.table import Roles, Table, content_order, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,19 @@ class InputFrame:
     back: Callable[[pl.DataFrame], Any]
     library: str | None = None
     """Whose frame it was; `None` for a `Table` or an array."""
+    target: str | None = None
+    people: NDArray[np.int64] | None = None
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The rows by what a release shows of them, and then by their people.
+
+        A method that takes rows one after another takes them so: else what it does to rows that
+        tie would tell which of them came first in the original.
+        """
+        shown = [*self.features, *([] if self.target is None else [self.target])]
+        ties = () if self.people is None else (self.people,)
+        return content_order(only(self.frame, shown), *ties)
 
     def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
         """An altered frame as its own kind, or as one of the library that was asked for."""
@@ -50,7 +65,13 @@ def input_frame(data: Any) -> InputFrame:
     ['x0', 'x1']
     """
     if isinstance(data, Table):
-        return InputFrame(data.frame, data.features, lambda frame: replace(data, frame=frame))
+        return InputFrame(
+            data.frame,
+            data.features,
+            lambda frame: replace(data, frame=frame),
+            target=data.roles.target,
+            people=data.people,
+        )
     if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
         return _array(np.asarray(data))
     frame = polars_frame(data)
@@ -81,6 +102,34 @@ def _array(values: Any) -> InputFrame:
         return new.to_numpy().astype(values.dtype)
 
     return InputFrame(frame, tuple(names), back)
+
+
+RandomState = int | np.random.Generator | None
+"""What draws come from: `None` is a new secret of the system's, which nothing can repeat."""
+SECRET_BITS = 128
+"""As many as nobody can try: a seed of 32 bits is found from six altered cells in minutes."""
+
+
+def random_source(random_state: RandomState) -> np.random.Generator:
+    """What to draw alterations from; whoever can repeat the draws can undo what they did.
+
+    >>> random_source(7).random() == random_source(7).random()
+    True
+    >>> random_source(None).random() == random_source(None).random()
+    False
+    """
+    if random_state is None:
+        return secret_source(randbits(SECRET_BITS))
+    return np.random.default_rng(random_state)
+
+
+def secret_source(secret: int) -> np.random.Generator:
+    """Draws that a secret determines and that do not give it away.
+
+    Of the usual generator, PCG64, the state was computed from its numbers (Bouillaguet, Martinez
+    and Sauvage 2020); Philox runs a counter through a cipher with a key of 128 bits.
+    """
+    return np.random.Generator(np.random.Philox(secret))
 
 
 def with_fractions(data: Any) -> Any:

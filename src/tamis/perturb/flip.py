@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb import input_frame
+from tamis.perturb import RandomState, input_frame, random_source
 from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import check_k, equal_people, keeping
 from tamis.table import Table, only
@@ -106,7 +106,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
         k: int = 5,
         *,
         disagreement: Disagreement = "majority",
-        random_state: int | np.random.Generator | None = 0,
+        random_state: RandomState = None,
     ) -> None:
         self.k = k
         self.disagreement = disagreement
@@ -142,7 +142,7 @@ def flip(
     k: int,
     *,
     disagreement: Disagreement = "majority",
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = None,
     people: Any = None,
 ) -> Flipped:
     """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 others like it.
@@ -174,10 +174,8 @@ def flip(
     return keeping(k, who, attempt, lambda each: each.anonymity)
 
 
-def _flipped(
-    table: sparse.csr_array, k: int, random_state: int | np.random.Generator | None, coin: bool
-) -> Flipped:
-    rng = np.random.default_rng(random_state)
+def _flipped(table: sparse.csr_array, k: int, random_state: RandomState, coin: bool) -> Flipped:
+    rng = random_source(random_state)
     clusters = _clusters(table, k, rng)
     matrix, flips = _levelled(table, clusters, rng, coin)
     anonymity = _least_equal(matrix)

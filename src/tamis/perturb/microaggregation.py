@@ -14,7 +14,7 @@ from tamis.errors import CannotMeet
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
 from tamis.select.containment.crowd import check_k, keeping
-from tamis.table import Table, bare, kind_of, only
+from tamis.table import bare, kind_of, only
 
 Groups = NDArray[np.int64]
 
@@ -76,12 +76,13 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
         data = input_frame(with_fractions(X))
         columns = columns_to_alter(data, self.columns)
         check_k(self.k, data.frame.height)
-        people = X.people if isinstance(X, Table) else None
-        true = only(data.frame, columns)
-        found = _grouped_rows(true, self.k, None if people is None else people_of(people))
-        self.columns_, self.groups_ = tuple(columns), found.groups
+        order = data.order
+        people = None if data.people is None else people_of(data.people[order])
+        true, back = only(data.frame, columns)[order], np.argsort(order)
+        found = _grouped_rows(true, self.k, people)
+        self.columns_, self.groups_ = tuple(columns), found.groups[back]
         self.anonymity_, self.lost_ = found.anonymity, _lost(true, found.groups)
-        return data.back(data.frame.with_columns(found.middles.get_columns()))
+        return data.back(data.frame.with_columns(found.middles[back].get_columns()))
 
 
 class _Grouped(NamedTuple):
@@ -187,7 +188,7 @@ def middle(column: pl.Series, groups: Groups) -> pl.Series:
 
 
 def _commonest(column: pl.Series, groups: Groups) -> pl.Series:
-    """The most frequent value of each group; of equals, the one that comes first in the table."""
+    """The most frequent value of each group; of equals, the one that comes first."""
     cells = pl.DataFrame({"group": groups, "value": bare(column), "row": np.arange(len(groups))})
     counts = cells.group_by("group", "value").agg(pl.len().alias("rows"), pl.col("row").min())
     first = counts.sort(["rows", "row"], descending=[True, False]).unique("group", keep="first")

@@ -16,7 +16,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.errors import InputError, listed, plural
-from tamis.perturb import InputFrame, columns_to_alter, input_frame
+from tamis.perturb import (
+    InputFrame,
+    RandomState,
+    columns_to_alter,
+    input_frame,
+    random_source,
+)
 from tamis.read.frames import asked_library
 from tamis.table import bare, kind_of, only
 
@@ -26,7 +32,7 @@ Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer that draws new cells, column by column, from what it learnt about each."""
 
-    random_state: int | np.random.Generator | None
+    random_state: RandomState
 
     def _remember(self, data: InputFrame, columns: Sequence[str]) -> None:
         self.feature_names_in_ = np.array(data.frame.columns, dtype=object)
@@ -47,7 +53,7 @@ class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 "was fitted on"
             )
         # A random source for each column, so that no column affects the draws of another.
-        sources = np.random.default_rng(self.random_state).spawn(len(self.columns_))
+        sources = random_source(self.random_state).spawn(len(self.columns_))
         altered = [self._alter(data.frame[c], rng) for c, rng in zip(self.columns_, sources)]
         return data.answer(data.frame.with_columns(altered), asked_library(self))
 
@@ -73,7 +79,7 @@ class _Noise(Alteration):
         *,
         columns: Sequence[str] | None = None,
         bounds: Bounds | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: RandomState = None,
     ) -> None:
         self.probability = probability
         self.columns = columns
@@ -346,7 +352,7 @@ class Pram(Alteration):
         change: float = 0.1,
         *,
         columns: Sequence[str] | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: RandomState = None,
     ) -> None:
         self.change = change
         self.columns = columns

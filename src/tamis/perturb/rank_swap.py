@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.errors import InputError, listed
-from tamis.perturb import InputFrame, columns_to_alter, input_frame
+from tamis.perturb import (
+    InputFrame,
+    RandomState,
+    columns_to_alter,
+    input_frame,
+    random_source,
+)
 from tamis.table import bare, kind_of
 
 
@@ -58,7 +64,7 @@ class RankSwap(BaseEstimator):  # type: ignore[misc]
         within: float = 0.05,
         *,
         columns: Sequence[str] | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: RandomState = None,
     ) -> None:
         self.within = within
         self.columns = columns
@@ -78,7 +84,7 @@ class RankSwap(BaseEstimator):  # type: ignore[misc]
                 "no ranks; leave it out"
             )
         self.columns_ = tuple(columns)
-        rng = np.random.default_rng(self.random_state)
+        rng = random_source(self.random_state)
         new = [
             self._swapped(data.frame[c], draws)
             for c, draws in zip(columns, rng.spawn(len(columns)))

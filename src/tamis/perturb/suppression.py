@@ -104,13 +104,15 @@ class LocalSuppression(BaseEstimator):  # type: ignore[misc]
         columns = columns_to_alter(data, self.columns, usual)
         check_k(self.k, data.frame.height)
         weights = _checked_weights(self.weights, columns)
-        people = X.people if isinstance(X, Table) else None
-        true = codes_of(only(data.frame, columns))
+        order = data.order
+        back = np.argsort(order)
+        people = None if data.people is None else data.people[order]
+        true = codes_of(only(data.frame, columns)[order])
         blanked = suppressed(true, self.k, weights, self.missing, people)
         self.columns_ = tuple(columns)
         self.blanked_ = dict(zip(columns, ((blanked == 0) & (true != 0)).sum(axis=0).tolist()))
         self.anonymity_ = _alike(blanked, self.missing, people)
-        return data.back(data.frame.with_columns(_blanked(data.frame, columns, blanked)))
+        return data.back(data.frame.with_columns(_blanked(data.frame, columns, blanked[back])))
 
 
 def suppressed(

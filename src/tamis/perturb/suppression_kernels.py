@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
+
+from tamis.kernel_cache import njit
 
 UNSETTLED = -1
 DEAR = 1e9

@@ -7,18 +7,20 @@ found; anonymity holds over all rows, because all of them are released.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from tamis.binary.records import is_zero_one
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
 from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
 from tamis.propose.coarsen import Coarsen
 from tamis.propose.containment import Containment
+from tamis.propose.names import name_once
 from tamis.propose.problem import Method, Problem
 from tamis.propose.synthetic import Synthetic
-from tamis.propose.unaltered import Breach, KeptToldFront
+from tamis.propose.unaltered import Breach, KeptToldFront, set_name
 from tamis.release import Release
 
 METHODS: dict[str, Callable[..., Method]] = {
@@ -98,30 +100,70 @@ def propose(
         if tell is not None:
             tell(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, problem)
-        for release in map(problem.trimmed, found):
-            same = None if release.unaltered is None else release.name
-            forms = sorted((name, form.key) for name, form in release.forms.items())
-            releases.setdefault((same, *sorted(release.features), *forms), release)
+        for release in map(without_unused, map(problem.trimmed, found)):
+            releases.setdefault(_content(release), release)
         method_reports.append(MethodReport(method.name, len(found), note))
-    return Proposals(tuple(_named_once(releases.values())), tuple(method_reports))
+    return Proposals(tuple(name_once(releases.values())), tuple(method_reports))
 
 
-def _named_once(releases: Iterable[Release]) -> Iterator[Release]:
-    """Releases whose names are all different."""
-    taken: set[str] = set()
-    for release in releases:
-        name, number = release.name, 2
-        while name in taken:
-            name, number = f"{release.name} ({number})", number + 1
-        taken.add(name)
-        yield replace(release, name=name)
+def _content(release: Release) -> tuple[Any, ...]:
+    """Equal for releases of the same columns in the same forms; altered ones go by their names."""
+    same = None if release.unaltered is None else release.name
+    forms = sorted((name, form.key) for name, form in release.forms.items())
+    return (same, *sorted(release.features), *forms)
+
+
+def without_unused(release: Release) -> Release:
+    """A release without columns of 0 and 1 that nobody who is left has: they name what is gone.
+
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from tamis.release import Recipe, released
+    >>> from tamis.table import Roles, Table
+    >>> jobs = pl.DataFrame({"cook": [1, 0, 1], "bard": [0, 1, 0], "ill": ["no", "yes", "no"]})
+    >>> whole = released(Table(jobs, Roles(target="ill")), ["cook", "bard"], "", Recipe("hand"))
+    >>> without_unused(whole.keeping(np.array([True, False, True]))).features
+    ('cook',)
+    """
+    if release.kept is None or release.whole is None:
+        return release
+    whole, rows = release.whole, release.table.frame
+    bits = [c for c in release.features if is_zero_one(whole.table.frame[c])]
+    unused = {c for c in bits if not rows[c].sum()}
+    left = [c for c in release.features if c not in unused]
+    if not unused or not left:
+        return release
+    promises = tuple(
+        replace(promise, columns=tuple(c for c in promise.columns if c not in unused))
+        for promise in whole.promises
+    )
+    name = set_name(left) if release.name == set_name(release.features) else release.name
+    narrow = replace(whole, name=name, table=whole.table.select(left), promises=promises)
+    return narrow.keeping(release.kept)
+
+
+def _with_everybody(method: Method, problem: Problem, found: list[Release]) -> list[Release]:
+    """What a method proposed, and what it proposes where nobody may be left out.
+
+    A search that may leave people out takes other ways and can miss what it would find otherwise;
+    with both, leave to suppress never makes the choice worse.
+    """
+    if problem.suppression is None or method.name not in BY_DEFAULT:
+        return found
+    whole = replace(problem, suppression=None, fronts={}, codes=problem.coded)
+    try:
+        more = method.propose(whole)
+    except CannotMeet:
+        return found
+    known = {_content(release) for release in found}
+    return [*found, *(release for release in more if _content(release) not in known)]
 
 
 def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
     if reason := method.applies(problem):
         return [], reason
     try:
-        found = method.propose(problem)
+        found = _with_everybody(method, problem, method.propose(problem))
     except (CannotMeet, InputError) as error:
         if isinstance(method, Synthetic):  # it was asked for by epsilon: nothing else would do
             raise

@@ -58,15 +58,17 @@ class Flip:
         return [self._release(problem, records, k) for k in _ks(problem, self.ks)]
 
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
-        flip = RandomFlip(k, random_state=problem.random_state)
+        name = f"flip, k = {k}"
+        flip = RandomFlip(k, random_state=problem.secret_draws(name))
         return Release(
-            f"flip, k = {k}",
+            name,
             _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
             (Promise("k_anonymity", k, records.features),),
             unaltered=_wide(problem, records),
             people=problem.table.people,
             unit=problem.table.unit,
+            sources=records.sources,
         )
 
 
@@ -105,11 +107,12 @@ class Noise:
 
     def _release(self, problem: Problem, level: float) -> Release:
         kind = UniformNoise if self.kind == "uniform" else GaussianNoise
-        noise = kind(level, random_state=problem.random_state)
+        name = f"{self.kind} noise, {level:g}"
+        noise = kind(level, random_state=problem.secret_draws(name))
         recipe = Recipe(self.name, {"kind": self.kind, "probability": level})
         promises = problem.promises(problem.table.features)
         table = noise.fit_transform(problem.table)
-        return _altered(problem, f"{self.kind} noise, {level:g}", recipe, table, promises)
+        return _altered(problem, name, recipe, table, promises)
 
 
 @dataclass(frozen=True)
@@ -220,11 +223,12 @@ class Swap:
         return [self._release(problem, level) for level in self.levels]
 
     def _release(self, problem: Problem, level: float) -> Release:
-        swap = RankSwap(level, random_state=problem.random_state)
+        name = f"rank swapping, {level:g}"
+        swap = RankSwap(level, random_state=problem.secret_draws(name))
         table = swap.fit_transform(problem.table)
         recipe = Recipe(self.name, {"within": level, "columns": sorted(swap.columns_)})
         promises = problem.promises(problem.table.features)
-        return _altered(problem, f"rank swapping, {level:g}", recipe, table, promises)
+        return _altered(problem, name, recipe, table, promises)
 
 
 @dataclass(frozen=True)
@@ -258,11 +262,12 @@ class PostRandomise:
         return [self._release(problem, level) for level in self.levels]
 
     def _release(self, problem: Problem, level: float) -> Release:
-        pram = Pram(level, random_state=problem.random_state)
+        name = f"PRAM, {level:g}"
+        pram = Pram(level, random_state=problem.secret_draws(name))
         table = pram.fit_transform(problem.table)
         recipe = Recipe(self.name, {"change": level, "columns": sorted(pram.columns_)})
         promises = problem.promises(problem.table.features)
-        return _altered(problem, f"PRAM, {level:g}", recipe, table, promises)
+        return _altered(problem, name, recipe, table, promises)
 
 
 def _ks(problem: Problem, given: Sequence[int]) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import cycle
 from typing import Any, ClassVar
 
@@ -18,11 +19,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.ladder_sources import ladders_of
-from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, Residuals, merged_groups
+from tamis.coarsen.ladder_sources import drawn_in, ladders_of
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
+from tamis.coarsen.merging import Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
 from tamis.errors import InputError, plural
-from tamis.evaluate.bits import Floats, KeptTold, chosen
+from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
@@ -32,7 +34,7 @@ from tamis.propose.unaltered import CAUTIONS, in_order, searched_front, set_name
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.risk.grouping import Coded, CodedFrame
 from tamis.select.front import WIDTH, thinned
-from tamis.table import Table, only
+from tamis.table import Table
 
 SIZES = (8, 5, 3, 2)
 """The numbers of groups that a column may be merged into."""
@@ -116,10 +118,11 @@ class Coarsen:
             most=problem.most_suppressed,
             codes=problem.coded,
         )
-        return [
+        proposed = (
             self._release(problem, found, number, ladders, levels)
             for number in _finalists(found, self.most)
-        ]
+        )
+        return [release for release in proposed if release is not None]
 
     def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
         """What classes must keep besides k; also k itself, where people have several rows to go."""
@@ -145,34 +148,73 @@ class Coarsen:
         number: int,
         ladders: Mapping[str, Ladder],
         levels: Mapping[str, list[pl.Series]],
-    ) -> Release:
+    ) -> Release | None:
+        """A set as it is released; `None` where it leaves a column that is the same for all."""
         assert problem.yardstick is not None
-        table, features = problem.table, problem.yardstick.features
-        coarse = found.released(number, table.only(features))
-        coarse = only(coarse, in_order(table, coarse.columns))
-        forms = {}
-        for rung in found.rungs(number):
-            name = features[rung.column]
+        rungs = {problem.yardstick.features[rung.column]: rung for rung in found.rungs(number)}
+        forms: dict[str, Coarsening] = {}
+        for name, rung in rungs.items():
             if rung.form is not None:
                 forms[name] = Coarsening(rung.form.description(), 1)
             elif rung.level is not None:
                 forms[name] = Coarsening(ladders[name].to_dict(), _level(rung, levels[name]))
-        plain = released(table, coarse.columns, "", Recipe(self.name, {"search": "kept and told"}))
-        label = set_name([f"{c} (coarser)" if c in forms else c for c in coarse.columns])
-        values = Table(plain.table.frame.with_columns(coarse), plain.table.roles)
-        release = Release(
-            label,
-            values,
-            plain.recipe,
-            problem.promises(coarse.columns),
-            people=table.people,
-            unit=table.unit,
-            forms=forms,
-        )
-        release = problem.trimmed(release)
+        release = problem.trimmed(self._in_forms(problem, list(rungs), forms))
+        stated = _of_released(problem, release, rungs, forms)
+        if stated is None:
+            return None
+        whole = self._in_forms(problem, list(rungs), stated)
+        release = whole if release.kept is None else whole.keeping(release.kept)
         if forms:
             problem.yardstick.note(release, found.gains(number, release.kept))
         return release
+
+    def _in_forms(
+        self, problem: Problem, columns: Sequence[str], forms: Mapping[str, Coarsening]
+    ) -> Release:
+        """All rows with some columns, in their forms."""
+        table = problem.table
+        names = in_order(table, columns)
+        plain = released(table, names, "", Recipe(self.name, {"search": "kept and told"}))
+        coarse = [
+            Ladder.from_dict(name, form.ladder).apply(table.frame[name], form.level)
+            for name, form in forms.items()
+        ]
+        return Release(
+            set_name([f"{c} (coarser)" if c in forms else c for c in names]),
+            Table(plain.table.frame.with_columns(coarse), plain.table.roles),
+            plain.recipe,
+            problem.promises(names),
+            people=table.people,
+            unit=table.unit,
+            forms=dict(forms),
+        )
+
+
+def _of_released(
+    problem: Problem,
+    release: Release,
+    rungs: Mapping[str, Rung],
+    forms: Mapping[str, Coarsening],
+) -> dict[str, Coarsening] | None:
+    """The forms with labels and ends that come from released rows; `None` where one has no groups.
+
+    Ladders that people wrote stay as they are.
+    """
+    found = dict(forms)
+    for name, form in forms.items():
+        cells, learnt = release.cells(problem.table.frame[name]), rungs[name].form
+        stability = None
+        if learnt is not None:
+            ladder = named_after(learnt, cells, problem.k, release.people)
+            stability = agreement(learnt, rungs[name].trials, learnt.finest.codes(cells))
+        elif name in problem.ladders:
+            continue
+        else:
+            ladder = drawn_in(Ladder.from_dict(name, form.ladder), form.level, cells)
+        if ladder is None:
+            return None
+        found[name] = Coarsening(ladder, form.level, stability)
+    return found
 
 
 def _finalists(found: CoarserSets, most: int) -> list[int]:
@@ -185,7 +227,7 @@ def _finalists(found: CoarserSets, most: int) -> list[int]:
         for i, columns in enumerate(found.sets)
     }
     place = {columns: i for i, columns in enumerate(found.sets)}
-    best = [chosen(measured, found.sizes, caution=caution) for caution in CAUTIONS]
+    best = [found.chosen(caution) for caution in CAUTIONS]
     best += [place[columns] for columns in thinned(scores, most)]
     return list(dict.fromkeys(best))
 
@@ -201,7 +243,7 @@ def _level(rung: Rung, levels: list[pl.Series]) -> int:
 class CoarserSets:
     """Every set of rungs that was scored and keeps the anonymity asked for.
 
-    `chosen(found.measured, found.sizes)` is the number of the one to release.
+    `found.chosen(caution)` is the number of the one to release.
     """
 
     bits: RungBits
@@ -215,6 +257,16 @@ class CoarserSets:
     def sizes(self) -> list[int]:
         """How many columns each set has."""
         return [len(columns) for columns in self.sets]
+
+    @cached_property
+    def merges(self) -> list[tuple[int, ...]]:
+        """How much each set merges, as `merges_of` has it."""
+        groups = [rung.groups if rung.chain else None for rung in self.bits.rungs]
+        return [merges_of([groups[c] for c in columns]) for columns in self.sets]
+
+    def chosen(self, caution: float) -> int:
+        """The number of the set to release."""
+        return chosen(self.measured, self.sizes, caution=caution, merges=self.merges)
 
     def rungs(self, number: int) -> list[Rung]:
         """The form of each column of a set, in the order of the table."""
@@ -288,11 +340,7 @@ def search_coarser(
     keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most, codes)
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
-        given = (
-            before.sets[chosen(before.measured, before.sizes, caution=times * caution)]
-            if time and before.sets
-            else ()
-        )
+        given = before.sets[before.chosen(times * caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
         more = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
         if time and not more:
@@ -339,6 +387,8 @@ def learnt_rungs(
                 ground.residuals(others),
                 SIZES,
                 ordered=form.ordered,
+                roundness=form.roundness,
+                apart=form.ranked and form.others,
             )
             for ground in grounds
         )
@@ -485,15 +535,15 @@ def _written(frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]]) -> 
 def _finest(
     bits: RungBits, frame: pl.DataFrame, fixed: Collection[str], k: int
 ) -> list[FinestForm | None]:
-    search = bits.parts.search
+    """The finest form of each column, from all rows: no label is looked at, and no seed matters."""
     if too_few_to_learn(bits.parts):
         return [None] * frame.width
-    codes = np.zeros(frame.height, dtype=np.uint8)
+    rows = np.arange(frame.height)
     found: list[FinestForm | None] = []
-    for i, column in enumerate(frame):
+    for column in frame:
         if column.name in fixed:
             found.append(None)
             continue
-        codes[bits.table.coded_rows] = bits.table.codes[i]
-        found.append(FinestForm.of(column, codes, search, k=k, people=bits.people))
+        (codes,) = CodedTable.of(column.to_frame()).codes
+        found.append(FinestForm.of(column, codes, rows, k=k, people=bits.people))
     return found

@@ -1,5 +1,9 @@
 """Releases of 0/1 columns such that whatever anybody has, k people have.
 
+An attacker who looks people up in a register knows what they lack as well as what they have. Where
+the table is no 0/1 records, or its holder named what attackers may know, the columns made of that
+must also leave k people alike: of a chosen set, those that would leave fewer are left out.
+
 Records of very many columns are compared by a few hundred of them. These have three sources, none
 of which makes the records dense: the sets that containment chooses from all columns, and the
 columns that promise most about the target and about the secret, by a score test on what the columns
@@ -26,6 +30,7 @@ from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
 from tamis.propose.problem import Problem, as_records
 from tamis.release import Promise, Recipe, Release
+from tamis.risk.grouping import Coded, dense, joined
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import SEVERAL, UTILITIES, GreedySearch, SeveralClassesSearch
 from tamis.select.containment.paths import greedy_with_absences
@@ -87,23 +92,25 @@ class Containment:
     def search(
         self,
         records: BinaryTable,
-        labelled: NDArray[np.bool_],
+        split: HoldOut,
         random_state: int,
         groups: NDArray[np.int64] | None = None,
     ) -> tuple[Search, Sequence[str]]:
         """What chooses columns for a k and a utility, and the utilities to choose by."""
         assert records.labels is not None
-        if len(np.unique(records.labels)) == 2:
+        rows = split.arranged
+        matrix, labels, labelled = records.matrix[rows], records.labels[rows], split.is_seen[rows]
+        if len(np.unique(labels)) == 2:
             two = GreedySearch(
-                records.matrix,
-                records.labels,
+                matrix,
+                labels,
                 extend=True,
                 random_state=random_state,
                 labelled=labelled,
-                groups=groups,
+                groups=None if groups is None else groups[rows],
             )
             return two.of, self.utilities
-        several = SeveralClassesSearch(records.matrix, records.labels, labelled=labelled)
+        several = SeveralClassesSearch(matrix, labels, labelled=labelled)
         return several.of, [u for u in self.utilities if u in SEVERAL] or SEVERAL
 
     def propose(self, problem: Problem) -> list[Release]:
@@ -113,15 +120,50 @@ class Containment:
         ks = ks or [
             times * problem.k for times in tried if times * problem.k <= problem.table.everybody
         ]
-        search, utilities = self.search(
-            records, problem.split.is_seen, problem.random_state, problem.table.people
-        )
+        people = problem.split.people_of(problem.table)
+        search, utilities = self.search(records, problem.split, problem.random_state, people)
         return [
-            _release(problem, records, k, utility, found)
+            _release(problem, records, k, utility, columns)
             for k in ks
             for utility in utilities
-            if (found := _selected(problem, records, search, k, utility)).features
+            if (columns := _chosen(problem, records, search, k, utility))
         ]
+
+
+def _chosen(
+    problem: Problem, records: BinaryTable, search: Search, k: int, utility: str
+) -> list[int]:
+    """The columns to release, in the order of the records."""
+    found = _selected(problem, records, search, k, utility).features
+    if not problem.by_containment:
+        found = kept_alike(problem, records, found)
+    return sorted(found)
+
+
+def kept_alike(problem: Problem, records: BinaryTable, columns: Sequence[int]) -> tuple[int, ...]:
+    """Those of some columns, the first ones first, that together leave enough people alike.
+
+    Only columns that were made of what attackers may know can break that. To leave a column out
+    never breaks what else was counted: fewer columns tell fewer people apart.
+    """
+    known = set(known_of(problem.table, records))
+    together = Coded(np.zeros(records.rows, np.int64), 1)
+    kept: list[int] = []
+    for column in columns:
+        if records.features[column] in known:
+            ones = records.matrix[:, [column]].toarray()[:, 0].astype(np.int64)
+            grown = dense(joined(together, Coded(ones, 2)))
+            if not problem.kept(grown):
+                continue
+            together = grown
+        kept.append(column)
+    return tuple(kept)
+
+
+def known_of(table: Table, records: BinaryTable) -> list[str]:
+    """The features of 0/1 records that were made of what attackers may know of a table."""
+    known = set(table.quasi)
+    return [name for name in records.features if records.sources.get(name, name) in known]
 
 
 def _selected(
@@ -144,18 +186,26 @@ def _selected(
 
 
 def _release(
-    problem: Problem, records: BinaryTable, k: int, utility: str, found: Selection
+    problem: Problem, records: BinaryTable, k: int, utility: str, columns: Sequence[int]
 ) -> Release:
-    chosen = records.select(sorted(found.features))
-    dense = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
-    frame = dense.with_columns(problem.table.frame[problem.table.target])
+    chosen, table = records.select(columns), problem.table
+    cells = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
+    promises = [Promise("containment_anonymity", k, chosen.features, problem.absences)]
+    quasi = None
+    if not problem.by_containment:
+        known = tuple(known_of(table, chosen))
+        quasi = None if table.roles.quasi is None else known
+        promises.insert(0, Promise("k_anonymity", problem.k, known))
     return Release(
         f"containment, k = {k}, {utility}",
-        Table(frame).with_roles(target=problem.table.target),
+        Table(cells.with_columns(table.frame[table.target])).with_roles(
+            target=table.target, quasi=quasi
+        ),
         Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
-        (Promise("containment_anonymity", k, chosen.features, problem.absences),),
-        people=problem.table.people,
-        unit=problem.table.unit,
+        tuple(promises),
+        people=table.people,
+        unit=table.unit,
+        sources={name: of for name, of in records.sources.items() if name in chosen.features},
     )
 
 
@@ -205,7 +255,7 @@ def _contained(
     records: BinaryTable, split: HoldOut, k: int, random_state: int
 ) -> Iterator[list[int]]:
     """The sets that containment chooses from all columns."""
-    search, utilities = Containment().search(records, split.is_seen, random_state)
+    search, utilities = Containment().search(records, split, random_state)
     for times in TIMES:
         for utility in utilities:
             if times * k <= records.rows:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
 from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
+from tamis.perturb import SECRET_BITS, random_source, secret_source
 from tamis.release import Promise, Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.grouping import Coded, CodedFrame, joined, people_of
@@ -34,6 +38,8 @@ class Problem:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Of `performance`, `privacy` and `size` in the choice."""
     random_state: int = 0
+    secret: str | None = field(default=None, repr=False)
+    """What alterations are drawn from, `random_state` is for all other draws; `None`: anew."""
     epsilon: float | None = None
     """What drawing rows with differential privacy may cost."""
     yardstick: Yardstick | None = None
@@ -50,10 +56,19 @@ class Problem:
     """A few people who may be left out; `None`: nobody."""
     absences: int = 0
     """How many things that a person lacks attackers may know, in 0/1 columns."""
+    only_containment: bool = False
+    """Whether the holder asked for releases by containment and for no others."""
     codes: CodedFrame | None = None
     """The columns of the table as codes, where somebody has them; `None`: they are made here."""
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
     """Searches of whole columns that were run, by their budget: see `searched_front`."""
+
+    def secret_draws(self, release: str) -> np.random.Generator:
+        """Draws for the release of that name, a stream of its own that the secret determines."""
+        if self.secret is None:
+            return random_source(None)
+        own = hashlib.sha256(f"{self.secret} {release}".encode()).digest()
+        return secret_source(int.from_bytes(own[: SECRET_BITS // 8]))
 
     @cached_property
     def coded(self) -> CodedFrame:
@@ -100,8 +115,18 @@ class Problem:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether all features are 0 and 1, so that what people have is promised."""
+        """Whether all features are 0 and 1."""
         return is_binary(self.table)
+
+    @property
+    def by_containment(self) -> bool:
+        """Whether it is enough that k people have whatever anybody has.
+
+        So it is in 0/1 records, and where the holder asks for nothing else. Whoever names columns
+        has an attacker in mind who looks them up, and who thus knows the zeros, too: then k people
+        must be alike in what a release shows of these columns.
+        """
+        return self.table.roles.quasi is None and (self.is_binary or self.only_containment)
 
     @property
     def too_few(self) -> str | None:
@@ -113,10 +138,10 @@ class Problem:
     def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
         """What must hold for a release of some unaltered features.
 
-        In a 0/1 table, whatever anybody has, k people have; in any other, k people are alike in
-        what an attacker may know.
+        Where people hide by containment, whatever anybody has, k people have; else k people are
+        alike in what an attacker may know.
         """
-        if self.is_binary:
+        if self.is_binary and self.by_containment:
             return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
         known = tuple(c for c in self.table.quasi if c in set(features))
         return (Promise("k_anonymity", self.k, known),)

@@ -185,13 +185,14 @@ class Synthetic:
             problem.epsilon or 0.0,
             labels=self.bounds[table.target],
             unit=unit,
-            random_state=problem.random_state,
+            random_state=problem.secret_draws(self.name),
         )
         budget = {k: v for k, v in drawn.recipe.items() if k not in ("features", "mechanism")}
         return Draw(Table(drawn.frame).with_roles(target=table.target), budget)
 
     def _model(self, kind: str, problem: Problem) -> PrivateTable:
-        epsilon, bins, state = problem.epsilon or 0.0, self.bins or 10, problem.random_state
+        epsilon, bins = problem.epsilon or 0.0, self.bins or 10
+        state = problem.secret_draws(f"{self.name} {kind}")
         public: dict[str, Any] = {
             "bounds": self.bounds,
             "missing": self.missing,

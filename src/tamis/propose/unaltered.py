@@ -128,7 +128,7 @@ def preferred(measured: KeptTold, sets: list[Columns]) -> list[Columns]:
 
 def unknowable(problem: Problem) -> Columns:
     """The columns that attackers cannot know."""
-    if problem.is_binary:
+    if problem.table.roles.quasi is None:
         return ()
     known = set(problem.table.quasi)
     return tuple(i for i, name in enumerate(sorted(problem.table.features)) if name not in known)
@@ -157,7 +157,7 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
     table, k = problem.table, problem.k
     features = sorted(table.features)
-    if problem.is_binary:
+    if problem.is_binary and problem.by_containment:
         cells = table.only(features).to_numpy().astype(np.uint8)
         if problem.suppression is not None:
             allows = problem.suppression.allows_contained
@@ -329,5 +329,5 @@ def set_name(features: Sequence[str]) -> str:
 
 def _people(problem: Problem) -> NDArray[np.int64] | None:
     """The person of each row that may be seen."""
-    people = problem.table.people
+    people = problem.split.people_of(problem.table)
     return None if people is None else people[problem.split.seen]

@@ -6,7 +6,9 @@
     layout          what the folder contains, by name
     manifest        `manifest.json`: what was released and what is promised
 
-    people          the order of the rows, whose they are, how many were left out
+    people          the order of the rows, whose they are, how many are left out
+    kept_names      names of the released rows, for later releases
+    left_out        who is left out and why, for the holder
     exposure        who is unique, what attackers reach
     secret_groups   groups of people alike: their risk, their secrets
     presence        which people of a register are in it
@@ -24,9 +26,13 @@
     figures         numbers in words
 
     verify          a folder read again; it imports nothing of `tamis.risk`
+    shape           what a manifest may contain, at every depth
+    contradictions  what its parts say against each other
+    form            whether a file is written in the one way that its rows are
     checks          measures of a written file
+    unchecked       what a folder only states, and what was counted, in words
     labels          whether its cells are those that ladders give
-    read_back       the same beside the original, for `tamis retain`
+    read_back       the same beside the original, for `tamis retain` and `tamis release --beside`
 
 `tamis.publish` is the name of a public function, see `tamis.publish.bundle.publish`, and of this
 package: Python puts the package there as soon as one of its modules is imported, so calling the

@@ -12,6 +12,7 @@
         ├── summary.json  what both reports are made of
         ├── recipe.json   what is needed to reproduce the same bytes
         ├── people.csv    the person of each released row, where people have several
+        ├── rows.csv      names of the released rows, by which a later release finds the same people
         └── secrets.csv   a number for each row's sensitive value, where l or t was asked for
 """
 
@@ -28,14 +29,17 @@ import numpy as np
 import polars as pl
 
 from tamis import files
+from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.publish.checks import People, measure
 from tamis.publish.exposure import exposure_facts, of_hundred_facts
+from tamis.publish.kept_names import write_names
 from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     NAME,
+    NAMES,
     PEOPLE,
     PRIVATE,
     RECIPE,
@@ -50,9 +54,9 @@ from tamis.publish.layout import (
 )
 from tamis.publish.manifest import Bound, manifest, stated, versions, with_bounds
 from tamis.publish.people import (
+    arrange_names,
+    arrange_private,
     arranged,
-    arranged_beside,
-    arranged_people,
     left_out_numbers,
     promises_in_people,
     write_numbers,
@@ -74,12 +78,14 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     with_measures,
 )
+from tamis.publish.shape import in_place
 from tamis.publish.summarise import summarise
 from tamis.publish.summary import ExposureFacts, Summary
 from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.release import Release
-from tamis.table import Table
+from tamis.statistical_file import texts_of
+from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
 
 RECIPE_VERSION = 1
@@ -109,6 +115,7 @@ def recipe(
         "private": {"seed": outcome.settings.seed, **release.recipe.private},
         "forms": recipe_forms(release),
         "identifiers": list(roles.identifiers),
+        "quasi": None if roles.quasi is None else list(roles.quasi),
         "sensitive": outcome.table.sensitive,
         "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
         "target": outcome.table.target,
@@ -200,15 +207,16 @@ class _WrittenRows(NamedTuple):
     frame: pl.DataFrame
     bounds: Mapping[str, Bound]
     back: pl.DataFrame
+    dictionary: Dictionary
 
 
 def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
-    release, settings = outcome.release, outcome.settings
+    release = outcome.release
     rows, look = _write_rows(outcome, draft), close_look_facts(outcome)
     content = _manifest(outcome, rows, look, date)
-    people = arranged_people(release, settings.seed)
+    people, numbered = arrange_private(release, _secrets(outcome))
     content["promises"] = promises_in_people(content["promises"], rows.back, people, release.unit)
-    secrets, diverse = _diverse(outcome, rows.back, people)
+    secrets, diverse = _diverse(outcome, rows.back, people, numbered)
     stated_of_groups = [*_risks(outcome, rows.back, people), *(diverse if secrets is None else ())]
     if stated_of_groups:
         content["diversity"] = stated_of_groups
@@ -226,7 +234,17 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
     if secrets is not None:
         write_numbers(private / SECRETS, secrets)
     how = recipe(outcome, draft, origin, date, diverse) | presence
+    how |= _write_names(outcome, private)
     write_private(private, outcome, summary, how)
+
+
+def _write_names(outcome: Outcome, private: Path) -> dict[str, Any]:
+    """Keep names of the released rows; what they are made of is for the recipe."""
+    if outcome.release.is_drawn:
+        return {}
+    found = RowNames.of(outcome.table)
+    write_names(private / NAMES, arrange_names(outcome.release, found.names))
+    return {"named_by": {kind: list(columns) for kind, columns in found.columns.items()}}
 
 
 def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
@@ -234,11 +252,21 @@ def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
     format = format_for(settings.format, release.table)
     file = draft / RELEASE[format]
     frame, bounds = with_bounds(
-        arranged(release.table, settings.seed), release.forms if format == "parquet" else {}
+        arranged(release.table), release.forms if format == "parquet" else {}
     )
-    write_release(frame, file, format)
+    said = texts_of(frame, written_dictionary(outcome))
+    write_release(frame, file, format, said)
     back = read_release(file, format, frame.columns, classes_of(frame))
-    return _WrittenRows(file, format, frame, bounds, back)
+    return _WrittenRows(file, format, frame, bounds, back, said)
+
+
+def written_dictionary(outcome: Outcome) -> Dictionary:
+    """Questions of all columns, and the codes of those that are released in their own values."""
+    forms = outcome.release.forms
+    return {
+        name: ColumnText(said.question) if name in forms else said
+        for name, said in outcome.table.dictionary.items()
+    }
 
 
 def format_for(wanted: str, table: Table) -> str:
@@ -288,6 +316,8 @@ def _manifest(
             for name, form in release.forms.items()
         },
         bounds=rows.bounds,
+        dictionary=rows.dictionary,
+        target_bins=outcome.table.target_bins,
     )
 
 
@@ -296,7 +326,7 @@ def write_shared(draft: Path, content: dict[str, Any], summary: Summary) -> None
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
-    write_json(draft / NAME, content)
+    write_json(draft / NAME, in_place(content))
 
 
 def write_private(private: Path, outcome: Outcome, summary: Summary, how: dict[str, Any]) -> None:
@@ -309,15 +339,22 @@ def write_private(private: Path, outcome: Outcome, summary: Summary, how: dict[s
         path.chmod(0o600)
 
 
+def _secrets(outcome: Outcome) -> Secrets | None:
+    """The sensitive values of the released rows by number, where something is asked about them."""
+    release = outcome.release
+    if release.is_drawn or not outcome.settings.anonymity.of_secrets:
+        return None
+    return numbered_secrets(release.cells(outcome.table.frame[outcome.evaluator.sensitive]))
+
+
 def _diverse(
-    outcome: Outcome, written: pl.DataFrame, people: People | None
+    outcome: Outcome, written: pl.DataFrame, people: People | None, secrets: Secrets | None
 ) -> tuple[Secrets | None, list[dict[str, Any]]]:
     """What l and t the written file reaches; with the secrets, where these are not in it."""
     release, settings, table = outcome.release, outcome.settings, outcome.table
-    if release.is_drawn or not settings.anonymity.of_secrets:
+    if secrets is None:
         return None, []
     column = table.frame.get_column(outcome.evaluator.sensitive)
-    secrets = arranged_beside(numbered_secrets(release.cells(column)), release, settings.seed)
     numeric, known = column.dtype.is_numeric(), release.table.quasi
     entries = asked_entries(settings, column.name, numeric, known, table.unit)
     public = column.name == table.target

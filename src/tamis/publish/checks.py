@@ -8,7 +8,7 @@ in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet, listed
 from tamis.files import written
 from tamis.release import Promise
-from tamis.table import bare, only
+from tamis.table import Dictionary, bare, content_order, only
 from tamis.table_file import format_named, read_written, write_table
 
 People = NDArray[np.int64]
 """The person of each row, by number."""
-FEW = 20
-"""With fewer rows than this, a column may well have no repeated value."""
 
 
 def target_column(content: dict[str, Any]) -> dict[str, Any]:
@@ -64,17 +62,21 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
 def write_counted(
     frame: pl.DataFrame,
     path: Path,
-    count: Callable[[pl.DataFrame], int],
+    count: Callable[[pl.DataFrame, People | None], int],
     least: int,
     what: str = "k-anonymity",
+    people: People | None = None,
+    dictionary: Dictionary | None = None,
 ) -> None:
     """Write a table, which gets its name only where `count` finds enough in it, read again.
 
-    `least` is the k that is promised, 0 counts nothing; `what` is counted, for the error.
+    `least` is the k that is promised, 0 counts nothing; `what` is counted, for the error. `people`
+    are the persons of the rows as given; `count` gets them in the order of the file.
     """
+    whose = None if people is None else people[content_order(frame)]
     with written(path) as draft:
-        write_table(frame, draft)
-        if least and (reached := count(read_written(draft, format_named(draft)))) < least:
+        write_table(frame, draft, dictionary=dictionary)
+        if least and (reached := count(read_written(draft, format_named(draft)), whose)) < least:
             raise CannotMeet(f"the written table has {what} {reached}, below k = {least}")
 
 
@@ -112,26 +114,6 @@ def hidden_in_parquet(path: Path) -> str:
     """What a parquet file reveals besides its rows and the types of its columns, in words."""
     extra = set(pl.read_parquet_metadata(path)) - {"ARROW:schema"}
     return f"the file reveals more than its rows, in {listed(sorted(extra))}" if extra else ""
-
-
-def without_repeats(frame: pl.DataFrame, numbers: set[str]) -> list[str]:
-    """Columns with a different value in every row, such as people's names and numbers.
-
-    Columns of numbers, which may be written as text, count where all are whole.
-
-    >>> without_repeats(pl.DataFrame({"who": [f"P{i}" for i in range(50)]}), set())
-    ['who']
-    """
-    if frame.height < FEW:
-        return []
-    every = {s.name: bare(s) for s in frame.get_columns() if not s.null_count()}
-    alone = {name: cells for name, cells in every.items() if cells.n_unique() == cells.len()}
-    return [name for name, cells in alone.items() if name not in numbers or _whole(cells)]
-
-
-def _whole(cells: pl.Series) -> bool:
-    numbers = cells.cast(pl.Float64, strict=False).drop_nulls()
-    return bool((numbers == numbers.floor()).all())
 
 
 def containment_by_bitmaps(
@@ -280,6 +262,8 @@ def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) 
     promised = [p["columns"] for p in content["promises"]]
     if promised and sorted(known[0]) != sorted(promised[0]):
         return "unique rows are counted over different columns from those of the promise"
+    if known[1] != _kind_promised(content):
+        return "unique rows are counted by containment, but equal rows are promised, or the reverse"
     if said is in_rows:
         return ""
     if wrong := _wrong_people(said, in_rows):
@@ -288,6 +272,35 @@ def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) 
         return ""
     figures, total = count(*known, True)
     return _unlike(said, _shown(figures, said["asked"]), total)
+
+
+def _kind_promised(content: dict[str, Any]) -> str:
+    """How crowds are counted: by what people have only where nothing else is promised.
+
+    Equal rows are promised, too, where a promise about them has no columns left to be about.
+    """
+    promises = content["promises"]
+    alone = {entry["key"] for entry in promises} == {"containment_anonymity"}
+    return "containment" if alone and promises[0]["columns"] else "equal"
+
+
+def wrong_known(content: dict[str, Any], named: Collection[str] | None) -> str:
+    """What no promise covers of the columns that the holder named as known to attackers.
+
+    Whoever knows a column knows what is lacking, too, so equal rows must be promised over all that
+    is shown of such columns. `named` is `None` where the holder named none.
+    """
+    if named is None or content.get("budget") is not None:
+        return ""
+    features = [column for column in content["columns"] if column["role"] == "feature"]
+    shown = {c["name"] for c in features if c.get("made_of", c["name"]) in named}
+    equal = [set(p["columns"]) for p in content["promises"] if p["key"] == "k_anonymity"]
+    if not shown or any(shown <= columns for columns in equal):
+        return ""
+    return (
+        f"column {listed(sorted(shown))} shows what attackers may know, but no k-anonymity over "
+        "all such columns is promised"
+    )
 
 
 def _wrong_words(said: dict[str, Any], content: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from tamis.propose.unaltered import contained
 from tamis.publish.promises import others
 from tamis.publish.summary import ColumnFate, Fate, Unit
 from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
-from tamis.release import Recipe, Release
+from tamis.release import Recipe
 from tamis.risk.grouping import grouped
 from tamis.table import bare
 
@@ -41,24 +41,12 @@ def _is_altered(name: str, recipe: Recipe) -> bool:
     return name in recipe.public.get("columns", [name])
 
 
-def source_of(name: str, columns: tuple[str, ...]) -> str | None:
-    """The column of the original that a released column comes from.
-
-    >>> source_of("age <= 25", ("age", "age at birth"))
-    'age'
-    """
-    if name in columns:
-        return name
-    begun = [c for c in columns if name.startswith(f"{c} ")]
-    return max(begun, key=len, default=None)
-
-
 def sources(outcome: Outcome) -> dict[str, list[str]]:
     """Columns of the original that are in the release in some form, and what they became."""
     found: dict[str, list[str]] = {}
     for name in outcome.release.features:
-        origin = source_of(name, outcome.table.features)
-        if origin is not None:
+        origin = outcome.release.sources.get(name, name)
+        if origin in outcome.table.features:
             found.setdefault(origin, []).append(name)
     return found
 
@@ -80,6 +68,9 @@ def column_stories(
             found.append({"name": name, "fate": "target", "why": why})
         elif name in table.roles.identifiers:
             found.append({"name": name, "fate": "identifier", "why": "Identifies people."})
+        elif name in table.held_back:
+            why = "A weight: how many people of the population a row stands for."
+            found.append({"name": name, "fate": "held back", "why": why})
         elif name == table.sensitive:
             why = "Must stay hard to guess."
             found.append({"name": name, "fate": "held back", "why": why})
@@ -89,7 +80,11 @@ def column_stories(
                 story["ladder"] = ladder_facts(outcome, name, stated[name])
             found.append(story)
     for name in table.roles.dropped:
-        found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
+        if copy := outcome.copies.get(name):
+            why = f"Nobody would know it beforehand: {copy.why}."
+            found.append({"name": name, "fate": "held back", "why": why})
+        else:
+            found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
     return found
 
 
@@ -215,7 +210,7 @@ class _Reasons:
             )
         if breaks_k(self.outcome, name):
             k = self.outcome.settings.k
-            if promises_containment(release):
+            if release.by_containment:
                 return f"With it, fewer than {k} {self.unit} would have all that some of them have."
             few = f"fewer than {others(k, self.unit)}" if k > 2 else "no other"
             return (
@@ -239,26 +234,22 @@ class _Reasons:
         return "A larger release was not clearly worth more."
 
 
-def promises_containment(release: Release) -> bool:
-    """Whether a release promises that k have whatever anybody has, rather than k equals."""
-    return any(promise.name == "containment_anonymity" for promise in release.promises)
-
-
 def breaks_k(outcome: Outcome, name: str) -> bool:
     """Whether the release with this column as it is would not keep what it promises of k."""
     release, table = outcome.release, outcome.table
-    features, quasi = set(table.features), set(table.quasi)
-    kept = [c for c in release.features if c in features and c != name]
-    known = [c for c in (*kept, name) if c in quasi]
-    if name not in quasi:
+    if name not in table.quasi:
         return False
-    if promises_containment(release) and is_zero_one(table.frame[name]):
+    # By containment, people are counted in columns of the original, which are 0 and 1 themselves.
+    some = table.features if release.by_containment else release.features
+    known = [*(c for c in release.table.quasi if c in set(some) and c != name), name]
+    if release.by_containment and is_zero_one(table.frame[name]):
         projection = outcome.projection
         if projection is not None and name not in release.features:
             return not projection.fits(table.features.index(name))
         return not _contained(outcome, known)
     whole, few = release.of_everyone.frame, outcome.evaluator.suppression
-    coarse = [whole[c] if c in release.forms else table.frame[c] for c in known]
+    made = {*release.forms, *release.sources}
+    coarse = [whole[c] if c in made else table.frame[c] for c in known]
     found = grouped(pl.DataFrame(coarse), known, table.people)
     if few is not None:
         return not few.allows(found.keys)
@@ -288,6 +279,7 @@ def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> Ladder
         "labels": labels[:SHOWN_LABELS],
         "more": max(0, len(labels) - SHOWN_LABELS),
         "rungs": [_rung(each, form.level, told) for each in outcome.neighbour_rungs.get(name, ())],
+        "stability": form.stability,
     }
 
 

@@ -192,7 +192,7 @@ def _shown_alike(found: dict[str, int], shown: Callable[[int], int | None]) -> A
 def _known(release: Release) -> _Crowds:
     """What attackers are assumed to know of the release, in the sense of its promise."""
     promise = next(iter(release.promises), Promise("k_anonymity", 1, release.table.quasi))
-    contained = promise.name == "containment_anonymity" and bool(promise.columns)
+    contained = release.by_containment and bool(promise.columns)
     return _Crowds(release.table.frame, list(promise.columns), contained)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor, log10
 from typing import Any
 
 from tamis.errors import plural
@@ -86,6 +87,46 @@ def in_hundredths(facts: Any) -> Any:
     if isinstance(facts, list | tuple):
         return [in_hundredths(part) for part in facts]
     return round(facts, 2) if isinstance(facts, float) else facts
+
+
+def as_supported(facts: Any) -> Any:
+    """Figures for others, however nested, no finer than their intervals support.
+
+    More digits say nothing of how good a release is, but by them whoever guesses how it was
+    measured could confirm the guess. A figure and both ends of its interval are rounded alike, to
+    between a half and a twentieth of half its width; one without an interval to hundredths.
+
+    >>> as_supported({"value": 0.70667, "interval": {"low": 0.62938, "high": 0.77364}, "rows": 12})
+    {'value': 0.71, 'interval': {'low': 0.63, 'high': 0.77}, 'rows': 12}
+    >>> as_supported([{"value": 0.70667, "low": 0.70123, "high": 0.71234}, 0.64123])
+    [{'value': 0.707, 'low': 0.701, 'high': 0.712}, 0.64]
+    """
+    if isinstance(facts, list | tuple):
+        return [as_supported(part) for part in facts]
+    if not isinstance(facts, dict):
+        return round(facts, 2) if isinstance(facts, float) else facts
+    found = {key: as_supported(part) for key, part in facts.items()}
+    for key in facts:
+        ends = facts if key == "value" and "low" in facts else facts.get(_ENDS.get(key, ""))
+        if key in _ENDS and isinstance(ends, dict) and (digits := _digits(ends)) is not None:
+            found[key] = round(facts[key], digits)
+            rounded = {end: round(ends[end], digits) for end in ("low", "high")}
+            found |= rounded if ends is facts else {_ENDS[key]: rounded}
+    return found
+
+
+_ENDS = {"value": "interval"} | {
+    name: f"{name}_interval" for name in ("performance", "pbi", "kept", "told")
+}
+"""Under which key the interval of a figure is; beside a value may be both of its ends."""
+
+
+def _digits(ends: dict[str, Any]) -> int | None:
+    """The decimals that an interval supports; `None` where it has no width."""
+    low, high = ends["low"], ends["high"]
+    if low is None or high is None or not high > low:
+        return None
+    return max(0, -floor(log10((high - low) / 4)))
 
 
 def bits(value: float) -> str:

@@ -13,6 +13,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.evaluate.subset_bits import Question
 from tamis.flow import Outcome
 from tamis.learn.models import SHOWN
+from tamis.propose.names import differences
 from tamis.publish.column_fates import breaks_k, sources
 from tamis.publish.summary import CandidateFacts, Factor, LimitLines
 from tamis.publish.summary_parts import (
@@ -287,9 +288,13 @@ def candidate_facts(outcome: Outcome) -> list[CandidateFacts]:
     front = pareto_front(values, dict(ranks.factors))
     places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
     found = []
+    apart = differences(
+        [row.release for row in decision.scorecard.rows if not _is_end(row, outcome)]
+    )
     for row in decision.scorecard.rows:
         at = ranked.index(row) if row in places else None
         candidate = _candidate(outcome, row)
+        candidate["differs"] = apart.get(row.release.name, "")
         if at is not None:
             candidate["ranked"] = True
             candidate["values"] = {name: float(column[at]) for name, column in values.items()}
@@ -298,6 +303,12 @@ def candidate_facts(outcome: Outcome) -> list[CandidateFacts]:
             candidate["on_front"] = bool(front[at])
         found.append(candidate)
     return found
+
+
+def _is_end(row: Row, outcome: Outcome) -> bool:
+    """Whether a release is all columns or none, with which others are only compared."""
+    card = outcome.decision.scorecard
+    return row in (card.baseline, card.floor)
 
 
 def _candidate(outcome: Outcome, row: Row) -> CandidateFacts:

@@ -18,6 +18,21 @@ import polars as pl
 from tamis.table import bare
 from tamis.table_file import MOMENT
 
+ENDS = "[a, b) means from a up to but not including b"
+READ = {
+    "cuts": ENDS,
+    "whole": "a to b means from a to b, both included",
+    "width": ENDS,
+    "ends": "values as they are, but for < and >=, which mean below and from there on",
+    "keep": "a star stands for each character left out",
+    "dates": "a date is given by the part of the calendar that it lies in",
+    "bins": "a class ends at its cut and includes it",
+    "groups": "a label stands for all values of its group; rare values are not named",
+}
+"""How labels are read, by the word that says so."""
+WORDS = ("cuts", "width", "ends", "keep", "dates", "groups")
+"""The word of a statement that says which form it has."""
+
 
 def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
     """Whether any cell is no rung of what a manifest states.
@@ -27,7 +42,7 @@ def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
     >>> wrong_labels(pl.Series(["[40, 45)"]), {"width": 10, "top": 90})
     True
     """
-    word = next(word for word in _FITS if word in said)
+    word = next(word for word in WORDS if word in said)
     fits = _FITS[word](said)
     return not all(fits(text) for text in bare(cells).drop_nulls().unique().to_list())
 
@@ -50,7 +65,7 @@ def _known_end(label: str | None, side: int, said: dict[str, Any]) -> float | No
     """An end of a label as a number; none where it is open, or the label is missing."""
     if label is None:
         return None
-    both = _calendar_ends(label) if "dates" in said else _ends(label)
+    both = _calendar_ends(label) if "dates" in said else _reader_of(said)(label)
     return None if both is None or both[side] in (inf, -inf) else both[side]
 
 
@@ -59,7 +74,9 @@ def _place(cell: Any) -> float | None:
 
 
 def _calendar_ends(label: str) -> tuple[float, float] | None:
-    """The first day of a part of the calendar, and the first day after it."""
+    """The first day of a part of the calendar, and the first day after it; a tail is open."""
+    if label.startswith(("< ", ">= ")):
+        return _ends(label)
     if re.fullmatch(r"\d{4}-\d\d-\d\d", label):
         day = _point(label)
         return day, (day + 1 if day + 1 < date.max.toordinal() else inf)
@@ -100,13 +117,45 @@ def _in_calendar(said: dict[str, Any]) -> Callable[[str], bool]:
             "decade": r"\d{3,}0s",
         }[said["dates"]]
     )
-    return lambda text: pattern.fullmatch(text) is not None
+    open_ends = {f"< {said.get('bottom')}", f">= {said.get('top')}"}
+
+    def fits(text: str) -> bool:
+        if pattern.fullmatch(text) is None:
+            return text in open_ends
+        # A part beyond an end would be told apart from the tail that it belongs to.
+        if said["dates"] == "hour" or (ends := _calendar_ends(text)) is None:
+            return True
+        low, high = (
+            _point(said[e]) if e in said else o for e, o in (("bottom", -inf), ("top", inf))
+        )
+        return low <= ends[0] and ends[1] <= high
+
+    return fits
 
 
 def _between_cuts(said: dict[str, Any]) -> Callable[[str], bool]:
     cuts = [-inf, *map(_point, said["cuts"]), inf]
-    pairs = set(pairwise(cuts))
-    return lambda text: _ends(text) in pairs
+    pairs, ends = set(pairwise(cuts)), _reader_of(said)
+    return lambda text: ends(text) in pairs
+
+
+def _reader_of(said: dict[str, Any]) -> Callable[[str], tuple[float, float] | None]:
+    """What reads the ends of intervals as they are written there."""
+    return _whole_ends if said.get("whole") is True else _ends
+
+
+def _whole_ends(text: str) -> tuple[float, float] | None:
+    """The ends of an interval of whole numbers, of which the upper one is the first beyond it.
+
+    >>> _whole_ends("57 to 62"), _whole_ends("0"), _whole_ends("17 or less"), _whole_ends("< 5")
+    ((57.0, 63.0), (0.0, 1.0), (-inf, 18.0), None)
+    """
+    if found := re.fullmatch(r"(-?[0-9]+)(?: to (-?[0-9]+))?", text):
+        return float(found[1]), float(found[2] or found[1]) + 1
+    if found := re.fullmatch(r"(-?[0-9]+) or (less|more)", text):
+        end = float(found[1])
+        return (-inf, end + 1) if found[2] == "less" else (end, inf)
+    return None
 
 
 def _of_width(said: dict[str, Any]) -> Callable[[str], bool]:
@@ -200,8 +249,13 @@ def labels_of(
         return [text[:kept] + "*" * (len(text) - kept) for text in _texts(values)]
     if said.get("dates") == "hour":
         at = "%H:00" if values.dtype == pl.Time else "%Y-%m-%d %H:00"
-        return values.dt.strftime(at).to_list()
-    ends = _calendar_ends if "dates" in said else _ends_or_point
+        hours = values.dt.strftime(at).to_list()
+        if values.dtype == pl.Time or not {"bottom", "top"} & set(said):
+            return hours
+        tails = _labels_between(_points(values), [x for x in labels if x[0] in "<>"], _ends)
+        return [tail or hour for tail, hour in zip(tails, hours)]
+    read = _ends_or_point if _reader_of(said) is _ends else _whole_ends
+    ends = _calendar_ends if "dates" in said else read
     return _labels_between(_points(values), labels, ends)
 
 

@@ -33,12 +33,14 @@ PRIVATE = "private"
 RECIPE = "recipe.json"
 PEOPLE = "people.csv"
 SECRETS = "secrets.csv"
-HEADERS = {PEOPLE: "person", SECRETS: "secret"}
-"""What the numbers of a private file stand for, one for each released row."""
-PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE, SECRETS)
+NAMES = "rows.csv"
+HEADERS = {PEOPLE: "person", SECRETS: "secret", NAMES: "person,row,content"}
+"""What a private file has for each released row."""
+PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE, SECRETS, NAMES)
 """What `private/` may contain; nothing else counts as part of a release."""
 SCHEMA = "tamis-release"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Raised whenever a manifest or a file of an earlier tamis would no longer verify."""
 MOST_BYTES = 16 << 20
 """How long a JSON document of a release may be."""
 
@@ -83,8 +85,23 @@ def digest(path: Path) -> str:
 
 
 def write_json(path: Path, content: Any) -> None:
+    path.write_bytes(json_bytes(content))
+
+
+def json_bytes(content: Any) -> bytes:
+    """A document in the one way that it is written: spaces, numbers and texts have one spelling."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    return f"{text}\n".encode()
+
+
+def is_in_one_form(path: Path, content: Any) -> bool:
+    """Whether a document that was read is written as this one would be."""
+    try:
+        expected = json_bytes(content)
+    except UnicodeEncodeError:  # half of a pair, which no text has
+        return False
+    with open_plain_file(path) as file:
+        return file.read(len(expected) + 1) == expected
 
 
 def read_json(path: Path, most: int = MOST_BYTES) -> Any:

@@ -25,16 +25,18 @@ from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
-from tamis.publish.figures import in_hundredths
+from tamis.formulas import safe_names
+from tamis.publish.figures import as_supported, in_hundredths
 from tamis.publish.kept_told import share_facts
+from tamis.publish.labels import READ, WORDS
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.people import stated_left_out
 from tamis.publish.promises import claim
 from tamis.publish.summary import ExposureFacts, Unit
 from tamis.publish.summary_parts import CloseLookFacts
 from tamis.release import Coarsening, Promise, Release
-from tamis.table import Table, bare, kind_of
-from tamis.table_file import WRITTEN, classes_of, safe_names
+from tamis.table import ColumnText, Dictionary, TargetBins, bare, kind_of
+from tamis.table_file import WRITTEN, classes_of
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 _MEASURES = ("kept", "useful", "performance", "auc", "f_measure")
@@ -55,12 +57,15 @@ def manifest(
     date: str,
     coarser: Mapping[str, dict[str, Any]],
     bounds: Mapping[str, Bound],
+    dictionary: Dictionary | None = None,
+    target_bins: TargetBins | None = None,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
 
     `exposure` says who is unique in it, `close_look` how well its target is guessed, `unit` what is
     counted, people or rows, `coarser` how columns in a coarser form are read, and `bounds` which
-    columns hold the ends of their intervals.
+    columns hold the ends of their intervals; `dictionary` has their questions and codes, and
+    `target_bins` the classes that a target of numbers was cut into.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
@@ -73,7 +78,7 @@ def manifest(
         "schema_version": SCHEMA_VERSION,
         "date": date,
         "file": _file(file, frame, format),
-        "columns": _columns(release.table, frame, format, coarser, bounds),
+        "columns": _columns(release, frame, format, coarser, bounds, dictionary or {}),
         **({} if release.is_drawn else {"held_back": held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
@@ -86,6 +91,11 @@ def manifest(
         "not_promised": not_promised,
         "versions": versions(),
     }
+    if target_bins is not None:
+        said = {"cuts": list(target_bins.cuts), "labels": list(target_bins.labels)}
+        for column in content["columns"]:
+            if column["role"] == "target":
+                column["bins"] = said | {"read": READ["bins"]}
     content |= {"exposure": exposure} if exposure else {}
     return content | ({"budget": budget} if budget else {})
 
@@ -125,12 +135,14 @@ def promise_entry(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]
 
 
 def _columns(
-    table: Table,
+    release: Release,
     frame: pl.DataFrame,
     format: str,
     coarser: Mapping[str, dict[str, Any]],
     bounds: Mapping[str, Bound],
+    dictionary: Dictionary,
 ) -> list[dict[str, Any]]:
+    table = release.table
     stated = {table.target, *table.roles.plain, *(table.roles.quasi or ()), *bounds}
     roles = {name: f"{bound.end} bound" for name, bound in bounds.items()} | {
         table.target: "target"
@@ -144,10 +156,20 @@ def _columns(
             "role": roles.get(name, "feature"),
             "stated": name in stated,
             **({"of": bounds[name].of} if name in bounds else {}),
+            **({"made_of": release.sources[name]} if name in release.sources else {}),
             **({"coarser": coarser[name]} if name in coarser else {}),
+            **_said(dictionary.get(name)),
         }
         for name, header in zip(frame.columns, headers)
     ]
+
+
+def _said(text: ColumnText | None) -> dict[str, Any]:
+    """The question and the codes of a column, where its source has them."""
+    if text is None:
+        return {}
+    question = {"question": text.question} if text.question else {}
+    return question | ({"codes": dict(text.codes)} if text.codes else {})
 
 
 def _measured(row: Row) -> list[dict[str, Any]]:
@@ -155,7 +177,7 @@ def _measured(row: Row) -> list[dict[str, Any]]:
     if kept := figures["kept"]:
         figures["kept"] = _rounded(kept)
     found = [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
-    return found if row.release.kept is None else in_hundredths(found)
+    return _for_others(found, row.release)  # type: ignore[no-any-return]
 
 
 def _rounded(kept: Figure) -> Figure:
@@ -167,18 +189,13 @@ def _rounded(kept: Figure) -> Figure:
 def _close_look(look: CloseLookFacts, release: Release) -> dict[str, Any]:
     """How well strong learners guess the target; what all columns would give is left out."""
     found = {key: value for key, value in look["target"].items() if key != "share"}
+    return _for_others(found, release)  # type: ignore[no-any-return]
+
+
+def _for_others(figures: Any, release: Release) -> Any:
+    """Figures no finer than is good: if rows are left out, an exact one would tell how many."""
+    found = as_supported(figures)
     return found if release.kept is None else in_hundredths(found)
-
-
-ENDS = "[a, b) means from a up to but not including b"
-READ = {
-    "cuts": ENDS,
-    "width": ENDS,
-    "ends": "values as they are, but for < and >=, which mean below and from there on",
-    "keep": "a star stands for each character left out",
-    "dates": "a date is given by the part of the calendar that it lies in",
-    "groups": "a label stands for all values of its group; rare values are not named",
-}
 
 
 def stated(
@@ -208,12 +225,13 @@ def stated_of(
     `groups` gives by label the values of k people or more; asked only where the ladder has groups.
     """
     described = ladder.to_dict()
-    word = next((w for w in ("cuts", "width", "ends", "keep", "dates") if w in described), "groups")
+    word = next((w for w in WORDS if w in described), "groups")
     if word == "groups":
         rule = {"groups": dict(groups())} | _of_others(ladder, level)
     else:
-        rule = {**described, word: described[word][level - 1]}
-    return {"level": level, **rule, "read": READ[word]}
+        one = {end: at[level - 1] if isinstance(at, list) else at for end, at in described.items()}
+        rule = {**one, word: described[word][level - 1]}
+    return {"level": level, **rule, "read": READ["whole" if rule.get("whole") else word]}
 
 
 def stated_form(said: Mapping[str, Any]) -> Coarsening:
@@ -226,7 +244,7 @@ def stated_form(said: Mapping[str, Any]) -> Coarsening:
     <Coarsening: level 1 by width, top>
     """
     rule = {word: part for word, part in said.items() if word not in ("level", "read")}
-    word = next(word for word in READ if word in rule)
+    word = next(word for word in WORDS if word in rule)
     return Coarsening({**rule, word: [rule[word]]}, 1)
 
 

@@ -1,13 +1,13 @@
 """Whose the released rows are: their order, the person of each, and how many were left out.
 
-No identifier is released, so a recipient can only count rows, in an order that reveals nothing.
+No identifier is released, so a recipient can only count rows, in the order of their content.
 Where people have several, the holder keeps ``private/people.csv``: for each row of the released
-file, in its order, a number that stands for a person. The numbers are random and reveal nothing
-about the order of the original.
+file, in its order, a number that stands for a person. The numbers follow from the released rows
+and reveal nothing about the order of the original or of its identifiers.
 
-The manifest counts the rows that were left out so that all others keep what is promised, as it
-counts those that are there, but a number below k would be one of few people: then it has only a
-share, which is the same however few they are. The holder's recipe has the numbers.
+Of the people who were left out so that all others keep what is promised, the manifest has a rounded
+share and no number, which would tell how many rows there were and so whether one more was among
+them. The holder's recipe has the numbers.
 """
 
 from __future__ import annotations
@@ -34,61 +34,56 @@ from tamis.publish.layout import (
     read_json,
 )
 from tamis.release import Promise, Release
-from tamis.table import Table, one_form
+from tamis.table import Table, content_order, number_people, sort_by_content
 
 DIGITS = 20
 """The most characters a line may have."""
 
 
-def arranged(table: Table, random_state: int) -> pl.DataFrame:
-    """Columns by name, the target last; rows in one form, sorted by their values, then shuffled.
-
-    The sorting makes the result the same for every order of the original rows, so that even someone
-    who knows the seed learns nothing about that order. Rows that sort equal are the same bits.
+def arranged(table: Table) -> pl.DataFrame:
+    """Columns by name, the target last; rows in the order of their content.
 
     >>> from tamis import Roles
-    >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 5, 6], "y": [0, 1, 0]})
-    >>> one = arranged(Table(rows, Roles(target="y")), 7)
-    >>> two = arranged(Table(rows.reverse(), Roles(target="y")), 7)
-    >>> one.columns, one.equals(two)
-    (['a', 'b', 'y'], True)
+    >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 4, None], "y": [1, 0, 0]})
+    >>> arranged(Table(rows, Roles(target="y"))).rows()
+    [(None, 3, 0), (4, 1, 1), (4, 2, 0)]
     """
-    columns = [*sorted(table.features), table.target]
-    return one_form(table.only(columns), texts=True)[order_of(table, random_state)]
+    return sort_by_content(_leaving(table))
 
 
-def order_of(table: Table, random_state: int, *ties: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The row numbers of `arranged`; identical rows are in the order of `ties`, such as people."""
-    rows = one_form(table.only([*sorted(table.features), table.target]), texts=True)
-    keys = [s.alias(str(i)) for i, s in enumerate((*rows.get_columns(), *map(pl.Series, ties)))]
-    numbers = pl.Series("row", np.arange(rows.height))
-    placed = pl.DataFrame([*keys, numbers]).sort([key.name for key in keys], nulls_last=True)
-    drawn = np.random.default_rng(random_state).permutation(rows.height)
-    order: NDArray[np.int64] = placed["row"].to_numpy()[drawn]
-    return order
+def arrange_private(
+    release: Release, secrets: NDArray[np.int64] | None = None
+) -> tuple[People | None, NDArray[np.int64] | None]:
+    """The person of each row of the file that `arranged` gives, and its secret, where there are.
+
+    People are `None` if each row is one. Identical rows are in the order of the people, and those
+    of one person in the order of the secrets: whatever may tell rows apart, in the private part
+    alone, is a function of the rows and the secrets, never of where or whose they were.
+    """
+    rows, ties = _leaving(release.table), () if secrets is None else (secrets,)
+    people = None
+    if release.people is not None:
+        people = number_people(rows, release.people, *ties)
+        ties = (people, *ties)
+    order = content_order(rows, *ties)
+    at = (None if numbers is None else numbers[order] for numbers in (people, secrets))
+    return next(at), next(at)
 
 
-def arranged_people(release: Release, random_state: int) -> People | None:
-    """The person of each row of the file that `arranged` gives; `None` if each row is one."""
-    people = _drawn_numbers(release, random_state)
-    return None if people is None else people[order_of(release.table, random_state, people)]
+def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
+    """Names of the rows of the original as those of the file that `arranged` gives.
+
+    Identical rows are in the order of their names, so that nothing is left of where they were.
+    """
+    kept = names if release.kept is None else names.filter(pl.Series(release.kept))
+    ties = [
+        kept[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in kept.columns
+    ]
+    return kept[content_order(_leaving(release.table), *ties)]
 
 
-def arranged_beside(
-    numbers: NDArray[np.int64], release: Release, random_state: int
-) -> NDArray[np.int64]:
-    """A number of each row of the release in the order of its file and of its people."""
-    people = _drawn_numbers(release, random_state)
-    ties = (numbers,) if people is None else (people, numbers)
-    return numbers[order_of(release.table, random_state, *ties)]
-
-
-def _drawn_numbers(release: Release, random_state: int) -> People | None:
-    if release.people is None:
-        return None
-    drawn = np.random.default_rng([random_state, 1]).permutation(release.everybody)
-    people: People = drawn[release.people]
-    return people
+def _leaving(table: Table) -> pl.DataFrame:
+    return table.only([*sorted(table.features), table.target])
 
 
 def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
@@ -215,23 +210,22 @@ def stated_left_out(release: Release) -> dict[str, Any] | None:
     if numbers is None:
         return None
     fewest = max((promise.at_least for promise in release.promises), default=1)
-    rows = numbers["rows"] if numbers["people"] >= fewest else None
-    return {"unit": release.unit, "rows": rows, "share_at_most": rounded_up(numbers, fewest)}
+    return {"unit": release.unit, "share_at_most": rounded_up(numbers, fewest)}
 
 
 def rounded_up(numbers: dict[str, int], fewest: int) -> float:
     """The share of people who are left out, in whole percent, rounded up.
 
-    Fewer than `fewest` count as one less than these: of a small table, whole percents would say
-    exactly how many there are.
+    Of a small table, whole percents would say exactly how many there are. So their number is
+    rounded up too: `fewest` numbers in a row have the same share.
 
     >>> rounded_up({"people": 30, "of_people": 4000}, 5)
     0.01
-    >>> {rounded_up({"people": few, "of_people": 96 + few}, 5) for few in (1, 2, 3, 4)}
-    {0.04}
+    >>> {rounded_up({"people": few, "of_people": 95 + few}, 5) for few in (5, 6, 7, 8, 9)}
+    {0.09}
     """
     stay = numbers["of_people"] - numbers["people"]
-    people = max(numbers["people"], fewest - 1)
+    people = (numbers["people"] // fewest + 1) * fewest - 1 or 1
     return max(1, ceil(PERCENT * people / (stay + people) - 1e-9)) / PERCENT
 
 
@@ -239,35 +233,33 @@ def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
     """What was left out, for the holder; fewer than k are not counted.
 
     >>> left_out_words({"rows": 8, "of_rows": 40, "people": 7, "of_people": 30}, "people", 5)
-    '7 of 30 people, with 8 rows, are left out, because too few others are like them.'
+    '7 of 30 people, with 8 rows, are left out, so that all others keep what is promised.'
     """
     people, everybody = numbers["people"], numbers["of_people"]
     who = f"{people:,}" if people >= k else f"Fewer than {k}"
     who += f" of {everybody:,} {unit}"
     if numbers["of_rows"] != everybody and people >= k:
         who += f", with {plural(numbers['rows'], 'row')},"
-    return f"{who} are left out, because too few others are like them."
+    return f"{who} are left out, so that all others keep what is promised."
 
 
 def public_words(stated: dict[str, Any]) -> str:
     """What was left out, for everybody.
 
-    >>> public_words({"unit": "people", "rows": 31, "share_at_most": 0.02})
-    '31 rows, of at most 2% of the people in the original, are left out, ... is here.'
+    >>> public_words({"unit": "people", "share_at_most": 0.02})
+    'At most 2% of the people in the original are left out, so that ... Nothing of them is here.'
     """
-    share = f"at most {stated['share_at_most']:.0%} of the {stated['unit']} in the original"
-    rows = stated["rows"]
-    who = (
-        f"{share[0].upper()}{share[1:]}" if rows is None else f"{plural(rows, 'row')}, of {share},"
+    share = f"At most {stated['share_at_most']:.0%} of the {stated['unit']} in the original"
+    return (
+        f"{share} are left out, so that all others keep what is promised. Nothing of them is here."
     )
-    return f"{who} are left out, because too few others are like them. Nothing of them is here."
 
 
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
     """What is wrong with what a manifest says is left out; empty where nothing is."""
     stated = content.get("suppressed")
     if stated is not None and not _is_stated(stated):
-        return "what is left out is not stated as a number of rows and a share in whole percent"
+        return "what is left out is not stated as a share in whole percent alone"
     if not is_folder(folder / PRIVATE):
         return ""
     recipe = read_json(folder / PRIVATE / RECIPE)
@@ -281,8 +273,6 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
     fewest = max((promise["at_least"] for promise in content["promises"]), default=1)
     if stated["share_at_most"] != rounded_up(numbers, fewest):
         return "the share that is left out is not the one that the recipe has"
-    if stated["rows"] not in (None, numbers["rows"]):
-        return "the rows that are left out are not those that the recipe counts"
     most = recipe["settings"]["max_suppressed"]
     if numbers["people"] > most * numbers["of_people"] * (1 + 1e-12):
         return f"more are left out than {most:g} allows"
@@ -290,10 +280,10 @@ def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
 
 
 def _is_stated(stated: Any) -> bool:
-    if not isinstance(stated, dict) or stated.get("unit") not in ("people", "rows"):
+    if not isinstance(stated, dict) or set(stated) != {"unit", "share_at_most"}:
         return False
-    share, rows = stated.get("share_at_most"), stated.get("rows")
-    if rows is not None and (type(rows) is not int or rows < 1):
+    share = stated["share_at_most"]
+    if stated["unit"] not in ("people", "rows"):
         return False
     if type(share) is not float or not 0 < share <= 1:
         return False

@@ -21,11 +21,11 @@ from tamis.publish.checks import People
 from tamis.publish.labels import labels_of
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.publish.people import kept_people, uncounted
+from tamis.requirements import ROUNDING, exceeds, falls_short
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import MOMENT
 
 KEY = "delta_presence"
-ROUNDING = 1e-9
 Ints = NDArray[np.int64]
 
 
@@ -170,8 +170,8 @@ def _as_text(cells: pl.Series) -> pl.Series:
 
 def out_of_bounds(entry: Mapping[str, Any], found: PresentShares) -> bool:
     """Whether a claim does not hold."""
-    low, high = entry["at_least"] - ROUNDING, entry["at_most"] + ROUNDING
-    return not low <= found.least <= found.most <= high
+    low, high = entry["at_least"], entry["at_most"]
+    return bool(falls_short(found.least, low) or exceeds(found.most, high))
 
 
 def kept_presence(found: Any, columns: Sequence[str], register: Table) -> dict[str, Any]:
@@ -186,14 +186,17 @@ def kept_presence(found: Any, columns: Sequence[str], register: Table) -> dict[s
     }
 
 
+_TEXT = ("encoding", "separator", "decimal", "thousands", "dates")
+
+
 class HowToRead(NamedTuple):
     """How a register is read so that its values can be compared with a file."""
 
     kinds: dict[str, str]
     person: tuple[str, ...]
     missing: tuple[str, ...]
-    encoding: str
-    separator: str | None
+    text: dict[str, Any]
+    """How a text file is written, as the options of `tamis.read_table` say it."""
 
 
 def how_to_read(content: Any, recipe: Mapping[str, Any]) -> HowToRead:
@@ -212,8 +215,7 @@ def how_to_read(content: Any, recipe: Mapping[str, Any]) -> HowToRead:
             known.get("kinds") or {name: kind for name, kind in kinds.items() if kind},
             tuple(known.get("person", ())),
             tuple(source.get("missing", ())),
-            source.get("encoding") or "utf-8",
-            source.get("separator"),
+            {name: source.get(name) for name in _TEXT},
         )
     except (AttributeError, KeyError, TypeError) as error:
         raise CannotMeet(f"the manifest is malformed ({type(error).__name__})") from None

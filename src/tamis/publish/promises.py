@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from math import exp
 from typing import Any
 
@@ -192,7 +193,7 @@ def not_promised(
             + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
     if "containment_anonymity" in names:
-        found.append(_not_by_containment(max(p.absences for p in promises)))
+        found += _not_by_containment(promises)
     if "k_anonymity" in names:
         found.append(
             f"{unit.capitalize()} alike in what may be known about them may also be alike in other "
@@ -206,17 +207,62 @@ def not_promised(
     return found
 
 
-def _not_by_containment(absences: int) -> str:
-    if not absences:
-        return (
-            "Anonymity by containment covers an attacker who knows what a person has, not one who "
-            "knows what a person lacks."
+ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram")
+"""Methods that change cells on purpose."""
+_COMPARED = re.compile(r"Which of ([1-9][0-9]{0,5}) synthetic tables")
+
+
+def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
+    """All that a manifest may say is not promised, by what else it says.
+
+    The rest is not for others to know: whether the target is the sensitive column, and what
+    synthetic rows were chosen by.
+    """
+    if content.get("budget") is not None:
+        said = next(filter(None, map(_COMPARED.match, content["not_promised"])), None)
+        for limited in (False, True):
+            compared, unit = 1 if said is None else int(said[1]), content["budget"]["unit"]
+            yield not_promised_of_drawn(compared, limited, unit)
+        return
+    entries = content["promises"]
+    promises = [
+        Promise(e["key"], e["at_least"], tuple(e["columns"]), e.get("absences") or 0)
+        for e in entries
+    ]
+    about_target = any("column" in entry for entry in content.get("diversity", ()))
+    everything, method = content["exposure"]["everything"], content["method"]["name"]
+    for sensitive_released in (True,) if about_target else (False, True):
+        yield not_promised(
+            promises,
+            content["exposure"]["unit"],
+            alone=(everything["k"] or 0) < max((p.at_least for p in promises), default=1),
+            sensitive_released=sensitive_released,
+            altered=method if method in ALTERING else None,
+            several=any(entry["recount"] == "private" for entry in entries),
+            suppressed="suppressed" in content,
+            diverse=about_target,
         )
-    return (
-        "Anonymity by containment covers an attacker who knows what a person has and up to "
-        f"{plural(absences, 'thing')} that the person lacks, not one who knows more of what is "
-        "lacking."
-    )
+
+
+def _not_by_containment(promises: list[Promise]) -> list[str]:
+    """What containment leaves open; nothing where equal rows are promised over the same columns."""
+    equal = [p for p in promises if p.name == "k_anonymity"]
+    covered = {column for promise in equal for column in promise.columns}
+    if all(covered.issuperset(p.columns) for p in promises):
+        return []
+    which = "Anonymity by containment covers"
+    if equal:
+        which = "In columns that attackers are assumed not to know, anonymity by containment covers"
+    absences = max(promise.absences for promise in promises)
+    if not absences:
+        return [
+            f"{which} an attacker who knows what a person has, not one who knows what a person "
+            "lacks."
+        ]
+    return [
+        f"{which} an attacker who knows what a person has and up to {plural(absences, 'thing')} "
+        "that the person lacks, not one who knows more of what is lacking."
+    ]
 
 
 def exposure_words(exposure: ExposureFacts, target: str) -> list[str]:

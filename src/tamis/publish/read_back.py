@@ -7,10 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
+from tamis.attack.earlier_releases import EarlierRelease
+from tamis.attack.row_names import RowNames
 from tamis.attack.sources import published_table
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.bundle import read_recipe
+from tamis.publish.kept_names import read_names
 from tamis.publish.layout import NAME, RELEASE, SCHEMA, read_json
 from tamis.publish.manifest import stated_form
 from tamis.publish.verify import verify
@@ -55,6 +58,19 @@ def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coar
             "lacks; give the table that it was made from"
         )
     return _typed_like(original, published_table(folder, checked.manifest), forms), forms
+
+
+def read_earlier(folder: Path) -> EarlierRelease:
+    """A published folder that is verified, as something that was handed on before.
+
+    Its rows are those that left; whose they are is known where the holder's private part is there.
+    """
+    manifest = verify(folder).manifest
+    if manifest.get("budget") is not None:
+        return EarlierRelease(manifest)
+    table = published_table(folder, manifest)
+    names = read_names(folder, table.rows)
+    return EarlierRelease(manifest, table, None if names is None else RowNames(*names))
 
 
 def _typed_like(original: Table, table: Table, forms: Forms) -> Table:

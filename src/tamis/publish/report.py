@@ -14,7 +14,7 @@ from markupsafe import Markup
 from tamis.errors import InputError, listed, plural
 from tamis.publish import figures, report_parts
 from tamis.publish.column_fates import SHOWN_FIRST, column_groups
-from tamis.publish.figures import in_hundredths
+from tamis.publish.figures import as_supported, in_hundredths
 from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.publish.report_parts import finalists, hundred_rows, look_rows
 from tamis.publish.summary import (
@@ -338,6 +338,7 @@ def for_recipient(summary: Summary) -> Summary:
     """
     if summary["budget"] is not None:
         summary = _without_people(summary)
+    summary = as_supported(summary)
     if summary.get("left_out") is not None:
         summary = in_hundredths(summary)
     columns, left_out, classes = _columns(summary), summary.get("left_out"), summary["classes"]
@@ -367,7 +368,7 @@ def for_recipient(summary: Summary) -> Summary:
         "giveaways": None,
         "rules": None,
         "kept_private": [],
-        "left_out": left_out and {**left_out, "words": left_out["public"]},
+        "left_out": left_out and {"words": left_out["public"], "public": left_out["public"]},
         "recipe": {"public": summary["recipe"]["public"], "private": []},
         "notes": [n for n in summary["notes"] if n["public"]],
     }
@@ -385,6 +386,7 @@ def _without_people(summary: Summary) -> Summary:
         **summary,
         "table": {
             **summary["table"],
+            "who": "",
             "rows": rows,
             "people": rows,
             "features": sum(c["fate"] in KEPT_FATES[:-1] for c in summary["columns"]),
@@ -404,6 +406,7 @@ def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
     return {
         **table,
         "name": "",
+        "who": "",
         "unlisted": 0,
         "rows": table["rows_released"],
         "people": table["people_released"],
@@ -418,13 +421,18 @@ def _columns(summary: Summary) -> list[ColumnFate]:
     ]
     for column in leaving:
         if "ladder" in column:  # how to read it, and nothing about what else could have been
-            column["ladder"] = {**column["ladder"], "levels": 0, "rungs": []}
+            column["ladder"] = {
+                **column["ladder"],
+                "levels": 0,
+                "rungs": [],
+                "stability": None,
+            }
     return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
 
 
 def _alone(candidate: CandidateFacts) -> CandidateFacts:
     found: CandidateFacts = {**candidate, "features": sorted(candidate["features"]), "name": ""}
-    found |= {"values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
+    found |= {"differs": "", "values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
     found |= {"kept": 0.0, "kept_interval": None, "told": None, "told_interval": None}
     found |= {"worth": (0.0, 0.0), "pbi": 0.0, "pbi_interval": None}
     return {**found, "on_front": False}

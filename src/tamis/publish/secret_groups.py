@@ -23,6 +23,7 @@ from tamis.errors import CannotMeet, plural
 from tamis.publish.checks import People, as_stored, target_column
 from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 from tamis.publish.people import kept_people, read_numbers
+from tamis.requirements import ROUNDING, exceeds, falls_short, reaches
 from tamis.table import bare, only
 
 Secrets = NDArray[np.int64]
@@ -32,7 +33,6 @@ Recount = Literal["file", "private"]
 RISKS = ("max_risk", "average_risk")
 """What is about the number of people alike, whatever their secrets."""
 LIKENESS = ("alpha", "beta_likeness", "delta_disclosure")
-ROUNDING = 1e-9
 Reached = Callable[[dict[str, Any]], float]
 """What is reached of what an entry of a manifest or recipe asks for."""
 
@@ -153,7 +153,7 @@ def shares_apart(
             p, q = rows / total, group.counts.get(value, 0) / mine
             if entry["key"] == "delta_disclosure":
                 found = max(found, abs(log(q / p)) if q else inf)
-            elif entry["kind"] == "enhanced" and (q - p) / p > -log(p) + ROUNDING:
+            elif entry["kind"] == "enhanced" and exceeds((q - p) / p, -log(p)):
                 return inf
             else:
                 found = max(found, (q - p) / p)
@@ -335,12 +335,12 @@ def reached_words(entry: dict[str, Any]) -> str:
 def short_of_asked(entry: dict[str, Any], value: float) -> bool:
     """Whether a measured value does not keep what an entry asks for."""
     if entry["key"] == "delta_disclosure":
-        return not value < entry["below"]
+        return bool(reaches(value, entry["below"]))
     if "at_most" in entry:
-        return bool(value > entry["at_most"] + ROUNDING)
+        return bool(exceeds(value, entry["at_most"]))
     if entry["kind"] == "recursive":
-        return not value < entry["c"]
-    return bool(value < entry["at_least"] - ROUNDING)
+        return bool(reaches(value, entry["c"]))
+    return bool(falls_short(value, entry["at_least"]))
 
 
 def with_measures(

@@ -30,6 +30,8 @@ from tamis.publish.kept_told import (
     limit_facts,
     most_rows,
 )
+from tamis.publish.layout import PRIVATE, RECIPE
+from tamis.publish.left_out import lost_group_facts, lost_of, lost_value_warnings
 from tamis.publish.manifest import versions
 from tamis.publish.people import left_out_numbers, left_out_words, public_words, stated_left_out
 from tamis.publish.presence import presence_claim
@@ -64,8 +66,7 @@ def class_facts(outcome: Outcome) -> ClassSizes | None:
     release, k = outcome.release, outcome.settings.k
     if release.is_drawn:
         return None
-    contained = any(p.name == "containment_anonymity" for p in release.promises)
-    kind: Kind = "containment" if contained else "equal"
+    kind: Kind = "containment" if release.by_containment else "equal"
     return class_size_bins(*class_sizes_of(outcome), k=k, kind=kind)
 
 
@@ -251,7 +252,11 @@ def _left_out(outcome: Outcome) -> LeftOut | None:
     if numbers is None or stated is None:
         return None
     words = left_out_words(numbers, release.unit, outcome.settings.k)
-    return {"words": words, "public": public_words(stated)}
+    found: LeftOut = {"words": words, "public": public_words(stated)}
+    if (lost := lost_of(outcome)) is not None:
+        found["groups"] = lost_group_facts(lost, outcome)
+        found["warnings"] = lost_value_warnings(lost, outcome)
+    return found
 
 
 def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> TableFacts:
@@ -264,11 +269,30 @@ def _table(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -
         "rows_released": release.table.rows,
         "people": table.rows if people is None else len(np.unique(people)),
         "people_released": alone["total"] if alone else release.table.rows,
+        "who": who_words(table),
         "features": everything.size + outcome.left_out,
         "unlisted": everything.beyond + outcome.left_out,
         "target": table.target,
         "sensitive": outcome.evaluator.sensitive,
     }
+
+
+def who_words(table: Table) -> str:
+    """Who counts as a person, and what other identifiers would mean.
+
+    >>> import polars as pl
+    >>> from tamis.table import Roles
+    >>> names = pl.DataFrame({"mrn": [71, 72, 73], "name": ["Ann Lee", "Ann Lee", "Bo Ek"]})
+    >>> who_words(Table(names, Roles(identifiers=("mrn", "name"))))
+    "People are told apart by 'mrn'. Other identifiers would mean: by 'name' 2 people with 1.5 \
+rows each."
+    """
+    if not table.told_apart_by:
+        every = "Every row counts as a different person."
+        return every if table.unit == "people" else "Nobody said who is a person: rows are counted."
+    words = f"People are told apart by {' and '.join(map(repr, table.told_apart_by))}."
+    others = [c.words() for c in table.person_candidates if c.people != table.everybody]
+    return f"{words} Other identifiers would mean: {'; '.join(others)}." if others else words
 
 
 def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
@@ -333,11 +357,18 @@ def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) 
         public.insert(1, {"label": "Neighbours", "value": words})
     private: list[Setting] = [
         {"label": "Seed", "value": str(outcome.settings.seed)},
+        *([] if outcome.settings.secret is None else [_SECRET]),
         {"label": "Reproduce the same bytes", "value": _again(outcome)},
     ]
     if origin.get("path"):
         private.insert(0, {"label": "Made from", "value": str(origin["path"])})
     return {"public": public, "private": private}
+
+
+_SECRET: Setting = {
+    "label": "Secret that values were altered by",
+    "value": f"in {PRIVATE}/{RECIPE}; whoever has it can undo what was altered",
+}
 
 
 def _again(outcome: Outcome) -> str:

@@ -80,6 +80,8 @@ class TableFacts(TypedDict):
     people: int
     """People in the original where they are known; otherwise its rows."""
     people_released: int
+    who: NotRequired[str]
+    """Who counts as a person, in words; for the holder alone."""
     features: int
     """Columns that could have been released as features."""
     unlisted: NotRequired[int]
@@ -138,6 +140,8 @@ class CandidateFacts(TypedDict):
     name: str
     """Short and unique on the page: "plas + mass", "everything"."""
     features: list[str]
+    differs: NotRequired[str]
+    """What is not in all releases alike, in words: "birth: 8 bands; icd10: 8 groups"."""
     method: str
     """The name of the method that proposed it."""
     performance: float
@@ -375,6 +379,14 @@ class Note(TypedDict):
     """Whether the recipient may read it."""
 
 
+class LostGroupFacts(TypedDict):
+    """A group that is left out, for the holder alone."""
+
+    who: str
+    people: int
+    why: str
+
+
 class LeftOut(TypedDict):
     """How many were left out so that all others keep what is promised."""
 
@@ -382,6 +394,10 @@ class LeftOut(TypedDict):
     """For the holder; on the recipient's page the same as `public`."""
     public: str
     """In whole percent."""
+    groups: NotRequired[list[LostGroupFacts]]
+    """Who goes and why; the holder's alone."""
+    warnings: NotRequired[list[str]]
+    """Values that go altogether; the holder's alone."""
 
 
 class Summary(TypedDict):

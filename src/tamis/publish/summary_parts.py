@@ -174,6 +174,9 @@ class LadderFacts(TypedDict):
     """How many labels are not listed."""
     rungs: list[RungFacts]
     """The neighbours of the rung taken; empty on the recipient's page."""
+    stability: NotRequired[float | None]
+    """Of learnt groups, the people who are in the same one where other rows were learnt from; none
+    on the recipient's page."""
 
 
 Reached = Literal["found", "joined", "guessed", "named"]

@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import fsum, isfinite
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tamis.errors import CannotMeet, InputError, listed
-from tamis.publish.checks import (
-    hidden_in_parquet,
-    measure,
-    target_column,
-    unlike_a_table,
-    without_repeats,
-    wrong_exposure,
-)
+from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.formulas import safe_names, undone, unguarded
+from tamis.notebook import in_short
+from tamis.publish.checks import measure, unlike_a_table, wrong_exposure, wrong_known
+from tamis.publish.contradictions import contradiction
+from tamis.publish.form import with_types, wrong_dictionary, wrong_form
+from tamis.publish.kept_names import wrong_names
 from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
     PRIVATE,
     RECIPE,
-    RELEASE,
     REPORT,
-    SCHEMA,
-    SCHEMA_VERSION,
     digest,
     is_folder,
+    is_in_one_form,
     read_json,
     strangers,
 )
 from tamis.publish.people import (
     kept_people,
     promise_of,
-    public_words,
     rows_stated,
     wrong_left_out,
     wrong_people,
 )
-from tamis.publish.presence import (
-    Recounted,
-    check_claimed_columns,
-    presence_claim,
-    recounted_presence,
-)
-from tamis.publish.promises import budget_claim, claim, exposure_words
-from tamis.publish.secret_groups import entry_claim, reached_words, wrong_secret_groups
-from tamis.release import MOST_ABSENCES, Promise
+from tamis.publish.presence import Recounted, check_claimed_columns, recounted_presence
+from tamis.publish.promises import budget_claim, claim, possible_not_promised
+from tamis.publish.secret_groups import wrong_secret_groups
+from tamis.publish.shape import is_finite_number, wrong_shape
+from tamis.publish.unchecked import counted_alone, counted_claims, only_stated
+from tamis.read.keys import identifying_columns
+from tamis.release import Promise
 from tamis.table import Table, bare, kind_of
-from tamis.table_file import WRITTEN, read_cells, safe_names, undone, unguarded
+from tamis.table_file import read_cells
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
 BOUNDS = ("lower bound", "upper bound")
 """Columns that hold the ends of the intervals of another one."""
+PRESENCE = "delta-presence"
+"""The check that takes a register."""
 RANGED = ("number", "feature")
 """Columns whose public bounds are a range; of others, every possible value is listed."""
 
@@ -81,7 +76,8 @@ class Verified:
     """A published folder that passed every check.
 
     `claims` are the promises in words built from the figures that were checked; `private` says
-    whether the holder's part was there to be checked too.
+    whether the holder's part was there to be checked too. `not_checked` lists, in words, what the
+    folder states and nobody could count.
     """
 
     checks: tuple[Check, ...]
@@ -89,18 +85,30 @@ class Verified:
     private: bool
     claims: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return in_short(
+            self,
+            plural(sum(not check.uncounted for check in self.checks), "check"),
+            plural(len(self.claims), "claim"),
+            f"{len(self.not_checked)} not checked",
+            "with private" if self.private else "without private",
+        )
+
+    @property
+    def not_checked(self) -> list[str]:
+        """What the folder states that was not checked, and why, in words."""
+        present = _is_present(self.checks)
+        return [*self.uncounted, *only_stated(self.manifest, self.private, present)]
+
     @property
     def uncounted(self) -> list[str]:
-        """The claims that were not counted again, and why, in words."""
+        """The claims among them that could be counted by somebody who has more, and why not."""
         return [f"Not counted again: {c.name}; {c.uncounted}." for c in self.checks if c.uncounted]
 
     @property
     def alone(self) -> list[str]:
         """Who is unique in the release, in words built from the figures that were checked."""
-        exposure = self.manifest.get("exposure")
-        if exposure is None:
-            return []
-        return exposure_words(exposure, target_column(self.manifest)["name"])
+        return counted_alone(self.manifest, self.private)
 
 
 def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -> Verified:
@@ -133,15 +141,31 @@ def verify_by(folder: Path, look: Look) -> Verified:
     if not folder.is_dir():
         raise InputError(f"no folder {folder} to verify")
     content = read_json(folder / NAME)
-    checks = [look_at("manifest", lambda: _wrong_shape(content))]
+    checks = [look_at("manifest", lambda: _wrong_manifest(folder, content))]
     if checks[0].holds:
         checks += _all_checks(folder, content, look)
     failed = [check for check in checks if not check.holds]
     if failed:
         raise CannotMeet(
-            f"{folder} does not match its manifest: " + "; ".join(c.wrong for c in failed)
+            f"{folder} does not match its manifest: "
+            + "; ".join(f"{check.wrong} ({check.name})" for check in failed)
         )
-    return Verified(tuple(checks), content, is_folder(folder / PRIVATE), tuple(_claims(content)))
+    private = is_folder(folder / PRIVATE)
+    claims = counted_claims(content, private, _is_present(checks))
+    return Verified(tuple(checks), content, private, tuple(claims))
+
+
+def _is_present(checks: Iterable[Check]) -> bool:
+    """Whether delta-presence was counted, in a register."""
+    return any(check.name == PRESENCE and not check.uncounted for check in checks)
+
+
+def _wrong_manifest(folder: Path, content: Any) -> str:
+    if wrong := wrong_shape(content) or contradiction(content):
+        return wrong
+    if not is_in_one_form(folder / NAME, content):
+        return f"{NAME} is not written in the one way: other spaces, or other spellings"
+    return ""
 
 
 Look = Callable[[Path, dict[str, Any]], Iterator[Check]]
@@ -168,7 +192,9 @@ def _cell_checks(
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
-    schema = look_at("schema", lambda: _wrong_columns(raw, path, content))
+    schema = look_at(
+        "schema", lambda: wrong_rows(raw.height, content) or wrong_schema(raw, content)
+    )
     yield schema
     if not schema.holds:
         return
@@ -176,7 +202,10 @@ def _cell_checks(
     for entry in content["promises"]:
         look = partial(wrong_promise_by, lambda promise: measure(promise, frame), entry)
         yield look_at(str(entry["key"]), look)
+    yield look_at("form", lambda: wrong_form(path, raw, content))
+    yield look_at("codes", lambda: wrong_dictionary(with_types(frame, content), content))
     yield look_at("method", lambda: _wrong_method(content))
+    yield look_at("not_promised", lambda: wrong_not_promised(content))
     yield look_at("ladders", lambda: wrong_ladders(frame, content))
     yield look_at("people", lambda: wrong_people(folder, frame, content))
     yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
@@ -210,90 +239,10 @@ def _presence_check(
         found = recounted_presence(folder, frame, content, register)
         return found.wrong
 
-    return replace(look_at("delta-presence", look), uncounted=found.uncounted)
-
-
-def _claims(content: dict[str, Any]) -> Iterator[str]:
-    for entry in content["promises"]:
-        measured = f" Measured: {entry['measured']:,}." if entry["columns"] else ""
-        yield f"{_words(entry)}{measured}"
-    for entry in content.get("diversity", []):
-        yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
-    if content.get("presence") is not None:
-        yield presence_claim(content["presence"])
-    if content.get("suppressed") is not None:
-        yield public_words(content["suppressed"])
-    if content.get("budget") is not None:
-        yield budget_claim(content["budget"])
-
-
-def _wrong_shape(content: Any) -> str:
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        return f"{NAME} is not the manifest of a release"
-    if content.get("schema_version") != SCHEMA_VERSION:
-        return f"{NAME} does not have the version that this tamis reads ({SCHEMA_VERSION})"
-    parts = {
-        "file": dict, "columns": list, "promises": list, "method": dict, "report": dict,
-        "not_promised": list,
-    }  # fmt: skip
-    if odd := [name for name, kind in parts.items() if not isinstance(content.get(name), kind)]:
-        return f"{NAME} lacks {listed(odd)}"
-    file, report = content["file"], content["report"]
-    if file.get("name") != RELEASE.get(str(file.get("format"))):
-        return f"{NAME} does not name {' or '.join(RELEASE.values())}"
-    if report.get("name") != REPORT:
-        return f"{NAME} does not name {REPORT}"
-    if not _is_count(file.get("rows")):
-        return f"{NAME} does not say how many rows there are"
-    how = WRITTEN[file["format"]]
-    if {key: file.get(key) for key in how} != how:
-        return f"{NAME} does not describe missing cells and texts as they are written"
-    return _wrong_entries(content["columns"], "columns", _COLUMN) or _wrong_entries(
-        content["promises"], "promises", _PROMISE
-    )
-
-
-def _wrong_entries(entries: list[Any], name: str, shape: dict[str, Callable[[Any], bool]]) -> str:
-    for entry in entries:
-        if not isinstance(entry, dict):
-            return f"{NAME} contains something other than records in its {name}"
-        if odd := [key for key, fits in shape.items() if not fits(entry.get(key))]:
-            return f"{NAME} has a missing or invalid {listed(odd)} in an entry of its {name}"
-    return ""
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 1 << 53
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+    return replace(look_at(PRESENCE, look), uncounted=found.uncounted)
 
 
 _WRITTEN_DATE = r"^(?:[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2})?(?: ?[0-9]{2}:[0-9]{2}:[0-9]{2}[.0-9]*)?$"
-_COLUMN: dict[str, Callable[[Any], bool]] = {
-    "name": _is_text,
-    "header": _is_text,
-    "kind": lambda value: value in ("number", "nominal", "date"),
-    "role": lambda value: value in ("target", "feature", *BOUNDS),
-}
-_PROMISE: dict[str, Callable[[Any], bool]] = {
-    "key": _is_text,
-    "claim": _is_text,
-    "unit": lambda value: value in ("people", "rows"),
-    "columns": _are_texts,
-    "at_least": _is_count,
-    "absences": lambda value: value is None or (_is_count(value) and value <= MOST_ABSENCES),
-    "measured": _is_count,
-}
 
 
 def _strange_files(folder: Path, content: dict[str, Any]) -> str:
@@ -311,12 +260,6 @@ def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
         if digest(folder / entry["name"]) != entry["sha256"]:
             return f"{entry['name']} is not the file that was published (its SHA-256 differs)"
     return ""
-
-
-def _wrong_columns(raw: pl.DataFrame, path: Path, content: dict[str, Any]) -> str:
-    if wrong := wrong_rows(raw.height, content) or wrong_schema(raw, content):
-        return wrong
-    return hidden_in_parquet(path) if content["file"]["format"] == "parquet" else ""
 
 
 def wrong_rows(rows: int, content: dict[str, Any]) -> str:
@@ -343,6 +286,13 @@ def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
     return unlike_a_table(raw) if format == "parquet" else ""
 
 
+def wrong_not_promised(content: dict[str, Any]) -> str:
+    """Whether a manifest leaves out, or adds to, what must be said that is not promised."""
+    if content["not_promised"] in possible_not_promised(content):
+        return ""
+    return "what is not promised (not_promised) is not what follows from the promises"
+
+
 ALIKE = ("microaggregate", "suppress")
 """Methods by which rows become alike in the columns that they alter."""
 
@@ -353,6 +303,8 @@ def _wrong_method(content: dict[str, Any]) -> str:
     altered = settings.get("columns")
     if altered is None:
         return f"the manifest does not say which columns {name} altered" if name in ALIKE else ""
+    if altered != sorted(set(altered)):
+        return "the columns that were altered are not listed once each, in the order of their names"
     features = {column["name"] for column in content["columns"] if column["role"] == "feature"}
     if strange := [column for column in altered if column not in features]:
         return f"column {listed(strange)} is listed as altered, but is no feature of the file"
@@ -364,11 +316,26 @@ def _wrong_method(content: dict[str, Any]) -> str:
     return ""
 
 
+def _wrong_bins(cells: pl.Series, column: dict[str, Any]) -> str:
+    """What does not fit the classes that a target of numbers is said to be cut into."""
+    cuts, labels = column["bins"]["cuts"], column["bins"]["labels"]
+    if column["role"] != "target" or not cuts or len(labels) != len(cuts) + 1:
+        return f"the classes of column {column['name']!r} are not those between its cuts"
+    if cuts != sorted(set(cuts)):
+        return f"the cuts of column {column['name']!r} do not rise"
+    if not bare(cells).drop_nulls().is_in(labels).all():
+        return f"column {column['name']!r} has a value that is none of its stated classes"
+    return ""
+
+
 def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     """What is not on the stated ladders, or no bound of one, among some rows."""
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
             return f"column {column['name']!r} has a value that is not on its stated ladder"
+    for column in content["columns"]:
+        if "bins" in column and (wrong := _wrong_bins(frame[column["name"]], column)):
+            return wrong
     ladders = {c["name"]: c["coarser"] for c in content["columns"] if "coarser" in c}
     for column in content["columns"]:
         if column["role"] not in BOUNDS:
@@ -388,7 +355,7 @@ def _numbers(cells: pl.Series) -> bool:
 
 def _dates(cells: pl.Series) -> bool:
     if cells.dtype != pl.String:
-        return kind_of(cells.dtype) == "date"
+        return kind_of(cells.dtype) == "date" or cells.null_count() == cells.len()
     return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
@@ -420,11 +387,11 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         return ""
     whole, parts = budget["epsilon"], [part["epsilon"] for part in budget["spent"]]
     delta = budget.get("delta", 0.0)
-    if not _is_number(whole) or not 0 < whole <= MOST_EPSILON:
+    if not is_finite_number(whole) or not 0 < whole <= MOST_EPSILON:
         return f"epsilon of the privacy budget is not a number above 0 and up to {MOST_EPSILON:g}"
-    if not parts or not all(_is_number(part) and part > 0 for part in parts):
+    if not parts or not all(is_finite_number(part) and part > 0 for part in parts):
         return "a part of the privacy budget is not a number above 0"
-    if not _is_number(delta) or not 0 <= delta < 1:
+    if not is_finite_number(delta) or not 0 <= delta < 1:
         return "delta of the privacy budget is not a number from 0 up to but not including 1"
     if fsum(parts) > whole + ROUNDING:
         return f"the parts of the privacy budget add up to {fsum(parts):g}, above {whole:g}"
@@ -441,7 +408,7 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
 def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
     if ranged:
         low, high = bound
-        if not (_is_number(low) and _is_number(high) and low <= high):
+        if not (is_finite_number(low) and is_finite_number(high) and low <= high):
             raise ValueError("no range")
         return bool(cells.cast(pl.Float64).is_between(low, high).all())
     # Booleans are written as true and false in both JSON and csv.
@@ -450,28 +417,37 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
 
 
 def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    like = without_repeats(frame, number_columns(content))
+    # Rows are sorted, so in the order of the file some columns would ascend as numbers of rows do.
+    mixed = with_types(frame, content).sample(fraction=1.0, shuffle=True, seed=0)
+    found = identifying_columns(mixed, among=open_columns(content))
+    like = {name: finding.why for name, finding in found.items()}
     return wrong_identifiers(folder, like, frame.columns, content)
 
 
-def number_columns(content: dict[str, Any]) -> set[str]:
-    """The columns that a manifest declares numeric."""
-    return {c["name"] for c in content["columns"] if c["kind"] == "number"}
+def open_columns(content: dict[str, Any]) -> list[str]:
+    """The columns that the holder did not say to have looked at.
+
+    Synthetic or altered numbers differ in every row by nature.
+    """
+    drawn = content["method"]["name"] in ("dp", "noise")
+    return [
+        c["name"]
+        for c in content["columns"]
+        if not c["stated"] and not (drawn and c["kind"] == "number")
+    ]
 
 
 def wrong_identifiers(
-    folder: Path, like: Collection[str], columns: Collection[str], content: dict[str, Any]
+    folder: Path, like: Mapping[str, str], columns: Collection[str], content: dict[str, Any]
 ) -> str:
     """What looks like an identifier and was not declared otherwise, or is known to be one.
 
-    `like` are the columns with a different value in every row. Synthetic or altered numbers differ
-    in every row by nature.
+    `like` says why, by the name of the column.
     """
-    stated = {c["name"] for c in content["columns"] if c.get("stated") is True}
-    if content["method"]["name"] in ("dp", "noise"):
-        stated |= number_columns(content)
-    if odd := [c for c in like if c not in stated]:
-        return f"column {listed(odd)} has a different value in every row, as an identifier would"
+    if like:
+        name, why = next(iter(like.items()))
+        more = f", as do {len(like) - 1} more" if len(like) > 1 else ""
+        return f"column {name!r} ({why}) could identify people{more}, and has no stated role"
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
@@ -483,8 +459,9 @@ def wrong_identifiers(
 def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
     if (folder / PRIVATE).lstat().st_mode & 0o077:
         return "others may read private/; run chmod 700 on it"
-    said = read_json(folder / PRIVATE / RECIPE)["sha256"]
+    recipe = read_json(folder / PRIVATE / RECIPE)
     for name in (content["file"]["name"], NAME, REPORT):
-        if digest(folder / name) != said[name]:
+        if digest(folder / name) != recipe["sha256"][name]:
             return f"{name} is not the published file, according to private/recipe.json"
-    return ""
+    wrong = wrong_known(content, recipe.get("quasi"))
+    return wrong or wrong_names(folder, content["file"]["rows"])

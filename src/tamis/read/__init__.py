@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed, listed_as, plural
+from tamis.errors import InputError, ReadingNote, TamisWarning, listed, listed_as, plural
+from tamis.read.dialect import Dialect
 from tamis.read.frames import (
     arrow_frame,
     duckdb_frame,
@@ -21,11 +21,13 @@ from tamis.read.frames import (
     sheet_frame,
     statistical_frame,
 )
+from tamis.read.keys import counted_when_dropped
 from tamis.read.schema import Schema, load_schema
-from tamis.read.text import DELIMITERS, delimited_frame, file_at
+from tamis.read.target_bins import asked_bins, bin_target
+from tamis.read.text import DELIMITERS, delimited_frame, file_at, text_frame
 from tamis.read.types import typed
 from tamis.statistical_file import PROGRAMS
-from tamis.table import Roles, Table, only
+from tamis.table import Dictionary, Roles, Table, bare, only
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
@@ -67,13 +69,19 @@ def read_table(
     person: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     feature: Sequence[str] = (),
+    weight: str | None = None,
     missing: str | Iterable[str] = (),
     schema: str | Path | Schema | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    dates: str | None = None,
     check: bool = True,
     drop_unlabelled: bool = False,
+    exact_identifiers: bool = False,
+    target_bins: int | Sequence[float] | None = None,
 ) -> Table:
     """Read a table and assign a role to each column.
 
@@ -83,7 +91,7 @@ def read_table(
         csv, tsv (both also gzipped), parquet, arrow or feather, SPSS, Stata, SAS, a spreadsheet
         (one of several sheets as ``"file.xlsx::sheet"``), or a table of a DuckDB file as
         ``"file.duckdb::table"``.
-    target, sensitive, quasi, identifier, person, drop, feature
+    target, sensitive, quasi, identifier, person, drop, feature, weight
         The roles, see `Roles`; a `person` column is an identifier without being named as one,
         and `feature` names ordinary columns that you have checked.
     missing : str or sequence of str
@@ -92,14 +100,21 @@ def read_table(
         Types, roles and markers for missing values; arguments override it.
     format : str, optional
         One of csv, tsv, parquet, arrow, sav, dta, sas, excel, if the file name does not show it.
-    encoding, separator : str
-        Of text files.
+    encoding, separator, decimal, thousands, dates : str, optional
+        How a text file is written, see `tamis.read.dialect`; found in the file where not given. A
+        `decimal` is ``"comma"`` or ``"point"``, `dates` are ``"dmy"``, ``"mdy"`` or ``"ymd"``.
     check : bool
-        Whether to refuse empty columns, infinite numbers and a useless target. Pass `False` if
-        rows will be drawn with differential privacy: a refusal that depends on cells reveals them.
+        Whether to leave out empty columns, and refuse infinite numbers and a useless target. Pass
+        `False` if rows will be drawn with differential privacy: a refusal that depends on cells
+        reveals them.
     drop_unlabelled : bool
         Whether to leave out rows whose target is missing; a warning says how many. Otherwise they
         are an error.
+    exact_identifiers : bool
+        Whether identifiers that differ only in capital letters, blanks or Unicode forms are
+        different people. Otherwise they count as one, and a warning says how many.
+    target_bins : int or sequence of float, optional
+        The classes to cut a target of numbers into: how many, or where they end.
 
     Returns
     -------
@@ -120,23 +135,54 @@ def read_table(
         "identifier": tuple(identifier),
         "drop": tuple(drop),
         "feature": tuple(feature),
+        "weight": weight,
+        "exact_identifiers": exact_identifiers,
     }
     known = {**rules.roles, **{name: value for name, value in given.items() if value}}
     roles = roles_of(known, person)
     markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
-    frame = _frame(source, format, encoding, separator, markers, rules.columns, roles)
+    dialect = Dialect(separator, encoding, decimal, thousands, dates)
+    frame, said = _frame(source, format, dialect, markers, rules.columns, roles)
     if not frame.width or not frame.height:
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     if check:
         rules.check_columns(frame.columns)
+        frame = _in_stated_order(frame, rules.orders)
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
     need_plain(frame.columns, roles)
-    table = Table(frame, roles, library)
+    if check:  # what is counted would otherwise depend on cells that differential privacy hides
+        roles = counted_when_dropped(frame, roles)
+    table = Table(frame, roles, library, dictionary=said)
     if drop_unlabelled:
         table = labelled(table)
     if check:
+        table = without_empty(table)
         check_table(table)
-    return table
+        say_respelt(table.respelt())
+    bins = asked_bins((), known) if target_bins is None else target_bins
+    if bins is None:
+        return table
+    if not check:
+        raise InputError(
+            "--target-bins looks at cells, which differential privacy hides; declare the classes "
+            "of the target in --bounds"
+        )
+    return bin_target(table, bins)
+
+
+def _in_stated_order(frame: pl.DataFrame, orders: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """The frame with columns whose values a schema lists in order as an Enum of these."""
+    columns = []
+    for name, order in orders.items():
+        cells = frame.get_column(name).cast(pl.String)
+        ranked = cells.cast(pl.Enum(list(dict.fromkeys(order))), strict=False)
+        if lost := ranked.null_count() - cells.null_count():
+            raise InputError(
+                f"column {name!r} has values in {plural(lost, 'row')} that its order in the schema "
+                "lacks; add them to the list, or declare them missing"
+            )
+        columns.append(ranked)
+    return frame.with_columns(columns)
 
 
 def format_of(source: str | Path) -> str:
@@ -157,37 +203,46 @@ def format_of(source: str | Path) -> str:
 def _frame(
     source: Any,
     format: str | None,
-    encoding: str,
-    separator: str | None,
+    dialect: Dialect,
     missing: list[str],
     declared: Mapping[str, str],
     roles: Roles,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, Dictionary]:
     untouched = (*roles.identifiers, *roles.dropped)
     kind = (format or format_of(source)) if isinstance(source, str | Path) else "frame"
+    guided: dict[str, Any] = {"missing": missing, "declared": declared, "untouched": untouched}
     if kind in DELIMITERS:
-        return delimited_frame(
-            Path(source),
-            separator or DELIMITERS[kind],
-            encoding,
-            missing=missing,
-            declared=declared,
-            untouched=untouched,
-        )
+        return delimited_frame(Path(source), DELIMITERS[kind], dialect, **guided), {}
+    frame, said = _typed_source(source, kind)
+    return typed(frame, **guided, infer=False), said
+
+
+def _typed_source(source: Any, kind: str) -> tuple[pl.DataFrame, Dictionary]:
+    """The table of a source that has types of its own, and what that says of its columns."""
+    if kind in PROGRAMS:
+        return statistical_frame(source, kind)
     readers: dict[str, Callable[[Any], pl.DataFrame]] = {
         "frame": polars_frame,
         "duckdb": duckdb_frame,
         "parquet": parquet_frame,
         "arrow": arrow_frame,
         "excel": sheet_frame,
-        **{kind: partial(statistical_frame, kind=kind) for kind in PROGRAMS},
     }
     if kind not in readers:
         raise InputError(
             f"{kind} files contain sparse 0/1 records; read them with tamis.read_binary"
         )
-    frame = readers[kind](source)
-    return typed(frame, missing=missing, declared=declared, untouched=untouched, infer=False)
+    return readers[kind](source), {}
+
+
+def stored_frame(
+    source: str, *, format: str | None = None, dialect: Dialect | None = None
+) -> pl.DataFrame:
+    """The cells of a file as they are stored there, texts as texts and none of them checked."""
+    kind = format or format_of(source)
+    if kind in DELIMITERS:
+        return text_frame(Path(source), DELIMITERS[kind], dialect or Dialect())
+    return _typed_source(source, kind)[0]
 
 
 def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) -> Roles:
@@ -204,6 +259,8 @@ def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) ->
         dropped=tuple(given.get("drop", ())),
         person=None if who is None else tuple(who),
         plain=tuple(given.get("feature", ())),
+        weight=given.get("weight"),
+        exact_identifiers=bool(given.get("exact_identifiers", False)),
     )
 
 
@@ -217,21 +274,52 @@ def need_plain(columns: Collection[str], roles: Roles) -> None:
 
 
 def check_table(table: Table) -> None:
-    """Refuse what no later step could use: empty columns, infinite numbers, a useless target."""
-    frame = table.frame
-    refuse_empty([c for c in frame.columns if frame[c].null_count() == frame.height])
+    """Refuse what no later step could use: infinite numbers, bad weights, a useless target."""
     check_numbers(table)
+    check_weight(table)
     if table.roles.target is not None:
-        check_target(frame[table.roles.target])
+        check_target(table.frame[table.roles.target])
 
 
-def refuse_empty(columns: Collection[str]) -> None:
-    """Refuse a table with columns that have no value in any row."""
-    if columns:
-        raise InputError(
-            f"{listed_as('column', columns, 'has', 'have')} no values at all; use --drop "
-            f"{','.join(columns)}"
+def without_empty(table: Table) -> Table:
+    """The table without columns that have no value in any row, which a note names.
+
+    >>> frame = pl.DataFrame({"age": [31, 47], "note": [None, None], "ill": ["no", "yes"]})
+    >>> without_empty(Table(frame, Roles(target="ill"))).frame.columns
+    ['age', 'ill']
+    """
+    frame = table.frame
+    return table.with_roles(
+        **roles_without_empty(
+            table.roles, [c for c in frame.columns if frame[c].null_count() == frame.height]
         )
+    )
+
+
+def roles_without_empty(roles: Roles, columns: Collection[str]) -> dict[str, Any]:
+    """What changes in the roles where columns without any value are dropped; a note names them."""
+    needed = {roles.target, roles.sensitive, roles.weight, *(roles.person or ())}
+    if bad := [c for c in columns if c in needed]:
+        raise InputError(
+            f"{listed_as('column', bad, 'has', 'have')} no values at all; name another, or give "
+            "its values"
+        )
+    if not columns:
+        return {}
+    warnings.warn(
+        f"{listed_as('column', columns, 'has', 'have')} no values at all and is left out"
+        if len(columns) == 1
+        else f"{listed_as('column', columns)} have no values at all and are left out",
+        ReadingNote,
+        stacklevel=4,
+    )
+    left = {
+        name: tuple(c for c in getattr(roles, name) or () if c not in columns)
+        for name in ("quasi", "identifiers", "plain")
+    }
+    quasi = {} if roles.quasi is None else {"quasi": left["quasi"]}
+    both = {name: left[name] for name in ("identifiers", "plain")}
+    return {**both, **quasi, "dropped": (*roles.dropped, *columns)}
 
 
 LARGEST = 1e30
@@ -254,6 +342,19 @@ def check_numbers(table: Table) -> None:
             f"column {bad[0]!r} has numbers beyond {LARGEST:g} in "
             f"{plural(large[bad[0]].item(), 'row')}, too large to learn from; use a larger unit or "
             "logarithms, make them missing, or leave the column out with --drop"
+        )
+
+
+def check_weight(table: Table) -> None:
+    """A weight needs a number above 0 in every row."""
+    name = table.roles.weight
+    if name is None:
+        return
+    cells = bare(table.frame.get_column(name))
+    if not cells.dtype.is_numeric() or cells.null_count() or not (cells > 0).all():
+        raise InputError(
+            f"the weight {name!r} must be a number above 0 in every row; give the missing ones, or "
+            "leave it out with --drop"
         )
 
 
@@ -314,6 +415,17 @@ def say_unlabelled(target: str, left: int, rows: int) -> None:
         warnings.warn(words, TamisWarning, stacklevel=3)
 
 
+def say_respelt(merged: Mapping[str, int]) -> None:
+    """Warn of identifiers that count as one person though they are not spelt alike."""
+    for column, spellings in merged.items():
+        words = (
+            f"column {column!r}: {plural(spellings, 'spelling')} counted as the person of another "
+            "that differs only in capital letters, blanks or Unicode forms; pass "
+            "--exact-identifiers if these are different people"
+        )
+        warnings.warn(words, TamisWarning, stacklevel=3)
+
+
 def read_binary(
     source: str | Path,
     *,
@@ -322,8 +434,11 @@ def read_binary(
     label_items: Sequence[str] = (),
     long: tuple[str, str] | None = None,
     target: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    dates: str | None = None,
     drop_unlabelled: bool = False,
 ) -> BinaryTable:
     """Read sparse 0/1 records.
@@ -336,11 +451,13 @@ def read_binary(
     labels : path, optional
         For baskets, a file with one label per line; for a long table, a table of labels by entity.
     label_items : sequence of str
-        For baskets: the item or items that are the label.
+        For baskets and long tables: the item or items that are the label.
     long : (entity, feature), optional
         The two columns of a long table.
     target : str, optional
         The label column of a long table or of its label table.
+    encoding, separator, decimal, thousands, dates
+        As in `read_table`.
     drop_unlabelled : bool
         Of a long table: whether to leave out entities without a label, as in `read_table`.
 
@@ -348,16 +465,23 @@ def read_binary(
     -------
     BinaryTable
     """
-    from tamis.read.sparse import basket_table, long_table, svm_table
+    from tamis.read.sparse import basket_table, labelled_by_item, long_table, svm_table
 
     kind = format or format_of(source)
     if long is not None:
-        options: dict[str, Any] = {"encoding": encoding, "separator": separator}
+        dialect = Dialect(separator, encoding, decimal, thousands, dates)
+        options: dict[str, Any] = asdict(dialect)
         pairs = read_table(source, format=format, **options).frame
         known = None if labels is None else read_table(labels, **options).frame
+        if label_items and (known is not None or target is not None or drop_unlabelled):
+            raise InputError(
+                "--label-item says which features of a long table are the label; leave out "
+                "--labels, --target and --drop-unlabelled, or leave it out"
+            )
         table = long_table(
             pairs, *long, labels=known, target=target, drop_unlabelled=drop_unlabelled
         )
+        table = labelled_by_item(source, table, label_items) if label_items else table
     elif drop_unlabelled:
         raise InputError("in svm and basket files every row has a label, so none can be left out")
     elif kind == "svm":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import polars as pl
 from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.files import scratch_folder
 from tamis.read.text import check_width, empty_file, file_at
-from tamis.statistical_file import read_sheet, read_statistical
+from tamis.statistical_file import read_described, read_sheet
+from tamis.table import Dictionary
 from tamis.table_file import panics_unheard
 
 
@@ -62,6 +64,16 @@ def refuse_nested(schema: pl.Schema) -> None:
             f"{listed_as('column', odd, 'holds', 'hold')} lists, records, bytes or objects; a cell "
             "must be one number or text: unpack or drop such columns first"
         )
+    refuse_durations([c for c, t in schema.items() if isinstance(t, pl.Duration)])
+
+
+_UNITS = "store them as numbers in a unit of your choice, such as hours, or drop them first"
+
+
+def refuse_durations(columns: Sequence[str]) -> None:
+    """Refuse columns of lengths of time, of which no unit is known."""
+    if columns:
+        raise InputError(f"{listed_as('column', columns, 'holds', 'hold')} durations; {_UNITS}")
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
@@ -97,15 +109,23 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
     try:
         with panics_unheard():
             frame: pl.DataFrame = reader(path.read_bytes())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise InputError(f"{path} is not a {kind}, or is damaged; export it again") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        raise unreadable(path, kind, error) from None
     return _of_file(path, frame)
 
 
-def statistical_frame(source: str | Path, kind: str) -> pl.DataFrame:
-    """An SPSS, Stata or SAS file, with labels for codes."""
+def unreadable(path: str | Path, kind: str, error: BaseException) -> InputError:
+    """The error for a file that polars cannot read."""
+    if "_interval" in str(error):  # of months, days and parts of a second, as DuckDB has them
+        return InputError(f"{path} has a column of durations; {_UNITS}")
+    return InputError(f"{path} is not a {kind}, or is damaged; export it again")
+
+
+def statistical_frame(source: str | Path, kind: str) -> tuple[pl.DataFrame, Dictionary]:
+    """An SPSS, Stata or SAS file, with labels for codes, and what it says of its columns."""
     path = _not_empty(source)
-    return _of_file(path, read_statistical(path, kind))
+    frame, said = read_described(path, kind)
+    return _of_file(path, frame), said
 
 
 def sheet_frame(source: str | Path) -> pl.DataFrame:
@@ -154,6 +174,8 @@ def duckdb_parquet(source: str, folder: Path) -> Path:
                 )
             written = folder / "table.parquet"
             rows = ".".join('"' + part.replace('"', '""') + '"' for part in tables[name])
+            described = database.execute(f"DESCRIBE {rows}").fetchall()
+            refuse_durations([column for column, kind, *_ in described if kind == "INTERVAL"])
             database.execute(
                 f"COPY (SELECT * FROM {rows}) TO {_quoted(str(written))} (FORMAT parquet)"
             )

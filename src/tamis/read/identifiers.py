@@ -7,7 +7,6 @@ how often this is right.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import Literal
 
 import polars as pl
 
+from tamis.person import header_words
 from tamis.read.check_digits import NATIONAL, OTHER
 
 Kind = Literal[
@@ -81,7 +81,7 @@ _SHAPES: tuple[tuple[Content, tuple[str, ...]], ...] = (
 )
 """What all values have the shape of."""
 _BIRTH = {"birth", "birthday", "birthdate", "dob", "born", "naissance", "geburt", "geburtsdatum"}
-_PLACES = {"lat", "latitude", "lon", "lng", "longitude"}
+_PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 
 
 SMALL = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
@@ -263,7 +263,7 @@ def _people(texts: pl.Series) -> Content | None:
 
 
 def _has_given_name(text: str) -> bool:
-    return any(_lower(word) in GIVEN_NAMES for word in text.replace(",", " ").split())
+    return any(without_accents(word) in GIVEN_NAMES for word in text.replace(",", " ").split())
 
 
 def _tells_a_name(text: str) -> bool:
@@ -271,7 +271,7 @@ def _tells_a_name(text: str) -> bool:
     words = text.split()
     return any(
         one[:1].isupper()
-        and _lower(one) in GIVEN_NAMES
+        and without_accents(one) in GIVEN_NAMES
         and other[:1].isupper()
         and other[1:2].islower()
         and len(other) > 2
@@ -279,10 +279,10 @@ def _tells_a_name(text: str) -> bool:
     )
 
 
-def _lower(word: str) -> str:
+def without_accents(word: str) -> str:
     """A word in small letters without accents and signs.
 
-    >>> _lower("François,")
+    >>> without_accents("François,")
     'francois'
     """
     apart = unicodedata.normalize("NFD", word.lower())
@@ -290,13 +290,12 @@ def _lower(word: str) -> str:
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name, by its signs and by its capitals.
+    """The words of a name, by its signs and by its capitals, and as if it had no capitals.
 
     >>> sorted(_words("DateOfBirth"))
     ['birth', 'date', 'dateofbirth', 'of']
     """
-    both = f"{name} {re.sub(r'(?<=[a-z])(?=[A-Z])', ' ', name)}".lower()
-    return set("".join(c if c.isalpha() else " " for c in both).split())
+    return {*header_words(name), *header_words(name.lower())}
 
 
 def _of_years(name: str, years: pl.Series) -> Content | None:
@@ -318,12 +317,23 @@ def _of_text_dates(name: str, texts: pl.Series) -> Content | None:
 
 def _of_places(column: pl.Series) -> Content | None:
     """Latitudes and longitudes: numbers of many digits that only their name tells from others."""
-    if not _words(column.name) & _PLACES:
+    if not is_place(column):
         return None
     present = column.alias("").drop_nulls()
-    near = present.len() > 0 and bool((present.abs() <= 180).all())
     fine = int(((present * 100).round() / 100 != present).sum()) >= 0.5 * present.len()
-    return Content("coordinates", "coordinates") if near and fine else None
+    return Content("coordinates", "coordinates") if fine else None
+
+
+def is_place(column: pl.Series) -> bool:
+    """Whether a column is a latitude or longitude by its name and range, however fine.
+
+    >>> is_place(pl.Series("long", [-73.9, 2.3])), is_place(pl.Series("how_long", [1200.5]))
+    (True, False)
+    """
+    if not column.dtype.is_numeric() or not _words(column.name) & _PLACES:
+        return False
+    present = column.alias("").drop_nulls()
+    return present.len() > 0 and bool((present.abs() <= 180).all())
 
 
 # Common given names of several languages, to tell names of people from other texts. Everyday words,

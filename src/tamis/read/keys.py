@@ -2,22 +2,25 @@
 
 Such a column must not be released by oversight. So it is refused until the data holder
 has said what it is for; measured fractions hardly repeat by nature and only cause a warning.
-`guess_columns` drafts what all columns seem to be for, for a person to correct. `safe_harbour` goes
-through the eighteen identifiers of HIPAA.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
+import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed_as
-from tamis.read.identifiers import Kind, content_of, is_whole
-from tamis.table import Table
+from tamis.errors import InputError, ReadingNote, TamisWarning, listed_as
+from tamis.person import PersonCandidate, header_words, is_code, is_of_events
+from tamis.read.identifiers import SMALL, content_of, is_whole
+from tamis.read.names import named_by_header, named_by_values
+from tamis.read.repeats import repeats_like_people, sibling_of
+from tamis.table import Roles, Table, bare, content_order
 
 LEAST = 20
 """Rows, and distinct values, below which chance alone makes columns look like keys."""
@@ -27,6 +30,12 @@ NEARLY_TEXTS = 0.9
 """The same for text, which is less likely than measured numbers to differ by chance."""
 STEADY = 0.9
 """The share of equal steps at which numbers count as a sequence, even if it restarts."""
+ROUNDING = 1e-6
+"""How far equal steps may differ, relatively."""
+FEW_EACH = 0.2
+"""The least distinct values per row of a column that may number rows, repeats included."""
+CLOSE = 3
+"""The largest middle step between numbers of rows."""
 BANDS = 5
 """Row numbers in this many bands of equal length, or more, are still recognised."""
 BEGINNING = 1000
@@ -40,13 +49,30 @@ UNIQUE = "a different value in nearly every row"
 ORDER = "follows the order of the rows"
 KEY = "looks like a key by name and values"
 
+REPEATS = "repeats like a person: a few rows each, within which other columns do not change"
+SIBLING = "tells the same people apart as {}, or is a part of it"
+
 _PEOPLE = {
     "patient", "person", "people", "subject", "customer", "client", "user", "member",
     "employee", "student", "participant", "respondent", "citizen", "voter", "ssn", "nhs", "nin",
     "sin", "mrn", "npi", "passport", "email", "mail", "phone", "telephone", "mobile", "iban",
     "username", "surname", "firstname", "lastname", "fullname", "forename",
+    "subj", "usubj", "pid", "seqn", "uid", "proband", "matricule", "paziente", "paciente",
 }  # fmt: skip
 """Words for people, and for things that identify them."""
+_STEMS = {
+    "usubj", "subj", "subject", "pat", "patient", "p", "case", "hh", "hhold", "household", "resp",
+    "respondent", "member", "memb", "cust", "customer", "client", "cli", "user", "emp", "employee",
+    "stud", "student", "pers", "person", "ind", "indiv", "individual", "part", "participant",
+    "ptcpt", "donor", "voter", "family", "fam", "child", "mother", "mom", "twin", "inmate",
+    "offender", "bene", "beneficiary", "insured", "account", "acct", "card", "policy", "study",
+    "rand", "enrol", "screen", "nurse", "doctor", "physician", "provider", "claimant", "u", "x",
+    "vict", "def", "borrower", "loan", "worker", "pupil", "panel", "proband", "chart", "tenant",
+    "defendant", "policyholder", "applicant", "driver", "panelist", "enrollee", "cardholder",
+    "dossier", "casus",
+}  # fmt: skip
+"""How people, and what stands for them, are abbreviated before "id" or "no"."""
+_TAILS = "id|ids|idno|idnum|idnr|uid|no|nr|nbr|num|number|key|hash"
 _KEYS = {
     "id", "ids", "uuid", "guid", "key", "index", "idx", "name", "hash",
 }  # fmt: skip
@@ -65,10 +91,6 @@ _SHAPES = (
     r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
     r"^[0-9]{9,}$",
 )
-TARGETS = ("class", "target", "label", "outcome", "y")
-"""What targets are often called."""
-MOST_CLASSES = 20
-"""The most values that a column may have to be taken for the target."""
 
 
 def refuse_unstated_identifiers(table: Table) -> None:
@@ -76,23 +98,79 @@ def refuse_unstated_identifiers(table: Table) -> None:
 
     Measured fractions that hardly repeat only cause a warning.
     """
-    found = unstated_identifiers(table)
-    if found:
-        raise InputError(
-            f"{_described(found)} could identify people; say what it is for: --identifier or "
-            "--drop never releases it, --quasi protects it by k, --feature releases it as an "
-            "ordinary column that you have checked"
-        )
+    if found := _unstated(table):
+        ids = [] if _is_settled(table) else [c for c, finding in found.items() if finding.person]
+        raise InputError(f"{_described(found)} could identify people; {_offers(ids)}")
+    refuse_open_person(table)
+    warn_of_sorted(table)
     warn_of_fractions(table)
+
+
+def refuse_open_person(table: _Asked) -> None:
+    """Refuse a table whose identifiers disagree on who is a person, until one of them is named."""
+    if found := open_person_words(table):
+        raise InputError(found)
+
+
+class _Asked(Protocol):
+    @property
+    def open_candidates(self) -> tuple[PersonCandidate, ...]: ...
+
+
+def open_person_words(table: _Asked) -> str:
+    """The question who is a person, with what each answer would mean; empty if it is settled.
+
+    >>> frame = pl.DataFrame({"set": [1, 1, 2, 2], "patient": [7, 8, 9, 10], "ill": [0, 1, 0, 1]})
+    >>> open_person_words(Table(frame, Roles(target="ill", identifiers=("set", "patient"))))
+    "who is a person? by 'patient' 4 people with one row each; by 'set' 2 people with 2 rows each. \
+Name the column that stands for people with --person, or pass --row-is-person"
+    """
+    if not (candidates := table.open_candidates):
+        return ""
+    each = "; ".join(candidate.words() for candidate in candidates)
+    return (
+        f"who is a person? {each}. Name the column that stands for people with --person, or pass "
+        "--row-is-person"
+    )
+
+
+def _is_settled(table: Table) -> bool:
+    """Whether it is said who is a person, or a number among the identifiers says it."""
+    roles = table.roles
+    return roles.person is not None or any(
+        is_code(table.frame.get_column(c)) for c in roles.identifiers
+    )
+
+
+def _offers(ids: list[str]) -> str:
+    """What may be said of such columns; leaving out an id would leave rows to be counted."""
+    released = (
+        "--quasi protects it by k, --feature releases it as an ordinary column that you have "
+        "checked"
+    )
+    if not ids:
+        return f"say what it is for: --identifier or --drop never releases it, {released}"
+    several = f"{listed_as('column', ids, 'repeats', 'repeat')} as people with several rows do"
+    return (
+        f"say what it is for: --identifier never releases it and counts people by it, {released}. "
+        f"{several}: if it does not stand for people, name what does with --person, or pass "
+        "--row-is-person"
+    )
 
 
 def warn_of_unstated_identifiers(table: Table) -> None:
     """Warn about what `refuse_unstated_identifiers` refuses, and about measured fractions."""
-    if found := unstated_identifiers(table):
+    if found := _unstated(table):
+        roles = "--identifier, --drop, --quasi or --feature"
+        if any(f.person for f in found.values()) and not _is_settled(table):
+            roles = "--identifier, which counts people by it, --quasi or --feature"
         _warn(
             f"{_described(found)} could identify people; before you release anything, say what it "
-            "is for with --identifier, --drop, --quasi or --feature"
+            f"is for with {roles}"
         )
+    if question := open_person_words(table):
+        _warn(question)
+    warn_of_sorted(table)
     warn_of_fractions(table)
 
 
@@ -106,6 +184,32 @@ def warn_of_fractions(table: Table) -> None:
         )
 
 
+def warn_of_sorted(table: Table) -> None:
+    """Say which ordinary columns the file is sorted by: their order does not leave."""
+    if names := sorted_columns(table):
+        warnings.warn(
+            f"the rows are sorted by {listed_as('column', names)}; their order is never released, "
+            "and the column is taken as an ordinary one. If it only numbers the rows, leave it out "
+            "with --drop; if it says who is who, name it with --identifier",
+            ReadingNote,
+            stacklevel=3,
+        )
+
+
+def sorted_columns(table: Table) -> list[str]:
+    """The features without a stated role that the rows are sorted by, with some twenty values.
+
+    >>> frame = pl.DataFrame({"age": [20 + i // 9 for i in range(300)], "ill": [0, 1] * 150})
+    >>> sorted_columns(Table(frame, Roles(target="ill")))
+    ['age']
+    """
+    columns = {c: _comparable(bare(table.frame.get_column(c))).drop_nulls() for c in _open(table)}
+    found = [
+        c for c, cells in columns.items() if _is_sorted_by(cells) and cells.n_unique() >= LEAST
+    ]
+    return [] if found and _is_sorted_by_content(table.frame) else found
+
+
 def unstated_identifiers(table: Table) -> dict[str, str]:
     """The features that could identify people and have no stated role, each with the reason.
 
@@ -113,18 +217,143 @@ def unstated_identifiers(table: Table) -> dict[str, str]:
     >>> unstated_identifiers(Table(frame))
     {'who': 'a different value in nearly every row'}
     """
-    found = {c: identifying(table.frame.get_column(c)) for c in _open(table)}
-    return {name: why for name, why in found.items() if why}
+    return {name: finding.why for name, finding in _unstated(table).items()}
 
 
-def identifying(column: pl.Series) -> str:
-    """Why a column could identify people, by its content or its form; empty if it does not."""
-    looks = content_of(column)
-    return identifying_form(column) if looks is None else f"looks like {looks.words}"
+def _unstated(table: Table) -> dict[str, Finding]:
+    roles = table.roles
+    return identifying_columns(table.frame, known=roles.identifiers, among=_open(table))
 
 
-def identifying_form(column: pl.Series) -> str:
-    """Why a column identifies rows or people, by its form alone; empty if it does not seem to."""
+class Finding(NamedTuple):
+    """Why a column could identify people, and whether it repeats as people with rows do."""
+
+    why: str
+    person: bool = False
+
+
+def identifying_columns(
+    frame: pl.DataFrame, *, known: Collection[str] = (), among: Collection[str] | None = None
+) -> dict[str, Finding]:
+    """The columns that could identify people, by header, content, form and kinship.
+
+    This is the one check of the door: commands ask it of a table that comes in, and of rows that
+    leave.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    known : collection of str
+        Identifiers that are stated, whose siblings are looked for; none is looked at itself.
+    among : collection of str, optional
+        The columns to look at; by default all but the known ones.
+
+    Returns
+    -------
+    dict of str to Finding
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"Vorname": ["Uta", "Jan", "Eva"] * 9, "ward": ["A", "B", "C"] * 9})
+    >>> identifying_columns(frame)
+    {'Vorname': Finding(why='headed as names of people', person=False)}
+    """
+    asked = [c for c in frame.columns if c not in known and (among is None or c in among)]
+    looked = {c: _look_at(frame, c) for c in asked}
+    ordered = [c for c, finding in looked.items() if finding and finding.why == ORDER]
+    if ordered and _is_sorted_by_content(frame):
+        looked |= {c: _look_at(frame, c, arranged=True) for c in ordered}
+    found = {name: finding for name, finding in looked.items() if finding is not None}
+    kin = [*(c for c in known if c in frame.columns), *found][:MOST_KIN]
+    for name in asked:
+        of = [c for c in kin if c != name and name not in found]
+        if sibling := next((c for c in of if sibling_of(frame, name, c)), None):
+            found[name] = Finding(SIBLING.format(repr(sibling)))
+    return {name: found[name] for name in asked if name in found}
+
+
+MOST_KIN = 12
+"""The most identifiers whose siblings are looked for."""
+
+
+def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Finding | None:
+    column = frame.get_column(name)
+    if column.dtype in SMALL:
+        return None
+    if looks := content_of(column):
+        return Finding(f"looks like {looks.words}", counts_people(frame, name))
+    if why := named_by_header(column) or identifying_form(column, arranged=arranged):
+        person = counts_people(frame, name)
+        if why == ORDER and person:  # the rows of each person stand together
+            why = KEY if is_headed_as_id(name) else REPEATS
+        return Finding(why, person)
+    if why := named_by_values(column):
+        return Finding(why)
+    return Finding(REPEATS, person=True) if repeats_like_people(frame, name) else None
+
+
+def counts_people(frame: pl.DataFrame, name: str) -> bool:
+    """Whether a column stands for people who have several rows, by its header or its form.
+
+    Numbers and codes do, and names do not: two people may have one.
+
+    >>> frame = pl.DataFrame({"usubjid": [f"S{i // 3}" for i in range(90)], "ill": [0, 1] * 45})
+    >>> counts_people(frame, "usubjid"), counts_people(frame, "ill")
+    (True, False)
+    """
+    column = frame.get_column(name)
+    if column.dtype in SMALL or not is_code(column) or is_of_events(name):
+        return False
+    present = column.alias("").drop_nulls()
+    distinct = present.n_unique()
+    if distinct < LEAST or distinct == present.len():
+        return False
+    return is_headed_as_id(name) or repeats_like_people(frame, name)
+
+
+def counted_when_dropped(frame: pl.DataFrame, roles: Roles) -> Roles:
+    """The roles with ids that stand for people counted, not forgotten, where they are left out.
+
+    Neither is released; but to drop the id would make k a number of rows. Where it is said who is a
+    person, or another number says it, nothing changes.
+
+    >>> frame = pl.DataFrame({"pid": [i // 3 for i in range(90)], "ill": [0, 1] * 45})
+    >>> counted_when_dropped(frame, Roles(target="ill", dropped=("pid",))).identifiers
+    ('pid',)
+    """
+    dropped = [c for c in roles.dropped if c in frame.columns]
+    named = [c for c in roles.identifiers if c in frame.columns]
+    if roles.person is not None or any(is_code(frame.get_column(c)) for c in named):
+        return roles
+    if not (people := [c for c in dropped if counts_people(frame, c)]):
+        return roles
+    return replace(
+        roles,
+        identifiers=(*roles.identifiers, *people),
+        dropped=tuple(c for c in roles.dropped if c not in people),
+    )
+
+
+def _is_sorted_by_content(frame: pl.DataFrame) -> bool:
+    """Whether the rows are in the order in which tamis writes them, and not by chance.
+
+    Then the first column says nothing by following that order. Rows sorted by this column alone
+    would have those of equal value in any order, so enough of these must be in order, too.
+    """
+    varying = [cells.alias("") for cells in frame.get_columns() if bare(cells).n_unique() > 1]
+    rows = pl.DataFrame([cells.alias(str(i)) for i, cells in enumerate(varying)])
+    if not rows.width or not np.array_equal(content_order(rows), np.arange(rows.height)):
+        return False
+    content = rows.select(pl.struct(pl.all()).rle_id()).to_series()
+    first = bare(rows.to_series(0)).rle_id()
+    return int(((first.diff() == 0) & (content.diff() != 0)).sum()) >= LEAST
+
+
+def identifying_form(column: pl.Series, *, arranged: bool = False) -> str:
+    """Why a column identifies rows or people, by its form alone; empty if it does not seem to.
+
+    With `arranged`, the rows were sorted by content, so that to be sorted says nothing.
+    """
     # Nameless: a name such as "^a.*$" is a pattern to most methods of a polars series.
     present = _comparable(column.alias("")).drop_nulls()
     distinct = present.n_unique()
@@ -133,7 +362,7 @@ def identifying_form(column: pl.Series) -> str:
     nearly = NEARLY if present.dtype.is_numeric() else NEARLY_TEXTS
     if (whole := is_whole(present)) and distinct >= nearly * present.len():
         return UNIQUE
-    if _in_order(present, distinct):
+    if _in_order(present, distinct, arranged):
         return ORDER
     return KEY if whole and distinct >= LEAST and _is_key(column.name, present, distinct) else ""
 
@@ -157,12 +386,30 @@ def _hardly_repeats(table: Table, name: str) -> bool:
     return often and not is_whole(present)
 
 
-def _in_order(present: pl.Series, distinct: int) -> bool:
+def _in_order(present: pl.Series, distinct: int, arranged: bool) -> bool:
+    if distinct >= LEAST and _is_counted(present):
+        return True
+    if arranged or not _is_sorted_by(present):
+        return False
+    return _in_bands(present) or (distinct >= LEAST and _numbers_rows(present, distinct))
+
+
+def _is_sorted_by(present: pl.Series) -> bool:
     # A few rows tell of most columns that they are in no order.
-    sorted_ = _is_sorted(present.head(BEGINNING)) and _is_sorted(present)
-    if distinct >= LEAST:
-        return sorted_ or _is_counted(present)
-    return sorted_ and _in_bands(present)
+    return _is_sorted(present.head(BEGINNING)) and _is_sorted(present)
+
+
+def _numbers_rows(present: pl.Series, distinct: int) -> bool:
+    """Whether sorted values number rows with gaps and repeats: few rows each, close together.
+
+    An age or an income that a file is sorted by has more rows to a value, or larger steps.
+    """
+    if distinct < FEW_EACH * present.len() or not is_whole(present):
+        return False
+    if not present.dtype.is_numeric():
+        return present.dtype == pl.String and is_code(present)
+    steps = present.unique().sort().cast(pl.Float64).diff().drop_nulls()
+    return bool(steps.median() <= CLOSE)  # type: ignore[operator]
 
 
 def _is_sorted(present: pl.Series) -> bool:
@@ -176,7 +423,10 @@ def _is_counted(present: pl.Series) -> bool:
         return False
     steps = present.cast(pl.Float64).diff().drop_nulls()
     middle = steps.median()  # a step that most are equal to
-    return bool(middle != 0 and (steps == middle).sum() >= STEADY * steps.len())
+    if middle in (0, None):
+        return False
+    same = (steps / middle - 1).abs() <= ROUNDING  # a row number may have been divided
+    return bool(same.sum() >= STEADY * steps.len())
 
 
 def _in_bands(present: pl.Series) -> bool:
@@ -192,26 +442,24 @@ def _in_bands(present: pl.Series) -> bool:
 
 
 def _is_key(name: str, present: pl.Series, distinct: int) -> bool:
-    words = _words(name)
-    if _names_people(words) or _shaped(present):
+    words = header_words(name)
+    if is_headed_as_id(name) or _shaped(present):
         return True
     named = bool(words) and (words[-1] in _KEYS or set(words) <= _ROWS)
     return named and distinct >= OFTEN * present.len()
 
 
-def _names_people(words: list[str]) -> bool:
-    """Whether a name says only who: patient, patient_nbr, but not patient_age."""
-    return bool(_PEOPLE & set(words)) and set(words) <= _PEOPLE | _KEYS | _COUNTED
+def is_headed_as_id(name: str) -> bool:
+    """Whether a header says only who: patient, patient_nbr, usubjid, but not patient_age.
 
-
-def _words(name: str) -> list[str]:
-    """The words of a name.
-
-    >>> _words("PatientID"), _words("patient_nbr")
-    (['patient', 'id'], ['patient', 'nbr'])
+    >>> [is_headed_as_id(n) for n in ("usubjid", "MemberID_t", "case_no", "patient_age", "paid")]
+    [True, True, True, False, False]
     """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+", apart.lower())
+    words = [w for w in header_words(name) if len(w) > 1]
+    if _PEOPLE & set(words) and set(words) <= _PEOPLE | _KEYS | _COUNTED | _STEMS:
+        return True
+    stem = re.fullmatch(rf"(\w+?)(?:{_TAILS})", "".join(words))
+    return stem is not None and stem[1] in _STEMS
 
 
 def _shaped(present: pl.Series) -> bool:
@@ -224,175 +472,12 @@ def _shaped(present: pl.Series) -> bool:
     return any(counts.filter(texts.str.contains(shape)).sum() >= most for shape in _SHAPES)
 
 
-def _described(found: dict[str, str]) -> str:
+def _described(found: dict[str, Finding]) -> str:
     most = 8
-    shown = ", ".join(f"{name!r} ({why})" for name, why in list(found.items())[:most])
+    shown = ", ".join(f"{name!r} ({finding.why})" for name, finding in list(found.items())[:most])
     more = f" and {len(found) - most} more" if len(found) > most else ""
     return f"column {shown}{more}"
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, TamisWarning, stacklevel=4)
-
-
-@dataclass(frozen=True)
-class ColumnGuess:
-    """One column: what it contains, and what it looks like."""
-
-    name: str
-    kind: str
-    distinct: int
-    missing: int
-    looks: str
-    """"identifier", "order" (of the rows), "constant", "target" or nothing."""
-    content: str = ""
-    """The direct identifier that its values look like, in words, or nothing."""
-
-
-def guess_columns(table: Table) -> list[ColumnGuess]:
-    """Look at every column.
-
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
-    >>> [(c.name, c.looks) for c in guess_columns(Table(frame))]
-    [('who', 'identifier'), ('class', 'target')]
-    """
-    target = table.roles.target or likely_target(table)
-    return [_column(table, name, target) for name in table.frame.columns]
-
-
-def likely_target(table: Table) -> str | None:
-    """A column named like a target, else the last one, if it has few values and none missing."""
-    names = table.frame.columns
-    named = [c for c in names if c.lower() in TARGETS]
-    for name in (*named, names[-1]):
-        column = table.frame.get_column(name)
-        if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
-            return name
-    return None
-
-
-def _column(table: Table, name: str, target: str | None) -> ColumnGuess:
-    column = table.frame.get_column(name)
-    distinct = column.alias("").drop_nulls().n_unique()
-    looks, content = "", content_of(column)
-    if name == target:
-        looks = "target"
-    elif distinct <= 1 and not column.null_count():
-        looks = "constant"
-    elif name in table.roles.identifiers:
-        looks = "identifier"
-    elif name not in (*table.roles.named(), *table.roles.plain):
-        why = identifying_form(column)
-        looks = "order" if why == ORDER else "identifier" if why or content else ""
-    words = "" if content is None else content.words
-    return ColumnGuess(name, table.kind(name), distinct, column.null_count(), looks, words)
-
-
-class ListedColumn(NamedTuple):
-    """A column, and why it is on the list."""
-
-    column: str
-    why: str
-
-
-@dataclass(frozen=True)
-class HarbourItem:
-    """One of the eighteen identifiers of HIPAA's safe harbour, and where it was found."""
-
-    number: int
-    what: str
-    found: tuple[ListedColumn, ...]
-
-
-class _Listed(NamedTuple):
-    what: str
-    kinds: tuple[Kind, ...] = ()
-    words: str = ""
-
-
-_LIST = (
-    _Listed("names", ("person",), "surname|firstname|lastname|fullname|forename|maiden"),
-    _Listed(
-        "places smaller than a state",
-        ("address", "coordinates"),
-        "zip|zipcode|postcode|postal|plz|city|town|county|district|street|address|parish|commune",
-    ),
-    _Listed("dates other than years, ages over 89", ("birth",)),
-    _Listed("telephone numbers", ("phone",), "phone|telephone|mobile|cell"),
-    _Listed("fax numbers", (), "fax|telefax"),
-    _Listed("e-mail addresses", ("email",), "email|mail"),
-    _Listed("social security numbers", ("national",), "ssn|nin|nir"),
-    _Listed("medical record numbers", (), "mrn|medrec|chart"),
-    _Listed("health plan numbers", (), "beneficiary|medicare|medicaid|hicn|insured"),
-    _Listed("account numbers", ("account",), "iban|account|card"),
-    _Listed("certificate and licence numbers", (), "licence|license|certificate|passport|npi"),
-    _Listed("vehicle identifiers", ("vehicle",), "vin|plate|registration"),
-    _Listed("device identifiers", ("device",), "imei|serial|udid|mac"),
-    _Listed("web addresses", ("url",), "url|website|homepage"),
-    _Listed("IP addresses", ("ip",), "ip|ipaddress"),
-    _Listed("biometric identifiers", (), "fingerprint|retina|voiceprint|biometric"),
-    _Listed("photographs of faces", (), "photo|photograph|portrait|selfie"),
-    _Listed("any other unique number or code"),
-)
-OLDEST = 89
-"""Ages above are identifiers of their own."""
-
-
-def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
-    """The eighteen identifiers of HIPAA's safe harbour, 45 CFR 164.514(b)(2), as a check-list.
-
-    All columns are looked at, by their values and names, but those that are never released. That
-    nothing was found is no proof that nothing is there: photographs and biometric data, for one,
-    are known by their names alone.
-
-    Parameters
-    ----------
-    table : Table
-
-    Returns
-    -------
-    tuple of HarbourItem
-        In the order of the rule.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"age": [31, 95], "mail": ["a@example.org", "b@example.org"]})
-    >>> for item in safe_harbour(Table(frame)):
-    ...     for column, why in item.found:
-    ...         print(item.number, item.what, column, why)
-    3 dates other than years, ages over 89 age ages over 89
-    6 e-mail addresses mail e-mail addresses
-    """
-    found: list[list[ListedColumn]] = [[] for _ in range(len(_LIST) + 1)]
-    for name in table.frame.columns:
-        if name not in table.roles.identifiers:
-            number, why = _placed(table.frame.get_column(name))
-            found[number].append(ListedColumn(name, why))
-    return tuple(
-        HarbourItem(number, asked.what, tuple(found[number]))
-        for number, asked in enumerate(_LIST, start=1)
-    )
-
-
-def _placed(column: pl.Series) -> tuple[int, str]:
-    """The number on the list and why; 0 if the column is not on it."""
-    words = _words(column.name)
-    if looks := content_of(column):
-        if looks.kind == "phone" and "fax" in words:
-            return 5, looks.words
-        kinds = (looks.kind in asked.kinds for asked in _LIST)
-        return next(n for n, has in enumerate(kinds, start=1) if has), looks.words
-    if column.dtype in (pl.Date, pl.Datetime):
-        return 3, "dates"
-    if "age" in words and column.dtype.is_numeric():
-        oldest = column.alias("").max()
-        if isinstance(oldest, int | float) and OLDEST < oldest < 130:
-            return 3, f"ages over {OLDEST}"
-    if not is_whole(column.alias("").drop_nulls()):  # measured, whatever it is called
-        return 0, ""
-    for number, asked in enumerate(_LIST, start=1):
-        if set(words) & set(asked.words.split("|")):
-            return number, "by its name"
-    why = identifying_form(column)
-    return (len(_LIST), why) if why else (0, "")

@@ -6,6 +6,7 @@
 
     [columns]                    # overrides of the type rule
     zip = "text"                 # or "number", "date"
+    size = ["S", "M", "L"]       # texts that have this order
 
     [roles]
     target = "income"
@@ -14,7 +15,10 @@
     identifier = ["name"]
     person = ["name"]            # identifiers that distinguish people; [] if each row is a person
     drop = ["fnlwgt"]
+    target_bins = 4              # classes of a target of numbers; or their ends: [10, 20, 30]
     feature = ["stays"]          # ordinary columns, though they look like keys
+    weight = "w"                 # how many of the population a row stands for
+    exact_identifiers = true     # p1 and P1 are two people; otherwise they count as one
 
     [binary]                     # the columns to turn into 0/1; all others are left out
     age = { cuts = [25, 35, 45, 55] }
@@ -36,13 +40,15 @@ from pathlib import Path
 from typing import Any
 
 from tamis.binary.records import Cut
-from tamis.errors import InputError, listed
+from tamis.errors import InputError, did_you_mean, listed
 from tamis.files import load_toml
 from tamis.read.text import file_at
 from tamis.read.types import KINDS
 
-_ROLES = ("target", "sensitive", "quasi", "identifier", "person", "drop", "feature")
-_ONE = ("target", "sensitive")
+_EXACT = "exact_identifiers"
+_ONE = ("target", "sensitive", "weight")
+_BINS = "target_bins"
+_ROLES = (*_ONE, "quasi", "identifier", "person", "drop", "feature", _EXACT, _BINS)
 _PARTS = ("missing", "columns", "roles", "binary", "ladders")
 
 
@@ -56,6 +62,8 @@ class Schema:
     binary: Mapping[str, Cut] | None = None
     ladders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The description of each ladder, for `tamis.coarsen`; files are found from here."""
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values, in their order, of columns whose values have one."""
 
     def check_columns(self, present: list[str]) -> None:
         """Refuse a schema that names a column that the table does not have."""
@@ -64,7 +72,7 @@ class Schema:
         if unknown:
             raise InputError(
                 f"the schema names {listed(unknown)}, which the table does not have; its columns "
-                f"are {listed(present, most=30)}"
+                f"are {listed(present, most=30)}{did_you_mean(unknown[0], present)}"
             )
 
 
@@ -84,16 +92,19 @@ def _schema(path: Path, content: dict[str, Any]) -> Schema:
     _only(path, "roles.", roles, _ROLES)
     _only(path, "columns.", columns)
     _only(path, "binary.", binary)
+    orders = {c: _texts(path, f"columns.{c}", o) for c, o in columns.items() if type(o) is list}
+    columns = {**columns, **dict.fromkeys(orders, "text")}
     for name, kind in columns.items():
         if kind not in KINDS:
             raise InputError(
-                f'{path}: columns.{name} must be "text", "number" or "date", got {kind!r}'
+                f'{path}: columns.{name} must be "text", "number" or "date", or a list of texts in '
+                f"their order, got {kind!r}"
             )
     markers = _texts(path, "missing", content.get("missing", ()))
     said = {role: _role(path, role, value) for role, value in roles.items()}
     cuts = {name: _cut(path, name, how) for name, how in binary.items()}
     ladders = ladder_tables(path, content.get("ladders", {}))
-    return Schema(markers, columns, said, cuts or None, ladders)
+    return Schema(markers, columns, said, cuts or None, ladders, orders)
 
 
 def ladder_tables(path: str | Path, content: Any) -> dict[str, dict[str, Any]]:
@@ -110,7 +121,23 @@ def ladder_tables(path: str | Path, content: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _role(path: Path, role: str, value: Any) -> str | tuple[str, ...]:
+def _bins(path: Path, value: Any) -> int | tuple[float, ...]:
+    numbers = value if isinstance(value, list) else [value]
+    if not numbers or any(type(n) not in (int, float) for n in numbers):
+        raise InputError(
+            f"{path}: roles.{_BINS} must be a number of classes, such as 4, or a list of their "
+            "ends, such as [10, 20]"
+        )
+    return tuple(map(float, value)) if isinstance(value, list) else int(value)
+
+
+def _role(path: Path, role: str, value: Any) -> Any:
+    if role == _BINS:
+        return _bins(path, value)
+    if role == _EXACT:
+        if not isinstance(value, bool):
+            raise InputError(f"{path}: roles.{role} must be true or false")
+        return value
     if role not in _ONE:
         return _texts(path, f"roles.{role}", value)
     if not isinstance(value, str):
@@ -147,4 +174,5 @@ def _only(path: Path, where: str, content: Any, allowed: tuple[str, ...] | None 
     if allowed is not None and (unknown := [key for key in content if key not in allowed]):
         raise InputError(
             f"{path}: unknown entry {where}{unknown[0]}; allowed: {', '.join(allowed)}"
+            f"{did_you_mean(unknown[0], allowed)}"
         )

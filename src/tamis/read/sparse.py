@@ -21,7 +21,7 @@ MOST_DIGITS = 100
 """Items of more digits are not numbers to be put in order."""
 
 
-def svm_table(path: Path, encoding: str = "utf-8") -> BinaryTable:
+def svm_table(path: Path, encoding: str | None = None) -> BinaryTable:
     """A libsvm (svmlight) file: a label, then `index:1` for each feature a row has."""
     indices, counts, labels = [], [], []
     for first, lines in _lines(path, encoding):
@@ -91,7 +91,7 @@ def basket_table(
     *,
     labels: str | Path | None = None,
     label_items: Sequence[str] = (),
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     separator: str | None = None,
 ) -> BinaryTable:
     """Baskets: one row of items per line; labels from a second file, or from given items.
@@ -117,7 +117,7 @@ def basket_table(
     rank[[known[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     matrix = _csr(rank[np.concatenate(indices)], np.concatenate(counts), len(names))
     if label_items:
-        return _labelled_by_item(path, matrix, names, [str(item) for item in label_items])
+        return labelled_by_item(path, BinaryTable(matrix, tuple(names)), label_items)
     given = None if labels is None else _label_lines(Path(labels), matrix.shape[0], encoding)
     return BinaryTable(matrix, tuple(names), given)
 
@@ -129,9 +129,12 @@ def _in_order(items: dict[str, int]) -> list[str]:
     return sorted(items, key=int) if numbers else sorted(items)
 
 
-def _labelled_by_item(
-    path: Path, matrix: sparse.csr_array, names: list[str], items: list[str]
+def labelled_by_item(
+    path: str | Path, records: BinaryTable, label_items: Sequence[str]
 ) -> BinaryTable:
+    """Records whose label is one of their items; label items are not features."""
+    matrix, names = records.matrix, list(records.features)
+    items = [str(item) for item in label_items]
     if absent := [item for item in items if item not in names]:
         raise InputError(f"{path}: no row has the label item {listed(absent)}")
     has = matrix[:, [names.index(item) for item in items]].toarray().astype(bool)
@@ -148,7 +151,7 @@ def _labelled_by_item(
     return BinaryTable(matrix[:, keep], tuple(names[i] for i in keep), labels)
 
 
-def _label_lines(path: Path, rows: int, encoding: str) -> NDArray[np.str_]:
+def _label_lines(path: Path, rows: int, encoding: str | None) -> NDArray[np.str_]:
     lines = read_utf8(path, encoding).decode().splitlines()
     if len(lines) != rows:
         has = f"{plural(len(lines), 'label')} for {plural(rows, 'row')}"
@@ -253,7 +256,7 @@ def _need(frame: pl.DataFrame, columns: list[str], what: str) -> None:
         )
 
 
-def _lines(path: Path, encoding: str) -> Iterator[tuple[int, pl.Series]]:
+def _lines(path: Path, encoding: str | None) -> Iterator[tuple[int, pl.Series]]:
     """Lines in chunks, each with the number of its first line."""
     data = read_utf8(path, encoding)
     start, first = 0, 1

@@ -6,6 +6,7 @@ records and odd headers.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -21,8 +22,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, listed, plural
-from tamis.read.types import EXACT, as_dates, looks_numeric, typed
+from tamis.errors import InputError, ReadingNote, TamisWarning, listed, plural
+from tamis.read.dialect import HEAD, Dialect, find_separator, how_read, separator_name
+from tamis.read.forms import PLAIN, ColumnForms, Forms, decide_forms, see_frame, words_of_texts
+from tamis.read.types import EXACT, as_dates, looks_numeric, typed, without_markers
 from tamis.table import bare
 
 _GZIP = b"\x1f\x8b"
@@ -94,14 +97,53 @@ def _errors_in_words(path: Path, encoding: str = "utf-8") -> Iterator[None]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def read_utf8(source: str | Path, encoding: str = "utf-8") -> bytes:
+def read_utf8(source: str | Path, encoding: str | None = None) -> bytes:
     """The text of a file as UTF-8 bytes with `\\n` line endings, without a byte-order mark.
 
     Trailing blank lines are removed. Raises if the file is empty, contains NUL bytes or is not in
-    the given encoding.
+    the given encoding; a note tells of one that was found and is not UTF-8.
     """
-    path = file_at(source)
-    data = _recode(path, read_bytes(path), encoding)
+    data, found = decode(Path(source), encoding)
+    if encoding is None and found != "utf-8":
+        _say_how_read(Path(source), [found])
+    return data
+
+
+def decode(path: Path, encoding: str | None) -> tuple[bytes, str]:
+    """The text of a file as in `read_utf8`, and the encoding it was in."""
+    data = read_bytes(file_at(path))
+    known = encoding or find_encoding(data)
+    return _check_text(path, _recode(path, data, known)), known
+
+
+def find_encoding(data: bytes) -> str:
+    """The encoding of a file, by its first or all bytes.
+
+    >>> find_encoding("\u00e9,".encode()), find_encoding("\u00e9,".encode("latin-1"))
+    ('utf-8', 'windows-1252')
+    """
+    if data.startswith(_UTF16):
+        return "utf-16"
+    try:
+        # Only validate: a character may be cut where only the beginning of a file is looked at.
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
+def _say_how_read(path: Path, parts: list[str]) -> None:
+    """Tell how a file was read, where that was found in it and is not how tamis writes."""
+    if parts:
+        warnings.warn(
+            f"{path.name}: {how_read(parts)}; if that is wrong, pass --separator, --decimal, "
+            "--thousands, --dates or --encoding",
+            ReadingNote,
+            stacklevel=2,
+        )
+
+
+def _check_text(path: Path, data: bytes) -> bytes:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise _has_nul(path, f"in line {line}")
@@ -120,7 +162,7 @@ def _has_nul(path: Path, where: str) -> InputError:
 
 
 def whole_lines(
-    source: str | Path, encoding: str = "utf-8", size: int = 1 << 25
+    source: str | Path, encoding: str | None = None, size: int = 1 << 25
 ) -> Iterator[bytes]:
     """The text of a file of any size as UTF-8 blocks that end where a record does.
 
@@ -155,7 +197,16 @@ def _end_of_records(text: str) -> int:
     return 0
 
 
-def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
+def encoding_of(path: Path) -> str:
+    """The encoding of a file of any size, by how it begins."""
+    with _errors_in_words(path), path.open("rb") as file:
+        packed = file.peek(2).startswith(_GZIP)
+        raw: Any = gzip.GzipFile(fileobj=file) if packed else file
+        return find_encoding(raw.read(_PART))
+
+
+def _pieces(path: Path, encoding: str | None, size: int) -> Iterator[str]:
+    encoding = encoding or encoding_of(path)
     read = 0
     try:
         with _errors_in_words(path, encoding), path.open("rb") as file:
@@ -178,7 +229,7 @@ def _pieces(path: Path, encoding: str, size: int) -> Iterator[str]:
 def _recode(path: Path, data: bytes, encoding: str) -> bytes:
     plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     if plain and data.startswith(_UTF16):
-        raise InputError(f"{path} is UTF-16 text; pass --encoding utf-16")
+        raise InputError(f"{path} is UTF-16 text; leave --encoding out, or pass --encoding utf-16")
     try:
         if plain:
             # Only validate: decoding a pure-ASCII file again would cost a copy of it.
@@ -214,12 +265,16 @@ def direct_frame(
     data: bytes,
     separator: str,
     *,
+    dialect: Dialect | None = None,
     missing: Collection[str] = (),
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame | None:
     """The typed frame, or `None` if only the slow way is certain to be right."""
-    if b'"' in data or b"+" in data:
+    # With other separators a comma may be in a number, and a point may separate thousands.
+    if b'"' in data or b"+" in data or separator != ",":
+        return None
+    if dialect is not None and dialect.decimal == ",":
         return None
     options: dict[str, Any] = {"separator": separator, "quote_char": None}
     guided: dict[str, Any] = {"declared": declared, "untouched": untouched}
@@ -229,6 +284,8 @@ def direct_frame(
             warnings.simplefilter("ignore", TamisWarning)
             first = typed(sample, missing=missing, **guided)
         if any(looks_numeric(first[c]) for c in first.columns if c not in untouched):
+            return None
+        if _otherwise_written(sample, missing, stay_texts(declared, untouched)):
             return None
         dates = [c for c, kind in first.schema.items() if kind.is_temporal()]
         schema: dict[str, Any] = {**first.schema, **dict.fromkeys(dates, pl.String)}
@@ -242,6 +299,13 @@ def direct_frame(
     if fields != (frame.height + 1) * frame.width or numbers & zero_led or not _exact(frame):
         return None
     return _with_dates(typed(frame, missing=missing, infer=False), dates)
+
+
+def _otherwise_written(sample: pl.DataFrame, missing: Collection[str], texts: set[str]) -> bool:
+    """Whether a column may hold numbers with marks between thousands, or dates in another form."""
+    seen: dict[str, ColumnForms] = {}
+    see_frame(seen, without_markers(sample, missing), texts)
+    return any(c.orders or (c.numbers and c.number(".") != PLAIN) for c in seen.values())
 
 
 def _with_dates(frame: pl.DataFrame, dates: Collection[str]) -> pl.DataFrame | None:
@@ -279,55 +343,115 @@ def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:
 
 def delimited_frame(
     path: Path,
-    separator: str = ",",
-    encoding: str = "utf-8",
+    usual: str = ",",
+    dialect: Dialect | None = None,
     *,
     missing: Collection[str] = (),
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame:
-    """The table in a file, typed by the rule of `tamis.read.types`; an empty cell is missing."""
-    _check_separator(separator)
-    data = read_utf8(path, encoding)
+    """The table in a file, typed by the rule of `tamis.read.types`; an empty cell is missing.
+
+    `usual` is the separator that the name of the file leads to expect.
+    """
+    dialect = dialect or Dialect()
+    data, encoding = decode(path, dialect.encoding)
+    separator = dialect.separator or find_separator(head_of(data), usual)
     header = _header(path, data, separator)
     guided: dict[str, Any] = {"missing": missing, "declared": declared, "untouched": untouched}
-    frame = direct_frame(data, separator, **guided)
+    texts = stay_texts(declared, untouched)
+    frame, forms = direct_frame(data, separator, dialect=dialect, **guided), Forms({})
     if frame is None:
-        frame = typed(_text_frame(path, data, header, separator), **guided)
+        cells = without_markers(_text_frame(path, data, header, separator), missing)
+        seen: dict[str, ColumnForms] = {}
+        see_frame(seen, cells, texts)
+        forms = decide_forms(seen.values(), dialect, separator)
+        frame = typed(forms.rewrite(cells), **guided)
     if frame.is_empty():
         raise InputError(f"{path} has a header but no rows")
+    say_found(path, dialect, (separator, usual), encoding, forms)
+    say_texts(path, frame, texts)
     return frame
 
 
-def _check_separator(separator: str) -> None:
-    if len(separator.encode()) != 1:
-        raise InputError(f"the separator must be one ASCII character, got {len(separator)}")
+def stay_texts(declared: Mapping[str, str] | None, untouched: Collection[str]) -> set[str]:
+    """Columns that are text whatever they hold."""
+    return {*untouched, *(c for c, kind in (declared or {}).items() if kind == "text")}
+
+
+def head_of(data: bytes) -> str:
+    """How a text begins: whole records, to find what separates its cells."""
+    if len(data) <= HEAD:
+        return data.decode()
+    text = data[:HEAD].decode(errors="ignore")
+    return text[: _end_of_records(text)] or text
+
+
+def say_found(
+    path: Path, dialect: Dialect, separators: tuple[str, str], encoding: str, forms: Forms
+) -> None:
+    """Tell what was found in a file: its separator unless it is the usual one, and so on."""
+    separator, usual = separators
+    parts = [separator_name(separator)] if not dialect.separator and separator != usual else []
+    parts += forms.words
+    _say_how_read(
+        path, [*parts, encoding] if not dialect.encoding and encoding != "utf-8" else parts
+    )
+
+
+def say_texts(path: Path, frame: pl.DataFrame, texts: Collection[str]) -> None:
+    """Tell of columns that look like numbers or dates, and are read as text."""
+    if words := words_of_texts(frame, texts):
+        warnings.warn(f"{path.name}: {words}", ReadingNote, stacklevel=2)
+
+
+def text_frame(path: Path, usual: str, dialect: Dialect) -> pl.DataFrame:
+    """The table in a file with every cell as text, its numbers and dates in the usual form.
+
+    No cell is refused: where their form is in doubt, they stay as they are.
+    """
+    data, _ = decode(path, dialect.encoding)
+    separator = dialect.separator or find_separator(head_of(data), usual)
+    cells = _text_frame(path, data, _header(path, data, separator), separator)
+    seen: dict[str, ColumnForms] = {}
+    see_frame(seen, cells, set())
+    with suppress(InputError):
+        return decide_forms(seen.values(), dialect, separator).rewrite(cells)
+    return cells
 
 
 def delimited_chunks(
-    path: Path, separator: str = ",", encoding: str = "utf-8", *, size: int = 1 << 25
-) -> Iterator[pl.DataFrame]:
+    path: Path, usual: str = ",", dialect: Dialect | None = None, *, size: int = 1 << 25
+) -> Iterator[tuple[pl.DataFrame, str]]:
     """The table in a file of any size with every cell as text, some records at a time.
 
     Parameters
     ----------
     path : Path
-    separator, encoding : str
+    usual : str
+        The separator that the name of the file leads to expect.
+    dialect : Dialect
     size : int
         About how many characters to take at once.
+
+    Yields
+    ------
+    frame, separator
     """
-    _check_separator(separator)
+    dialect = dialect or Dialect()
+    separator = dialect.separator or usual
     header: list[str] = []
     line = b""
     read = 0
-    for block in whole_lines(path, encoding, size):
+    for block in whole_lines(path, dialect.encoding, size):
         if not header:
+            separator = dialect.separator or find_separator(head_of(block), usual)
             header = _header(path, block, separator)
             line = _first_record(block)
         data = line + block if read else block
         frame = _text_frame(path, data, header, separator, read)
         read += block.count(b"\n")
-        yield frame
+        yield frame, separator
 
 
 def _first_record(data: bytes) -> bytes:

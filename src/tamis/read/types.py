@@ -2,7 +2,8 @@
 
 A column is numeric if every present value is a number and none has a leading zero or a
 leading plus. It is a date if every present value is one that exists and all are written in the
-same ISO form, with or without the time of day. Anything else stays text. So ZIP code 01000 stays
+same ISO form, with or without the time of day; other forms of both are rewritten before, see
+`tamis.read.forms`. Anything else stays text. So ZIP code 01000 stays
 01000, and yes stays yes. A schema overrides the rule; identifiers stay as they are.
 """
 
@@ -210,7 +211,7 @@ class ColumnRule:
     ----------
     name : str
         For messages.
-    declared : {"number", "text"}, optional
+    declared : {"number", "date", "text"}, optional
     infer : bool
         Whether the rule applies where nothing is declared.
 
@@ -231,10 +232,13 @@ class ColumnRule:
         self._present = self._sampled = self._like = 0
         self._strange = self._endless = self._infinite = self._long = 0
         self._kinds: set[str] = set()
+        self._dates = DateRule(name, declared == "date") if declared != "number" and infer else None
 
     def see(self, cells: pl.Series) -> None:
         """Take the next cells into account."""
         present = cells.drop_nulls()
+        if self._dates is not None and present.len():
+            self._dates.see(present)
         if self._text or not present.len():
             return
         if not self._declared:
@@ -267,6 +271,9 @@ class ColumnRule:
 
     def dtype(self) -> pl.DataType:
         """The type of the column, once all cells were seen."""
+        dates = None if self._dates is None else self._dates.dtype()
+        if dates is not None:
+            return dates
         if self._text or self._like < 0.5 * self._sampled:
             return pl.String()
         if self._whole:
@@ -285,7 +292,44 @@ class ColumnRule:
         """Cells in the type that was found."""
         if dtype == pl.String:
             return cells
+        if dtype.is_temporal() and self._dates is not None:
+            return self._dates.read(cells)
         return cells.str.strip_chars().cast(dtype, strict=False).fill_nan(None)
+
+
+class DateRule:
+    """The rule for dates, of one text column whose cells are seen in parts."""
+
+    def __init__(self, name: str, declared: bool) -> None:
+        self.name = name
+        self._declared = declared
+        self._form: str | None = None
+        self._began = False
+        self._present = self._bad = 0
+
+    def see(self, present: pl.Series) -> None:
+        """Take the next values into account, of which there is at least one."""
+        if not self._began:
+            self._began = True
+            self._form = _form_of_dates(present) or (next(iter(_DATES)) if self._declared else None)
+        if self._form is not None:
+            self._present += present.len()
+            self._bad += _parsed(present, self._form).null_count()
+
+    def dtype(self) -> pl.DataType | None:
+        """The type of the column, or `None` if it is not of dates."""
+        if self._form is None:
+            return None
+        if self._bad:
+            if self._declared:
+                raise _not_dates(self.name, self._bad)
+            _warn_almost_dates(self.name, self._bad, self._present)
+            return None
+        return pl.Date() if _DATES[self._form] == "%Y-%m-%d" else pl.Datetime("us")
+
+    def read(self, cells: pl.Series) -> pl.Series:
+        """Cells as dates."""
+        return _parsed(cells, self._form or next(iter(_DATES)))
 
 
 def _endless(name: str, rows: int) -> InputError:
@@ -314,15 +358,19 @@ def as_dates(column: pl.Series, name: str) -> pl.Series | None:
         return None
     dates = _parsed(column, form)
     if bad := dates.null_count() - column.null_count():
-        if bad <= 0.2 * (column.len() - column.null_count()):
-            warnings.warn(
-                f"column {name!r} is read as text: {bad} of its values are not dates written like "
-                "the others; correct them, or pass --missing TEXT if some text marks missing ones",
-                TamisWarning,
-                stacklevel=2,
-            )
+        _warn_almost_dates(name, bad, column.len() - column.null_count())
         return None
     return dates
+
+
+def _warn_almost_dates(name: str, bad: int, present: int) -> None:
+    if bad <= 0.2 * present:
+        warnings.warn(
+            f"column {name!r} is read as text: {bad} of its values are not dates written like "
+            "the others; correct them, or pass --missing TEXT if some text marks missing ones",
+            TamisWarning,
+            stacklevel=2,
+        )
 
 
 def _form_of_dates(column: pl.Series) -> str | None:
@@ -349,9 +397,13 @@ def _declared_date(column: pl.Series, name: str) -> pl.Series:
     form = _form_of_dates(column) or next(iter(_DATES))
     dates = _parsed(column, form)
     if bad := dates.null_count() - column.null_count():
-        raise InputError(
-            f"column {name!r} is declared a date, but {plural(bad, 'row')} cannot be read as one; "
-            "write all dates as 2021-05-03 or 2021-05-03 10:30:00, declare the column as text, or "
-            "pass --missing TEXT if some text marks missing values"
-        )
+        raise _not_dates(name, bad)
     return dates
+
+
+def _not_dates(name: str, bad: int) -> InputError:
+    return InputError(
+        f"column {name!r} is declared a date, but {plural(bad, 'row')} cannot be read as one; "
+        "write all dates as 2021-05-03 or 2021-05-03 10:30:00, or all as 03.05.2021, declare the "
+        "column as text, or pass --missing TEXT if some text marks missing values"
+    )

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
-from tamis.risk.diversity import (
+from tamis.requirements import (
     BetaKind,
+    Kind,
+    check_diversity,
+    check_likeness,
+    exceeds,
+    falls_short,
+    reaches,
+)
+from tamis.risk.diversity import (
     Distance,
     Spread,
     closeness,
@@ -24,7 +31,6 @@ from tamis.risk.diversity import (
     surpluses,
 )
 from tamis.risk.grouping import (
-    ROUNDING,
     Coded,
     Grouping,
     Ints,
@@ -211,9 +217,6 @@ def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     return people
 
 
-Kind = Literal["distinct", "entropy", "recursive"]
-
-
 @dataclass(frozen=True)
 class Anonymity:
     """k people or more alike, and what is asked of the sensitive column among them.
@@ -272,26 +275,10 @@ class Anonymity:
     def __post_init__(self) -> None:
         if self.k < 1:
             raise InputError(f"k must be a number of people, 1 or more, got {self.k}")
-        if self.l is not None and self.l < 2:
-            raise InputError(f"l must be 2 or more, got {self.l}")
-        if self.kind not in ("distinct", "entropy", "recursive"):
-            raise InputError(
-                f"the kind of l must be distinct, entropy or recursive, got {self.kind!r}"
-            )
-        if not self.c > 0:
-            raise InputError(f"c must be above 0, got {self.c:g}")
-        if self.t is not None and not 0 <= self.t <= 1:
-            raise InputError(f"t must be between 0 and 1, got {self.t:g}")
-        for name in ("alpha", "max_average_risk"):
-            share = getattr(self, name)
-            if share is not None and not 0 < share <= 1:
-                raise InputError(f"{name} must be a share above 0 and up to 1, got {share:g}")
-        for name in ("beta", "delta_disclosure"):
-            bound = getattr(self, name)
-            if bound is not None and not bound > 0:
-                raise InputError(f"{name} must be a number above 0, got {bound:g}")
-        if self.beta_kind not in ("basic", "enhanced"):
-            raise InputError(f"beta_kind must be basic or enhanced, got {self.beta_kind!r}")
+        check_diversity(self.l, self.kind, self.c, self.t)
+        check_likeness(
+            self.alpha, self.beta, self.beta_kind, self.delta_disclosure, self.max_average_risk
+        )
 
     @property
     def of_secrets(self) -> bool:
@@ -323,30 +310,30 @@ class Anonymity:
         return self._lacking_diversity(found) or self._lacking_likeness(found)
 
     def _lacking_diversity(self, found: dict[str, Any]) -> str:
-        if self.l is not None and self.kind == "recursive" and not found["l"] < self.c:
+        if self.l is not None and self.kind == "recursive" and reaches(found["l"], self.c):
             return (
                 f"recursive ({self.c:g}, {self.l})-diversity is asked for, but the commonest value "
                 f"of some group is {found['l']:.3g} times as frequent as the rarer ones"
             )
-        if self.l is not None and self.kind != "recursive" and found["l"] < self.l - ROUNDING:
+        if self.l is not None and self.kind != "recursive" and falls_short(found["l"], self.l):
             return f"l = {self.l} is asked for, but the least diverse group has {found['l']:.4g}"
-        if self.t is not None and found["t"] > self.t + ROUNDING:
+        if self.t is not None and exceeds(found["t"], self.t):
             return f"t = {self.t:g} is asked for, but some group is {found['t']:.4g} away"
         return ""
 
     def _lacking_likeness(self, found: dict[str, Any]) -> str:
-        if self.alpha is not None and found["alpha"] > self.alpha + ROUNDING:
+        if self.alpha is not None and exceeds(found["alpha"], self.alpha):
             return (
                 f"alpha = {self.alpha:g} is asked for, but in some group {found['alpha']:.4g} have "
                 "the same value"
             )
-        if self.beta is not None and found["beta"] > self.beta + ROUNDING:
+        if self.beta is not None and exceeds(found["beta"], self.beta):
             return (
                 f"{self.beta_kind} beta = {self.beta:g} is asked for, but some group reaches "
                 f"{found['beta']:.4g}"
             )
         delta = self.delta_disclosure
-        if delta is not None and not found["delta_disclosure"] < delta:
+        if delta is not None and reaches(found["delta_disclosure"], delta):
             return (
                 f"delta-disclosure below {delta:g} is asked for, but some group reaches "
                 f"{found['delta_disclosure']:.4g}"
@@ -360,7 +347,7 @@ class Anonymity:
 
     def _too_risky(self, average: float) -> bool:
         most = self.max_average_risk
-        return most is not None and average > most + ROUNDING
+        return most is not None and bool(exceeds(average, most))
 
     def reached(
         self, classes: Coded, secret: pl.Series, people: Coded | None = None
@@ -389,11 +376,11 @@ class Anonymity:
         """The classes that do not keep the alpha, beta or delta asked for."""
         broken = np.zeros(len(found.sizes), dtype=np.bool_)
         if self.alpha is not None:
-            broken |= largest_shares(found) > self.alpha + ROUNDING
+            broken |= exceeds(largest_shares(found), self.alpha)
         if self.beta is not None:
-            broken |= surpluses(found, self.beta_kind) > self.beta + ROUNDING
+            broken |= exceeds(surpluses(found, self.beta_kind), self.beta)
         if self.delta_disclosure is not None:
-            broken |= ~(disclosures(found) < self.delta_disclosure)
+            broken |= reaches(disclosures(found), self.delta_disclosure)
         return broken
 
     def worst(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -406,17 +393,6 @@ class Anonymity:
         if self.kind != "recursive":
             found["l"] = min(part["l"] for part in parts)
         return found
-
-
-def fewest_people(max_risk: float) -> int:
-    """The people that a group must have for a chance of 1 by their number.
-
-    >>> fewest_people(0.2), fewest_people(0.09)
-    (5, 12)
-    """
-    if not 0 < max_risk <= 1:
-        raise InputError(f"max_risk must be a share above 0 and up to 1, got {max_risk:g}")
-    return ceil(1 / max_risk - 1e-9)
 
 
 def average_risk(classes: Coded, people: Coded | None) -> float:

@@ -206,6 +206,28 @@ def cut_sensitive(
     )
 
 
+def cut_into_quarters(
+    column: pl.Series, *, k: int = K, people: People | None = None
+) -> SensitiveCut:
+    """A secret as classes: numbers of many values in four intervals of nearly equal size.
+
+    One cut where a target changes may lie at an extreme, where nearly everybody is on one side and
+    guessing is nearly always right.
+
+    >>> ages = pl.Series("age", [20, 25, 30, 41, 50, 60, 61, 66, 70, 75, 80, 85])
+    >>> len(cut_into_quarters(ages, k=2).points)
+    3
+    """
+    values = bare(column).drop_nulls()
+    if not (column.dtype.is_numeric() and values.n_unique() > MANY):
+        return cut_sensitive(column, np.zeros(column.len()), "none")
+    crowd = None if people is None else people[bare(column).is_not_null().to_numpy()]
+    cells = values.cast(pl.Float64).to_numpy()
+    if not quantile_cuts(cells, PARTS, k=k, people=crowd):
+        return cut_sensitive(column, np.zeros(column.len()), "none")
+    return cut_sensitive(column, np.zeros(column.len()), "quantiles", k=k, people=people)
+
+
 _MDL = "(minimum description length)"
 
 

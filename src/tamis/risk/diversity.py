@@ -16,8 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, check_whole
+from tamis.requirements import BetaKind, exceeds
 from tamis.risk.grouping import (
-    ROUNDING,
     Grouping,
     Ints,
     coded,
@@ -29,7 +29,6 @@ from tamis.risk.grouping import (
 )
 
 Floats = NDArray[np.float64]
-BetaKind = Literal["basic", "enhanced"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,7 +430,7 @@ def surpluses(found: Spread, kind: BetaKind = "basic") -> Floats:
     usual = (found.totals / found.totals.sum())[found.values]
     surplus = np.maximum(found.shares / usual - 1, 0)
     if kind == "enhanced":
-        surplus = np.where(surplus > -np.log(usual) + ROUNDING, np.inf, surplus)
+        surplus = np.where(exceeds(surplus, -np.log(usual)), np.inf, surplus)
     return np.maximum.reduceat(surplus, found.first)
 
 

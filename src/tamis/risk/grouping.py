@@ -19,9 +19,6 @@ from tamis.read.types import SHORT
 from tamis.table import Table, bare, only
 
 Ints = NDArray[Any]
-ROUNDING = 1e-12
-"""How far sums of shares may be off."""
-
 NARROW = 1 << 20
 """Whole numbers within a range of this width are coded by their distance from the smallest."""
 LARGEST = 1 << 62

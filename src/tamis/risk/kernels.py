@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
+
+from tamis.kernel_cache import njit
 
 
 def longest_first(masks: NDArray[np.uint64]) -> NDArray[np.int64]:

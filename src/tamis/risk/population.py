@@ -7,6 +7,7 @@ are unique in it is estimated from the sizes of the classes in the sample.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tamis.errors import InputError
+from tamis.errors import InputError, TamisWarning, plural
 from tamis.risk.anonymity import people_there
 from tamis.risk.grouping import Ints, scope
 from tamis.risk.individual import (
@@ -25,7 +26,10 @@ from tamis.risk.individual import (
     frequencies,
     individual_risk,
 )
+from tamis.table import Table
 
+MOST_PEOPLE = 1e10
+"""More than live on Earth: weights that sum to more have lost their decimal mark."""
 Estimator = Literal["pitman", "zayatz", "snb"]
 Source = Literal["register", "sampling", "weights"]
 
@@ -161,6 +165,56 @@ def population_risk(
     there = people_there(scoped, grouping, population)
     everybody = population.everybody if hasattr(population, "everybody") else len(population)
     return counted_risk(grouping.sizes, there, everybody)
+
+
+def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
+    """How many people of the population each row stands for, by the weight of a table.
+
+    `None`, with a warning, where the weights cannot be that; an error where they are `needed`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from tamis import Roles
+    >>> frame = pl.DataFrame({"job": ["cook", "judge"], "w": [50.0, 2.0]})
+    >>> population_weights(Table(frame, Roles(weight="w")))
+    array([50.,  2.])
+    """
+    name = table.roles.weight
+    if name is None:
+        return None
+    weights = np.asarray(table.frame.get_column(name).to_numpy(), dtype=np.float64)
+    if why := _not_of_a_population(table, float(weights.sum())):
+        words = f"the weights in {name!r} {why}; without them, risks are those in the table itself"
+        if needed:
+            raise InputError(words)
+        warnings.warn(words, TamisWarning, stacklevel=2)
+        return None
+    if small := int((weights < 1).sum()):
+        warnings.warn(
+            f"{plural(small, 'weight')} in {name!r} below 1 count as 1: everybody stands at least "
+            "for themselves",
+            TamisWarning,
+            stacklevel=2,
+        )
+    return np.maximum(weights, 1.0)
+
+
+def _not_of_a_population(table: Table, total: float) -> str:
+    """Why weights cannot say how many people each row stands for; empty where they can."""
+    if table.people is not None:
+        return "are of rows, but people have several rows here"
+    if total <= table.rows:
+        return (
+            f"sum to {total:,.0f}, and the table alone has {table.rows:,} people, so that they "
+            "cannot count a population; multiply them until they sum to its size"
+        )
+    if total > MOST_PEOPLE:
+        return (
+            f"sum to {total:,.0f}, more people than there are; divide them until they sum to the "
+            "size of the population"
+        )
+    return ""
 
 
 def counted_risk(sizes: Ints, there: Ints, everybody: int) -> PopulationRisk:

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import InputError, listed_as
+from tamis.requirements import exceeds, falls_short
 from tamis.risk.grouping import (
-    ROUNDING,
     Coded,
     Ints,
     Scope,
@@ -46,7 +46,7 @@ class Presence:
         (True, False)
         """
         low, high = presence_bounds((low, high))
-        return self.least >= low - ROUNDING and self.most <= high + ROUNDING
+        return not (falls_short(self.least, low) or exceeds(self.most, high))
 
 
 def presence_bounds(given: Sequence[float]) -> tuple[float, float]:

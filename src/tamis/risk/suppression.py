@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.release import Release
+from tamis.requirements import exceeds, falls_short, reaches
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.diversity import (
@@ -33,7 +34,6 @@ from tamis.risk.diversity import (
     spread,
 )
 from tamis.risk.grouping import (
-    ROUNDING,
     Coded,
     Grouping,
     Ints,
@@ -135,23 +135,23 @@ def breaking_classes(
         grouping = Grouping.of_classes(some, who)
         broken = np.asarray(grouping.sizes < asked.k)
         if asked.of_secrets and secret is not None:
-            broken |= _too_alike(spread(grouping, secret.gather(rows)), asked)
+            broken |= too_alike(spread(grouping, secret.gather(rows)), asked)
         return np.asarray(broken[some.codes])
 
     return breaks
 
 
-def _too_alike(found: Spread, asked: Anonymity) -> Bools:
+def too_alike(found: Spread, asked: Anonymity) -> Bools:
     """The classes that lack the l, t, alpha, beta or delta asked for."""
     broken = np.zeros(len(found.sizes), dtype=np.bool_)
     if asked.l is not None and asked.kind == "distinct":
         broken |= distinct_values(found) < asked.l
     elif asked.l is not None and asked.kind == "entropy":
-        broken |= effective_values(found) < asked.l - ROUNDING
+        broken |= falls_short(effective_values(found), asked.l)
     elif asked.l is not None:
-        broken |= ~(recursive_ratios(found, asked.l) < asked.c)
+        broken |= reaches(recursive_ratios(found, asked.l), asked.c)
     if asked.t is not None:
-        broken |= distances(found, asked.distance) > asked.t + ROUNDING
+        broken |= exceeds(distances(found, asked.distance), asked.t)
     return broken | asked.unlike(found)
 
 
@@ -231,10 +231,10 @@ class Suppression:
         table = release.table
         columns = [coded(table.frame[name]) for name in table.quasi]
         together = reduce(joined, columns) if columns else Coded(np.zeros(table.rows, int), 1)
-        contained = [p for p in release.promises if p.name == "containment_anonymity"]
-        asked = replace(self.asked, k=1) if contained else self.asked
+        asked = replace(self.asked, k=1) if release.by_containment else self.asked
         found = [breaking_classes(together, asked, self.secret, self.people)]
-        for promise in contained if columns else ():
+        contained = [p for p in release.promises if p.name == "containment_anonymity"]
+        for promise in contained if table.features else ():
             cells = table.only(promise.columns).to_numpy().astype(np.uint8)
             found.append(breaking_containment(cells, promise.at_least, self.people))
         return found

@@ -101,9 +101,12 @@ def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_P
 
 
 def _named(values: pl.Series, ladder: Ladder, level: int) -> pl.Series:
-    """Which values a level of a ladder names: those of its groups, and numbers that it cuts at."""
+    """Which values a level of a ladder names: those of its groups, and numbers that it cuts at.
+
+    Whole numbers can be cut at whole ones only, whether anybody has them or not.
+    """
     form = ladder.form
-    if isinstance(form, Cuts) and not form.dated:
+    if isinstance(form, Cuts) and not (form.dated or form.whole):
         return values.cast(pl.Float64).is_in(list(form.cuts[level - 1]))
     texts: Iterable[str] = ()
     if isinstance(form, ValueGroups):

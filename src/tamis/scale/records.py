@@ -157,7 +157,7 @@ def _chosen(
     if secret and secret[0] in records.features:
         records = records.with_sensitive(secret[0])
     assert records.labels is not None
-    split = HoldOut.drawn(records.labels, settings.holdout, settings.seed)
+    split = HoldOut.of_records(records, settings.holdout, random_state=settings.seed)
     k = max(2, -(-settings.k * sample.rows // everybody))
     most = min(most_columns(everybody), MOST_CHOSEN - len(secret))
     return [records.features[c] for c in screened(records, split, k, settings.seed, most)]

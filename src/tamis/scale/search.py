@@ -19,6 +19,7 @@ from tamis.errors import CannotMeet, InputError, Progress, listed
 from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
+from tamis.read.keys import refuse_open_person
 from tamis.release import Coarsening, Promise, Release
 from tamis.risk.anonymity import Anonymity
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
@@ -100,6 +101,7 @@ def consider_large(
         `CannotMeet` where no release reaches on all rows what is asked for.
     """
     settings = _where_the_rows_are(settings)
+    refuse_open_person(large)
     sample = sampled(large, rows, settings.seed)
     crowds = Crowds(large, settings.anonymity, ladders or {})
     k, best, asked = sample.k_for(settings.k), None, _of_sample(settings, sample)

@@ -33,7 +33,9 @@ from tamis.engine.cells import (
 )
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
-from tamis.publish.checks import FEW, Counts, hidden_in_parquet, target_column, wrong_exposure_by
+from tamis.formulas import undone
+from tamis.publish.checks import Counts, target_column, wrong_exposure_by
+from tamis.publish.form import with_types, wrong_parts
 from tamis.publish.layout import (
     HEADERS,
     PEOPLE,
@@ -54,16 +56,20 @@ from tamis.publish.verify import (
     Check,
     Verified,
     look_at,
-    number_columns,
+    open_columns,
     verify_by,
     wrong_identifiers,
     wrong_ladders,
+    wrong_not_promised,
     wrong_promise_by,
     wrong_rows,
     wrong_schema,
 )
+from tamis.read.identifiers import content_of
+from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
+from tamis.read.names import named_by_header
 from tamis.scale.exposure import ALL, ReleasedRows, counted_average_risk
-from tamis.table_file import raw_parts, undone
+from tamis.table_file import raw_parts
 
 SECRET = "secret"
 """A column that is added: the sensitive values."""
@@ -98,14 +104,16 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
     yield schema
     if not schema.holds:
         return
+    yield look_at("form", written.wrong_form)
     rows = written.rows()
     for entry in content["promises"]:
         look = partial(wrong_promise_by, lambda p: rows.reached(p.columns, in_people=False), entry)
         yield look_at(str(entry["key"]), look)
+    yield look_at("not_promised", lambda: wrong_not_promised(content))
     yield look_at("people", lambda: _wrong_people(rows, folder, content))
     yield look_at("diversity", lambda: _wrong_groups(rows, folder, content, written.secret_column))
     yield look_at("exposure", lambda: _wrong_exposure(rows, content))
-    yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content))
+    yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content, written.looks))
 
 
 def _needs_memory(content: dict[str, Any]) -> str:
@@ -116,6 +124,8 @@ def _needs_memory(content: dict[str, Any]) -> str:
         return "promises other than k-anonymity are verified in memory only"
     if "budget" in content:
         return "synthetic rows are verified in memory only"
+    if any("codes" in column or "question" in column for column in content["columns"]):
+        return "questions and codes are verified in memory only"
     if "presence" in content:
         return "delta-presence is verified in memory only"
     return ""
@@ -132,6 +142,8 @@ class _WrittenFile:
         self.people = folder / PRIVATE / PEOPLE if kept else None
         self.secrets = folder / PRIVATE / SECRETS if private_entries(folder) else None
         self.frame: Frame | None = None
+        self.looks: dict[str, str] = {}
+        """Columns that look like identifiers by their values, and what they look like."""
 
     def wrong(self) -> str:
         """What does not fit the manifest; parts that do are put before the engine."""
@@ -144,9 +156,11 @@ class _WrittenFile:
             self.frame = self.engine.keep(self._parts(beside))
             for numbers in beside:
                 numbers.check_end()
-        rows = count_rows(self.engine, self.frame)
-        hidden = hidden_in_parquet(self.path) if self.format == "parquet" else ""
-        return wrong_rows(rows, self.content) or hidden
+        return wrong_rows(count_rows(self.engine, self.frame), self.content)
+
+    def wrong_form(self) -> str:
+        """What the file shows besides its rows."""
+        return wrong_parts(self.path, raw_parts(self.path, self.format, BATCH), self.content)
 
     def rows(self) -> ReleasedRows:
         """The rows behind the engine; a column of bounds tells no more than that of its labels."""
@@ -172,10 +186,21 @@ class _WrittenFile:
             frame = undone(raw) if self.format == "csv" else raw
             if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
                 raise CannotMeet(wrong)
+            self._look_at(frame)
             columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
             for numbers in beside:
                 columns.append(numbers.of_next(frame.height).alias(f"c{len(columns)}"))
             yield pl.DataFrame(columns)
+
+    def _look_at(self, frame: pl.DataFrame) -> None:
+        """Look for addresses, names and the like in some rows."""
+        cells = with_types(frame, self.content)
+        for name in open_columns(self.content):
+            column = cells.get_column(name)
+            if found := content_of(column):
+                self.looks[name] = f"looks like {found.words}"
+            elif why := named_by_header(column):
+                self.looks[name] = why
 
 
 class _Numbers:
@@ -215,19 +240,26 @@ def _wrong_exposure(rows: ReleasedRows, content: dict[str, Any]) -> str:
     return wrong_exposure_by(count, content, bool(rows.who))
 
 
-def _wrong_identifiers(rows: ReleasedRows, folder: Path, content: dict[str, Any]) -> str:
+def _wrong_identifiers(
+    rows: ReleasedRows, folder: Path, content: dict[str, Any], looks: dict[str, str]
+) -> str:
+    """By what its values look like, as the parts showed, or by hardly any value in two rows."""
     total = content["file"]["rows"]
-    like = [name for name in rows.columns if total >= FEW and _differs(rows, name, total)]
-    numbers = number_columns(content)
-    like = [name for name in like if name not in numbers or _whole(rows, name)]
+    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
+    like = dict(looks)
+    for name in open_columns(content) if total >= LEAST else ():
+        nearly = NEARLY if name in numbers else NEARLY_TEXTS
+        if _hardly_repeats(rows, name, nearly) and (name not in numbers or _whole(rows, name)):
+            like.setdefault(name, UNIQUE)
     return wrong_identifiers(folder, like, list(rows.columns), content)
 
 
-def _differs(rows: ReleasedRows, name: str, total: int) -> bool:
-    """Whether a column has a different value in every row, none missing."""
-    column = rows.columns[name]
-    missing = count_rows(rows.engine, rows.cells.filter(nw.col(column).is_null()))
-    return not missing and count_distinct(rows.engine, rows.cells, [column]) == total
+def _hardly_repeats(rows: ReleasedRows, name: str, nearly: float) -> bool:
+    """Whether nearly every value of a column is in one row alone."""
+    present = rows.cells.filter(~nw.col(rows.columns[name]).is_null())
+    total = count_rows(rows.engine, present)
+    distinct = count_distinct(rows.engine, present, [rows.columns[name]])
+    return total >= LEAST and distinct >= nearly * total
 
 
 def _whole(rows: ReleasedRows, name: str) -> bool:

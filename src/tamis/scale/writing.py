@@ -18,7 +18,7 @@ import polars as pl
 from tamis.engine import estimated_bytes, free_memory
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
-from tamis.engine.large_table import HASH, LargeTable, content_text, salt_of
+from tamis.engine.large_table import HASH, LargeTable, content_text
 from tamis.errors import InputError
 from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
 from tamis.publish.kept_told import close_look_facts
@@ -101,24 +101,20 @@ def _dense_format(found: LargeOutcome) -> Format:
 
 
 def _write_rows(found: LargeOutcome, shape: FileShape, file: Path, private: Path) -> None:
-    """Stream the rows, sorted by a salted hash of their cells, then by the cells themselves.
+    """Stream the rows in the order of their content, as `table.content_order` has it.
 
-    The order depends on the set of rows alone, never on the order they came in.
+    Engines sort on disk what does not fit into memory.
     """
-    large, seed = found.large, found.outcome.settings.seed
-    columns = large.columns(found.columns)
-    keyed = large.frame.with_columns(content_text(large.frame, columns).alias(KEY))
-    rows = large.engine.with_hash(keyed, KEY, salt_of(seed, "order"))
+    large = found.large
+    rows, columns, last = large.frame, large.columns(found.columns), []
     secret = _private_secret(found)
-    last = []
     if large.who:
-        whose = rows.drop(KEY).rename({HASH: "place"})
-        whose = whose.with_columns(content_text(whose, large.who).alias(KEY))
+        whose = rows.with_columns(content_text(rows, large.who).alias(KEY))
         # A salt that nobody keeps: with a known one, the numbers could be traced to identifiers.
-        rows = large.engine.with_hash(whose, KEY, token_hex(16))
-        rows, last = rows.rename({HASH: PERSON, "place": HASH}), [PERSON]
+        rows = large.engine.with_hash(whose, KEY, token_hex(16)).rename({HASH: PERSON})
+        last = [PERSON]
     last += secret
-    wanted = rows.select(*columns, HASH, *last).sort(HASH, *columns, *last, nulls_last=True)
+    wanted = rows.select(*columns, *last).sort(*columns, *last, nulls_last=False)
     batches = large.engine.batches(wanted)
     with ExitStack() as files:
         if large.who:

@@ -7,7 +7,8 @@
     steps       from choosing a table to progress, each with its page and its form
     releasing   the comparison, what would be published, publishing; releases from elsewhere
     app_state   what is open and under way; starts what takes a while
-    project     one table on its way: columns, settings, drafts, as a command line; its workspace
+    project     one table on its way: columns, settings, drafts, as a command line
+    workspace   the folder that holds all of them, which one server alone uses
     fields      what can be asked for, each in a sentence; ladders as they are typed and shown
     work        processes: their progress, how they are stopped
     tasks       what runs in such a process: what columns hold, how a draft becomes a folder
@@ -32,11 +33,18 @@ import click
 SERVED = "TAMIS_SERVED"
 """Set in the environment of `tamis release` by the server: it then tells its progress as lines of
 JSON and stays for more, see `tamis.cli.release.run`."""
+PASSING = "passing"
+"""Its value where the table was dropped into a page and is not kept."""
 
 
 def is_served() -> bool:
     """Whether `tamis serve` started this process."""
     return bool(os.environ.get(SERVED))
+
+
+def is_passing() -> bool:
+    """Whether the table is removed when the server ends, so that nothing may name its path."""
+    return os.environ.get(SERVED) == PASSING
 
 
 def tell_server(**words: Any) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tamis.errors import InputError
-from tamis.serve import SERVED
+from tamis.serve import PASSING, SERVED
 from tamis.serve.access import Keys, file_name
 from tamis.serve.fields import Field, typed_ladder
-from tamis.serve.project import RELEASED, Project, Workspace, toml
+from tamis.serve.project import RELEASED, Project, toml
 from tamis.serve.work import Work, Worker
+from tamis.serve.workspace import Workspace
 
 
 @dataclass
@@ -37,6 +38,8 @@ class AppState:
     """Ends the server."""
     works: dict[str, Work] = field(default_factory=dict)
     """What was last begun for a table or a check, by its address."""
+    typed: dict[str, str] = field(default_factory=dict)
+    """By the table's address: the configuration that a form stands for, before it is sent."""
     workers: list[Worker] = field(default_factory=list)
     releasing: tuple[str, Worker] | None = None
     """The table that is being compared, or was last, and its process."""
@@ -156,10 +159,12 @@ class AppState:
 
     async def audit(self, project: Project) -> None:
         """Measure how exposed the table is."""
-        options = project.source_options
+        options, roles = project.source_options, dict(project.roles)
 
         def finished(found: dict[str, Any]) -> None:
-            project.audited = options
+            # What is a copy of the target is known now: to call it ordinary says that it belongs.
+            project.keys = list(dict.fromkeys([*project.keys, *found.get("copies", ())]))
+            project.audited = project.source_options if project.roles == roles else options
             project.write("audit.json", json.dumps({**found, "notes": work.notes}))
             project.save()
 
@@ -179,7 +184,8 @@ class AppState:
         work = self._comparing(project, options, take)
         out = project.folder / "drafts" / "0"
         arguments = project.arguments("release", options, *more, "--out", str(out))
-        worker = Worker(work, [*self.tamis, *arguments], **{SERVED: "1"})
+        passing = project.own and not self.workspace.kept
+        worker = Worker(work, [*self.tamis, *arguments], **{SERVED: PASSING if passing else "1"})
         self._keep(project.key, work, worker)
         self.releasing = (project.id, worker)
         await worker.start(stays=True)

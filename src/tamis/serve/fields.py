@@ -137,9 +137,9 @@ MODEL_WORDS = {
 _FIELDS = (
     Field(
         "k",
-        "People who look alike",
-        "Whoever knows such facts about someone finds at least this many people who fit. "
-        "5 is common; 10 or more for health data that leaves the house.",
+        "People who look alike (k)",
+        "Whoever knows such facts about someone finds at least this many people who fit. More of "
+        "them protect better and cost detail; ask whether a rule of your house names a number.",
         "count",
         "Everybody hides among at least {} people who look the same to someone who knows them.",
         default=5,
@@ -147,7 +147,7 @@ _FIELDS = (
     ),
     Field(
         "l",
-        "Different secrets in a group",
+        "Different secrets in a group (l)",
         "People who look alike must not all share one secret.",
         "count",
         "Each group of people who look alike has at least {} different values of the secret.",
@@ -156,11 +156,20 @@ _FIELDS = (
     ),
     Field(
         "t",
-        "How far a group may lean",
+        "How far a group may lean (t)",
         "How much more likely a secret may be in one group than in the whole table.",
         "share",
         "The secret is spread in each group as in the whole table, up to {}%.",
         "Groups may lean towards some values of the secret.",
+        most=1,
+    ),
+    Field(
+        "max_told",
+        "The most that may be told",
+        "Of all that the table tells about the secret, how much may the release tell?",
+        "share",
+        "The release tells at most {}% of what the table tells about the secret.",
+        "There is no limit on what is told; less is preferred.",
         most=1,
     ),
     Field(
@@ -175,15 +184,6 @@ _FIELDS = (
         most=0.5,
     ),
     Field(
-        "max_told",
-        "The most that may be told",
-        "Of all that the table tells about the secret, how much may the release tell?",
-        "share",
-        "The release tells at most {}% of what the table tells about the secret.",
-        "There is no limit on what is told; less is preferred.",
-        most=1,
-    ),
-    Field(
         "min_kept",
         "The least that must be kept",
         "Of all that can be learnt about the target, how much must the release keep?",
@@ -191,6 +191,7 @@ _FIELDS = (
         "The release keeps at least {}% of what can be learnt about the target.",
         "There is no limit on what is kept; more is preferred.",
         most=1,
+        more=True,
     ),
     Field(
         "caution",
@@ -201,6 +202,7 @@ _FIELDS = (
         "Telling the secret counts as much as teaching the target.",
         "1",
         most=1000,
+        more=True,
     ),
     Field(
         "min_performance",

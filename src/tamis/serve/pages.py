@@ -34,11 +34,16 @@ FLAG_WORDS = {
     "--identifier": "“Name”",
     "--feature": "“Ordinary”",
     "--drop": "“Leave out”",
+    "--person": "“Who is a person”",
     "--row-is-person": "“Every row is a different person”",
+    "--target-bins": "“Classes of a target of numbers”",
     "--drop-unlabelled": "“Leave out rows without a target”",
     "--missing": "“Texts that mean missing”",
     "--separator": "“Between cells”",
     "--encoding": "“Encoding”",
+    "--decimal": "“Decimals after”",
+    "--thousands": "“Between thousands”",
+    "--dates": "“Dates begin with”",
     "--force": "“Replace an earlier release of that name”",
     "--out": "folder",
     "--min-performance": "“The least accuracy”",
@@ -49,24 +54,42 @@ FLAG_WORDS = {
 }
 """What the flags in a message are called on the pages."""
 CHECK_WORDS = {
-    "manifest": "The manifest is complete and well formed.",
+    "manifest": "The manifest is complete and well formed, and has nothing that none has.",
     "files": "There is no file that does not belong to a release.",
     "hash": "The rows and the report are those that the manifest was written for.",
-    "schema": "The columns are those that the manifest lists, and nothing is hidden in the file.",
+    "schema": "The columns are those that the manifest lists.",
+    "form": "The file holds its rows and nothing else, byte by byte.",
+    "codes": "Codes are stated of values that are in the file alone.",
+    "not_promised": "What is not promised is said in full.",
     "k_anonymity": "People who look alike were counted again.",
     "containment_anonymity": "People who have the same facts were counted again.",
+    "method": "What the method did to the columns fits the promises.",
+    "ladders": "Every coarser value is one that the manifest describes.",
     "people": "People with several rows count once.",
+    "suppressed": "The share of those who were left out fits the rows.",
+    "diversity": "How alike the secrets of a group are was counted again, where it is promised.",
+    "delta-presence": "Who may be in the table was counted again, where it is promised.",
     "exposure": "Those who stand alone were counted again.",
-    "budget": "The cost of differential privacy adds up, where rows were drawn.",
+    "budget": "The stated parts of a privacy budget add up, where rows were drawn.",
     "identifiers": "No column that says who someone is was released.",
     "private": "The private part belongs to this release, where it is there.",
 }
 """What `tamis verify` checks, in words; others are shown by their name."""
-SCRIPTS = ("copy.js", "upload.js", "columns.js", "ladders.js", "settings.js", "progress.js")
+SCRIPTS = (
+    "copy.js",
+    "upload.js",
+    "columns.js",
+    "ladders.js",
+    "settings.js",
+    "command.js",
+    "progress.js",
+)
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, None))
 """Sizes of groups that a bar shows together."""
 MOST_BARS = 8
 """The most columns that have a bar."""
+MOST_SETS = 6
+"""The most sets of columns that a page lists."""
 
 
 def page(template: str, /, *, status: int = 200, **content: Any) -> Response:
@@ -176,6 +199,11 @@ def column_bars(effects: Sequence[Mapping[str, Any]], everybody: int) -> list[Ba
         for e in effects[:MOST_BARS]
         if e["fewer_unique"]
     ]
+
+
+def singling_sets(found: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The small sets of columns by which most people are found; none where none was looked for."""
+    return [] if found is None else list(found["sets"][:MOST_SETS])
 
 
 def attacker_bars(attacker: Mapping[str, Any] | None) -> list[Bar]:

@@ -10,6 +10,7 @@ is started again finds it too::
     ├── audit.json     how exposed the table is
     ├── ladder.toml    what a ladder was last counted with
     ├── drafts/0/ ...  releases as they would be published, with their private parts
+    ├── drafts/0-shown.json   some rows before and after, and who is alone in it
     └── file/          the table, where it was dropped into a page
 
 A project is also a list of options: of the command line that does the same, and of a configuration
@@ -20,24 +21,15 @@ configuration file where a name or the number of names does not allow it.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
-import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, asdict, dataclass, field, fields
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
 from typing import Any
 
 from tamis.errors import InputError, listed
 from tamis.files import in_toml, toml_key, written
-
-try:
-    import fcntl
-except ImportError:  # not on Windows: nothing is locked there, and nothing taken for a leftover
-    fcntl = None  # type: ignore[assignment]
 
 ROLES = {
     "target": "Target: what others will learn to predict",
@@ -57,10 +49,7 @@ REPEATED = ("missing",)
 """Flags that are given once for each value; other lists are joined by commas."""
 LONGEST = 1500
 """The most characters of flags that a person can still read."""
-PREFIX = "tamis-serve-"
 MOST_DIGITS = 10
-MARK = "tamis-workspace"
-"""A file that tells a workspace from any other folder, and that its server holds locked."""
 
 
 def toml(options: Options) -> str:
@@ -133,6 +122,11 @@ def in_shell(words: Sequence[str]) -> str:
     return shlex.join(["tamis", *words])
 
 
+def shown_of(draft: str | Path) -> Path:
+    """Where the process that made a draft leaves what a page shows of it, besides its files."""
+    return Path(draft).with_name(f"{Path(draft).name}-shown.json")
+
+
 @dataclass
 class Project:
     """What a person said about one table, and where what was found is kept."""
@@ -147,7 +141,11 @@ class Project:
     keys: list[str] = field(default_factory=list)
     """The columns that look as if they could identify people."""
     row_is_person: bool = False
+    person: str = ""
+    """The identifier that says who is a person; empty: as tamis reads them."""
     drop_unlabelled: bool = False
+    target_bins: str = ""
+    """The classes of a target of numbers, as typed: how many, or where they end."""
     ladders: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The coarser forms of columns that the person wrote, as in a configuration file."""
     whole: list[str] = field(default_factory=list)
@@ -178,7 +176,18 @@ class Project:
 
     @classmethod
     def load(cls, folder: Path) -> Project:
-        content = json.loads((folder / "project.json").read_text(encoding="utf-8"))
+        """The project of a folder; `ValueError` says in words for a page why it cannot be read."""
+        if not is_folder_number(folder.name):
+            raise ValueError("it is not named as tamis names its folders, by a number")
+        try:
+            content = json.loads((folder / "project.json").read_bytes())
+        except FileNotFoundError:
+            raise ValueError("it has no project.json") from None
+        except OSError as error:
+            raise ValueError(f"its project.json cannot be opened: {error.strerror}") from None
+        except (ValueError, RecursionError):
+            raise ValueError("its project.json is damaged") from None
+        _check_fields(content)
         return cls(folder=folder, **content)
 
     def save(self) -> None:
@@ -208,8 +217,10 @@ class Project:
             "sensitive": next(iter(of["sensitive"]), None),
             "quasi": of["quasi"] if set(of["feature"]) | (set(of["quasi"]) & keys) else [],
             "identifier": of["identifier"],
+            "person": [self.person] if self.person else [],
             "row_is_person": self.row_is_person,
             "drop_unlabelled": self.drop_unlabelled,
+            "target_bins": [part.strip() for part in self.target_bins.split(",") if part.strip()],
             "drop": of["drop"],
             "feature": [name for name in of["feature"] if name in keys],
             **self.reading,
@@ -323,6 +334,20 @@ class Project:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
 
+    def manifest(self, name: str) -> dict[str, Any]:
+        """The manifest of a draft."""
+        path = self.draft(name) / "manifest.json"
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def shown(self, name: str) -> dict[str, Any]:
+        """What a page shows of a draft besides its files; nothing where an engine made it."""
+        path = shown_of(self.draft(name))
+        found: dict[str, Any] = (
+            json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        )
+        return found
+
     def summary(self) -> dict[str, Any]:
         """What the comparison found."""
         return self.of_draft(next(iter(self.drafts)), "summary.json")
@@ -342,110 +367,30 @@ class Project:
 
 
 _WORD = {"target": "target", "sensitive": "secret"}
+_FIELDS = {f.name: f for f in fields(Project) if f.name != "folder"}
 
 
-class Workspace:
-    """The projects of a server, each in a folder of its own."""
-
-    def __init__(self, folder: Path, kept: bool) -> None:
-        self.folder, self.kept = folder, kept
-        self._tables, self._checks = folder / "tables", folder / "checks"
-        for each in (self._tables, self._checks):
-            each.mkdir(mode=0o700, exist_ok=True)
-        self.projects = {p.id: p for p in map(_loaded, sorted(self._tables.iterdir())) if p}
-
-    def new_folder(self, *, check: bool = False) -> Path:
-        """A new folder for a table, or for a release that is to be verified."""
-        above = self._checks if check else self._tables
-        number = max((int(p.name) for p in above.iterdir() if p.name.isdigit()), default=0) + 1
-        folder = above / str(number)
-        folder.mkdir(mode=0o700)
-        return folder
-
-    def check_folder(self, number: str) -> Path | None:
-        folder = self._checks / number
-        is_number = number.isdigit() and len(number) < MOST_DIGITS
-        return folder if is_number and folder.is_dir() else None
-
-    def add(self, project: Project) -> Project:
-        (project.folder / "drafts").mkdir(mode=0o700)
-        project.save()
-        self.projects[project.id] = project
-        return project
-
-    def forget(self, project: Project) -> None:
-        del self.projects[project.id]
-        shutil.rmtree(project.folder, ignore_errors=True)
+def _check_fields(content: object) -> None:
+    """`ValueError` unless every field is one of this version and holds what it should."""
+    if not isinstance(content, dict):
+        raise ValueError("its project.json is damaged")
+    if not content.keys() <= _FIELDS.keys() or not {"name", "path"} <= content.keys():
+        raise ValueError("its project.json is of another version of tamis")
+    if not all(_fits(_FIELDS[name], value) for name, value in content.items()):
+        raise ValueError("its project.json is of another version of tamis, or damaged")
 
 
-def _loaded(folder: Path) -> Project | None:
-    """The project of a folder; one that was not completed is removed."""
-    try:
-        return Project.load(folder)
-    except (OSError, ValueError, TypeError):
-        shutil.rmtree(folder, ignore_errors=True)
-        return None
-
-
-@contextmanager
-def opened_workspace(folder: str | None = None) -> Iterator[Workspace]:
-    """A workspace that this process alone uses; without a name, one that is removed at the end."""
-    if folder is None:
-        remove_leftovers(Path(gettempdir()))
-    path = Path(mkdtemp(prefix=PREFIX)) if folder is None else _named(Path(folder))
-    try:
-        with _locked(path):
-            yield Workspace(path, kept=folder is not None)
-    finally:
-        if folder is None:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _named(path: Path) -> Path:
-    if path.exists() and not path.is_dir():
-        raise InputError(f"the workspace {path} is a file; name a folder with --workspace")
-    if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
-        raise InputError(
-            f"{path} has other files in it; give --workspace a new or empty folder, or one that "
-            "tamis serve used before"
-        )
-    try:
-        path.mkdir(mode=0o700, exist_ok=True)
-        path.chmod(0o700)
-    except OSError as error:
-        raise InputError(f"cannot use {path} as a workspace: {error.strerror}") from None
-    return path.resolve()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with open(os.open(path / MARK, os.O_RDWR | os.O_CREAT, 0o600), "rb") as file:
-        if not _lock(file.fileno()):
-            raise InputError(
-                f"another tamis serve is using {path}; end it first, or name another --workspace"
-            )
-        yield
-
-
-def _lock(handle: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+def _fits(of: Field[Any], value: Any) -> bool:
+    """Whether a value has the type that its field is declared with."""
+    kinds: dict[str, Any] = {"str": str, "bool": bool, "list": list, "dict": dict}
+    kind, _, optional = str(of.type).partition(" | ")
+    if value is None:
+        return bool(optional)
+    if not isinstance(value, kinds[kind.partition("[")[0]]):
         return False
-    return True
+    inside = value.values() if isinstance(value, dict) else value
+    return not kind.endswith("str]") or all(isinstance(each, str) for each in inside)
 
 
-def remove_leftovers(above: Path) -> None:
-    """Remove the workspaces of servers that were killed before they could do so."""
-    if fcntl is None:
-        return
-    for path in above.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            found = path.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-                continue
-            with open(path / MARK, "rb") as file:  # one without a mark is just being made
-                if _lock(file.fileno()):
-                    shutil.rmtree(path, ignore_errors=True)
+def is_folder_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and len(name) < MOST_DIGITS

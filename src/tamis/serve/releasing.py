@@ -13,7 +13,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -70,6 +70,8 @@ class Choice(NamedTuple):
     features: list[str]
     figures: list[tuple[str, str]]
     """What each figure is called, and the figure."""
+    differs: str = ""
+    """What not all releases have alike."""
 
 
 def choices(candidates: Sequence[Mapping[str, Any]], best: str, caution: float) -> list[Choice]:
@@ -82,7 +84,7 @@ def choices(candidates: Sequence[Mapping[str, Any]], best: str, caution: float) 
         return found["name"] != best, caution * told - kept
 
     free = sorted((c for c in candidates if not c["fails"]), key=order)
-    return [Choice(c["name"], c["features"], _figures(c)) for c in free]
+    return [Choice(c["name"], c["features"], _figures(c), c.get("differs", "")) for c in free]
 
 
 def _figures(found: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -156,7 +158,7 @@ async def preview(state: AppState, project: Project, request: Request) -> Respon
 def _preview(
     state: AppState, project: Project, name: str, error: str = "", out: str | None = None
 ) -> Response:
-    folder = project.draft(name)
+    folder, manifest = project.draft(name), project.manifest(name)
     place = str(default_out(project, state)) if out is None else out
     return show(
         state,
@@ -167,13 +169,47 @@ def _preview(
         draft=folder.name,
         files=[(f, (folder / f).stat().st_size) for f in PUBLIC if (folder / f).is_file()],
         rows=first_rows(folder),
-        manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
+        shown=project.shown(name),
+        review=learnt_groups(manifest, project.ladders),
+        manifest=manifest,
         out=place,
         report=project.address(f"drafts/{folder.name}/recipient"),
         error=error,
         command=project.release_command(name, place),
         config=True,
     )
+
+
+def learnt_groups(
+    manifest: Mapping[str, Any], own: Collection[str]
+) -> dict[str, list[tuple[str, list[str]]]]:
+    """The groups of values that tamis put together, by column: a person should look at them.
+
+    Which values teach the same says nothing of what they mean: two diagnoses in one group may have
+    nothing in common but their outcome. Those that the person wrote (`own`) need no second look.
+    """
+    coarser = {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
+    return {
+        name: [(label, values) for label, values in how["groups"].items() if len(values) > 1]
+        for name, how in coarser.items()
+        if how.get("groups") and name not in own
+    }
+
+
+@step
+async def preview_command(state: AppState, project: Project, request: Request) -> Response:
+    """The command line that publishes the draft where the form says now."""
+    form = await checked_form(state, request)
+    name = _named(project, form)
+    if name is None:
+        raise InputError("this draft is no longer there; load the page again")
+    return JSONResponse({"command": project.release_command(name, form.one("out") or "DIR")})
+
+
+def _named(project: Project, form: PostedForm) -> str | None:
+    """The name of the draft that a form is about."""
+    names = {folder: name for name, folder in project.drafts.items()}
+    return names.get(form.one("draft"))
 
 
 def first_rows(folder: Path) -> list[list[str]]:
@@ -191,8 +227,7 @@ def first_rows(folder: Path) -> list[list[str]]:
 @step
 async def publish_draft(state: AppState, project: Project, request: Request) -> Response:
     form = await checked_form(state, request)
-    names = {folder: name for name, folder in project.drafts.items()}
-    name = names.get(form.one("draft"))
+    name = _named(project, form)
     if name is None or not project.is_compared:
         return go(project.address("settings"))
     try:
@@ -239,7 +274,8 @@ async def archive(state: AppState, project: Project, request: Request) -> Respon
 async def configuration(state: AppState, project: Project, request: Request) -> Response:
     """The settings as a file."""
     headers = {"Content-Disposition": 'attachment; filename="tamis.toml"'}
-    return PlainTextResponse(project.configuration, headers=headers)
+    text = state.typed.get(project.key) or project.configuration
+    return PlainTextResponse(text, headers=headers)
 
 
 # A release as one file, and back

@@ -25,8 +25,8 @@ from tamis.serve import releasing, steps
 from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import Field
-from tamis.serve.project import opened_workspace
 from tamis.serve.steps import show, state_of
+from tamis.serve.workspace import opened_workspace
 
 HOST = "127.0.0.1"
 PORT = 8426
@@ -42,6 +42,9 @@ ROUTES = [
     ("GET", f"{TABLE}/columns", steps.columns),
     ("POST", f"{TABLE}/columns", steps.set_columns),
     ("POST", f"{TABLE}/ladder/{{at}}", steps.set_ladder),
+    ("POST", f"{TABLE}/command/columns", steps.columns_command),
+    ("POST", f"{TABLE}/command/settings", steps.settings_command),
+    ("POST", f"{TABLE}/command/preview", releasing.preview_command),
     ("POST", f"{TABLE}/reading", steps.set_reading),
     ("GET", f"{TABLE}/exposure", steps.exposure),
     ("GET", f"{TABLE}/settings", steps.settings),

@@ -22,11 +22,18 @@ from tamis.errors import InputError
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import as_typed, check_together, shown_levels, typed_ladder
-from tamis.serve.pages import attacker_bars, column_bars, dots, group_bars, page
+from tamis.serve.pages import (
+    attacker_bars,
+    column_bars,
+    dots,
+    group_bars,
+    page,
+    singling_sets,
+)
 from tamis.serve.project import ROLES, Project
 
 DEMO = {
-    "patient": "identifier",
+    **dict.fromkeys(("patient", "name"), "identifier"),
     **dict.fromkeys(("zip", "birth_year", "sex", "job"), "quasi"),
     **dict.fromkeys(("ward", "stay_days", "visits", "albumin", "blood_group"), "feature"),
     **dict.fromkeys(("viral_load_test", "cd4_count"), "feature"),
@@ -35,6 +42,13 @@ DEMO = {
 }
 """What the columns of the demo table are."""
 DEMO_ROWS = 3000
+ENDINGS = (
+    *(".csv", ".tsv", ".gz", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
+    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat"),
+)
+"""The files that can be dropped: all formats of `tamis.read` but sparse records."""
+
+READING = ("separator", "decimal", "thousands", "dates", "encoding")
 
 Handler = Callable[[Request], Awaitable[Response]]
 Step = Callable[[AppState, Project, Request], Awaitable[Response]]
@@ -102,7 +116,15 @@ def go(address: str) -> Response:
 async def start(request: Request) -> Response:
     state = state_of(request)
     projects = list(state.workspace.projects.values())
-    return show(state, "start", projects=projects, opened=state.opened)
+    unread = state.workspace.unread
+    known = {"projects": projects, "unread": unread, "opened": state.opened}
+    return show(state, "start", **known, endings=ENDINGS)
+
+
+def reading_of(said: Callable[[str], str]) -> dict[str, Any]:
+    """How a text file is written, as far as it was said."""
+    given = {name: said(name).strip() for name in READING}
+    return {name: value for name, value in given.items() if value}
 
 
 async def open_path(request: Request) -> Response:
@@ -114,6 +136,7 @@ async def open_path(request: Request) -> Response:
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     project = state.add_table(f"{path}{mark}{inside}", path.name)
+    project.reading = reading_of(form.one)
     await state.look(project)
     return go(project.address("work"))
 
@@ -135,6 +158,14 @@ async def upload(request: Request) -> Response:
     state = state_of(request)
     check_script(state, request)
     name = file_name(request.query_params.get("name", ""))
+    keep = request.query_params.get("keep") == "yes"
+    project = await (_receive_to_keep if keep else _receive)(state, request, name)
+    project.reading = reading_of(lambda name: request.query_params.get(name, ""))
+    await state.look(project)
+    return JSONResponse({"go": project.address("work")})
+
+
+async def _receive(state: AppState, request: Request, name: str) -> Project:
     folder = state.workspace.new_folder()
     (folder / "file").mkdir(mode=0o700)
     try:
@@ -143,9 +174,18 @@ async def upload(request: Request) -> Response:
         (folder / "file").rmdir()
         folder.rmdir()
         raise
-    project = state.add_table(str(folder / "file" / name), name, folder)
-    await state.look(project)
-    return JSONResponse({"go": project.address("work")})
+    return state.add_table(str(folder / "file" / name), name, folder)
+
+
+async def _receive_to_keep(state: AppState, request: Request, name: str) -> Project:
+    """Write the file where the server was started, so that it outlives the server."""
+    path = state.opened[0] / name
+    if path.exists():
+        raise InputError(
+            f"there is a file {path} already; open it by its path, or rename the one that you drop"
+        )
+    await receive_file(request, path)
+    return state.add_table(str(path), name)
 
 
 @form_step
@@ -166,6 +206,7 @@ def _columns(
     state: AppState, project: Project, error: str = "", said: ColumnsForm | None = None
 ) -> Response:
     look = project.found("look.json")
+    state.typed.pop(project.key, None)
     if look is None:
         return go("/" if project.key not in state.works else project.address("work"))
     return show(
@@ -187,7 +228,9 @@ class ColumnsForm(NamedTuple):
 
     roles: dict[str, str]
     row_is_person: bool
+    person: str
     drop_unlabelled: bool
+    target_bins: str
     ladders: dict[str, str]
     """As they are typed."""
     whole: list[str]
@@ -195,13 +238,31 @@ class ColumnsForm(NamedTuple):
     @property
     def ticked(self) -> dict[str, Any]:
         """What was ticked about the rows."""
-        return {"row_is_person": self.row_is_person, "drop_unlabelled": self.drop_unlabelled}
+        return {
+            "row_is_person": self.row_is_person,
+            "person": self.person,
+            "drop_unlabelled": self.drop_unlabelled,
+            "target_bins": self.target_bins,
+        }
+
+    def check_person(self) -> None:
+        """Refuse an answer to who is a person that contradicts the rest."""
+        if self.person and self.row_is_person:
+            raise InputError(
+                "either a column says who is a person, or every row is a different one; choose "
+                "one of them"
+            )
+        if self.person and self.roles.get(self.person) != "identifier":
+            raise InputError(
+                f"{self.person!r} can only say who is a person if it is a name; call it “Name”, "
+                "or choose another"
+            )
 
     @classmethod
     def kept(cls, project: Project) -> Self:
         """As the project has it."""
         typed = {name: as_typed(project.ladders.get(name)) for name in project.roles}
-        ticked = project.row_is_person, project.drop_unlabelled
+        ticked = project.row_is_person, project.person, project.drop_unlabelled, project.target_bins
         return cls(project.roles, *ticked, typed, project.whole)
 
     @classmethod
@@ -212,7 +273,9 @@ class ColumnsForm(NamedTuple):
         return cls(
             {name: form.one(f"role-{at}") for at, name in enumerate(names)},
             bool(form.one("row_is_person")),
+            form.one("person"),
             bool(form.one("drop_unlabelled")),
+            form.one("target_bins").strip(),
             {name: form.one(f"ladder-{at}") for at, name in enumerate(names)},
             [name for at, name in enumerate(names) if form.one(f"whole-{at}")],
         )
@@ -223,12 +286,14 @@ async def set_columns(state: AppState, project: Project, request: Request) -> Re
     said = ColumnsForm.sent(project, await checked_form(state, request))
     tried = replace(project, **said.ticked, whole=said.whole)
     try:
+        said.check_person()
         tried.set_roles(said.roles)
         project.ladders = await state.checked_ladders(tried, said.ladders)
     except InputError as error:
         return _columns(state, project, str(error), said)
     project.roles, project.whole = said.roles, said.whole
-    project.row_is_person, project.drop_unlabelled = said.row_is_person, said.drop_unlabelled
+    project.row_is_person, project.person = said.row_is_person, said.person
+    project.drop_unlabelled, project.target_bins = said.drop_unlabelled, said.target_bins
     project.save()
     if project.is_audited:
         return go(project.address("exposure"))
@@ -257,15 +322,31 @@ async def set_ladder(state: AppState, project: Project, request: Request) -> Res
     return show(state, "ladder", **parts, command=shown)
 
 
+@step
+async def columns_command(state: AppState, project: Project, request: Request) -> Response:
+    """The command line of the columns as the form has them now, kept or not."""
+    said = ColumnsForm.sent(project, await checked_form(state, request))
+    ladders = {
+        column: typed_ladder(column, text, state.place)
+        for column, text in said.ladders.items()
+        if text.strip()
+    }
+    tried = replace(project, **said.ticked, whole=said.whole, ladders=ladders)
+    tried.set_roles(said.roles)
+    return _typed(state, tried, tried.command("audit", tried.source_options))
+
+
+def _typed(state: AppState, tried: Project, command: str) -> Response:
+    """The command line of a form, and from now on the file of settings that it may refer to."""
+    state.typed[tried.key] = tried.configuration
+    return JSONResponse({"command": command})
+
+
 @form_step
 async def set_reading(state: AppState, project: Project, form: PostedForm) -> str:
     """Read the table again in another way."""
-    given: dict[str, Any] = {
-        "missing": [part for part in form.one("missing").split() if part],
-        "separator": {"tab": "\t"}.get(form.one("separator"), form.one("separator")),
-        "encoding": form.one("encoding").strip(),
-    }
-    project.reading = {name: value for name, value in given.items() if value}
+    missing = [part for part in form.one("missing").split() if part]
+    project.reading = {**({"missing": missing} if missing else {}), **reading_of(form.one)}
     project.save()
     await state.look(project)
     return project.address("work")
@@ -289,6 +370,7 @@ async def exposure(state: AppState, project: Project, request: Request) -> Respo
         groups=group_bars(found["class_sizes"], found["people"]),
         riskiest=column_bars(found["columns"], found["people"]),
         attacked=attacker_bars(found["attacker"]),
+        sets=singling_sets(found["special_uniques"]),
         command=project.command("audit", project.source_options),
         config=True,
     )
@@ -307,6 +389,7 @@ def _settings(
 ) -> Response:
     if not project.is_audited:
         return go(project.address("columns"))
+    state.typed.pop(project.key, None)
     values = {f.name: project.settings.get(f.name, f.default) for f in state.fields}
     shown = {f.name: f.typed(values[f.name]) for f in state.fields if f.kind != "several"}
     ticked = {f.name: list(values[f.name] or ()) for f in state.fields if f.kind == "several"}
@@ -339,6 +422,15 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
         return _settings(state, project, str(error), said)
     done = project.is_compared
     return go(project.address("compare" if done else "work"))
+
+
+@step
+async def settings_command(state: AppState, project: Project, request: Request) -> Response:
+    """The command line of the limits as the form has them now, kept or not."""
+    form = await checked_form(state, request)
+    tried = replace(project, settings=settings_sent(state, form))
+    command = tried.command("release", tried.release_options, "--out", "DIR")
+    return _typed(state, tried, command)
 
 
 def settings_sent(state: AppState, form: PostedForm) -> dict[str, Any]:

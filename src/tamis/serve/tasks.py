@@ -11,24 +11,40 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from tamis.datasets import patients
+from tamis.datasets import stays
 from tamis.errors import InputError, TamisError, TamisWarning
 from tamis.files import written
 from tamis.publish.bundle import refuse_existing, written_release
+from tamis.publish.layout import NAME, read_json
+from tamis.publish.promises import exposure_words
 from tamis.publish.verify import verify
 from tamis.read import format_of, read_table
-from tamis.read.keys import ColumnGuess, guess_columns, identifying_form
+from tamis.read.guesses import ColumnGuess, guess_columns
+from tamis.serve.project import shown_of
 from tamis.table import Table, bare
+
+if TYPE_CHECKING:
+    from tamis.flow import Outcome
+    from tamis.release import Release
 
 MOST_COLUMNS = 1000
 """How many columns a page can ask about one by one."""
 BARS = 12
+SAMPLES = 4
+"""Values of a column that a page shows."""
+LONGEST_SAMPLE = 40
+MOST_VALUES = 30
+"""Texts of a column that a page lists, to be put into groups by hand."""
+SHOWN_ROWS, MOST_SHOWN = 8, 40
+"""Rows and columns that a page shows before and after."""
 MARKERS = ("?", "NA", "N/A", "NULL", "null", "-", ".", "unknown")
 """Texts that often mean a missing value."""
 WIDELY_KNOWN = (
@@ -47,12 +63,12 @@ class RoleGuess(NamedTuple):
 
 
 def look(source: str, *, made: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
-    """What the columns of a table hold and what they seem to be for; no value of a cell is in it.
+    """What the columns of a table hold, with some of their values, and what they seem to be for.
 
     With `made`, the demo table is written first.
     """
     if made is not None:
-        patients(**made).frame.write_csv(source)
+        stays(**made).frame.write_csv(source)
     if format_of(source) in ("svm", "basket"):
         raise InputError(
             "this file has sparse 0/1 records, which the pages cannot show column by column; use "
@@ -77,9 +93,10 @@ def look(source: str, *, made: dict[str, Any] | None = None, **options: Any) -> 
 
 def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
     column = table.frame.get_column(guess.name)
-    found = guess_role(guess, identifying_form(column) if guess.looks == "identifier" else "")
+    found, values = guess_role(guess), common_values(column)
     return {
         "name": guess.name,
+        "question": entry.question if (entry := table.dictionary.get(guess.name)) else "",
         "kind": guess.kind,
         "distinct": guess.distinct,
         "missing": guess.missing,
@@ -87,10 +104,12 @@ def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
         "role": found.role,
         "why": found.why,
         "bars": distribution(column),
+        "samples": [cut_short(value) for value, _ in values[:SAMPLES]],
+        "values": values if guess.kind == "nominal" and len(values) <= MOST_VALUES else [],
     }
 
 
-def guess_role(guess: ColumnGuess, reason: str = "") -> RoleGuess:
+def guess_role(guess: ColumnGuess) -> RoleGuess:
     """What a column seems to be for.
 
     >>> guess_role(ColumnGuess("sex", "nominal", 2, 0, "")).role
@@ -102,7 +121,7 @@ def guess_role(guess: ColumnGuess, reason: str = "") -> RoleGuess:
         return RoleGuess("drop", "It is empty.")
     known = {
         "target": ("target", "Few values, none missing, and named or placed like a label."),
-        "identifier": ("identifier", f"It has {reason or 'values that single people out'}."),
+        "identifier": ("identifier", _because(guess)),
         "order": ("drop", "It follows the order of the rows, like a row number."),
         "constant": ("drop", "It has the same value in every row."),
     }
@@ -112,6 +131,13 @@ def guess_role(guess: ColumnGuess, reason: str = "") -> RoleGuess:
     if any(part.startswith(WIDELY_KNOWN) for part in parts):
         return RoleGuess("quasi", "Neighbours, colleagues or registers often know this.")
     return RoleGuess("quasi", "Someone may know it. Call it ordinary only if nobody outside does.")
+
+
+def _because(guess: ColumnGuess) -> str:
+    """Why a column is one that says who someone is, as a sentence."""
+    if guess.why.startswith(("looks", "headed", "repeats", "follows", "tells")):
+        return f"It {guess.why}.".replace("It headed", "It is headed")
+    return f"It has {guess.why or 'values that single people out'}."
 
 
 def distribution(column: pl.Series) -> list[float]:
@@ -131,10 +157,76 @@ def distribution(column: pl.Series) -> list[float]:
     return [count / column.len() for count in counts]
 
 
+def common_values(column: pl.Series) -> list[tuple[str, int]]:
+    """The values of a column as texts, with their rows, the most frequent first.
+
+    >>> common_values(pl.Series(["ward 3", "ward 1", "ward 1", None]))
+    [('ward 1', 2), ('ward 3', 1)]
+    """
+    present = bare(column).drop_nulls().cast(pl.String).alias("value")
+    counts = present.value_counts(name="rows").sort("rows", "value", descending=[True, False])
+    return list(counts.iter_rows())
+
+
+def cut_short(text: str) -> str:
+    return text if len(text) <= LONGEST_SAMPLE else f"{text[:LONGEST_SAMPLE]}…"
+
+
 def _markers(table: Table) -> list[str]:
     """Texts that often mean a missing value and stand alone in some cells."""
     texts = [bare(c) for c in table.frame.get_columns() if c.dtype == pl.String]
     return [m for m in MARKERS if any((column == m).any() for column in texts)]
+
+
+def write_shown(outcome: Outcome, out: str | Path) -> None:
+    """What the page about the draft `out` shows besides its files; written beside it, not in it."""
+    drawn, manifest = outcome.release.is_drawn, read_json(Path(out) / NAME)
+    exposure, leave = manifest.get("exposure"), [column["name"] for column in manifest["columns"]]
+    shown = {
+        "examples": None if drawn else example_rows(outcome.table, outcome.release, leave),
+        "alone": exposure_words(exposure, outcome.table.target) if exposure else [],
+    }
+    with written(shown_of(out)) as file:
+        file.write_text(json.dumps(shown), encoding="utf-8")
+        file.chmod(0o600)
+
+
+def example_rows(table: Table, release: Release, leave: Sequence[str]) -> dict[str, Any]:
+    """Some rows of the original, each cell with what is released of it; `None` where nothing is.
+
+    Rows are taken evenly from all that are released. Columns that `leave` come first, in that
+    order, then those that stay; identifiers are not shown.
+
+    >>> from tamis.release import Recipe, released
+    >>> ages = pl.DataFrame({"age": [31, 47], "job": ["cook", "judge"], "ill": ["no", "yes"]})
+    >>> whole = Table(ages).with_roles(target="ill")
+    >>> age = released(whole, ["age"], "by hand", Recipe("hand"))
+    >>> example_rows(whole, age, ["age", "ill"])["rows"][0]
+    [['31', '31'], ['no', 'no'], ['cook', None]]
+    """
+    after = release.table.frame
+    kept = np.arange(table.rows) if release.kept is None else np.flatnonzero(release.kept)
+    places = np.unique(np.linspace(0, len(kept) - 1, min(SHOWN_ROWS, len(kept))).astype(np.intp))
+    stay = [c for c in (*table.features, table.target) if c not in leave]
+    names = [*leave, *stay][:MOST_SHOWN]
+    cells = [
+        (
+            _texts(table.frame, name, kept[places]),
+            _texts(after, name, places),
+        )
+        for name in names
+    ]
+    return {
+        "columns": names,
+        "rows": [[[b[i], a[i]] for b, a in cells] for i in range(len(places))],
+    }
+
+
+def _texts(frame: pl.DataFrame, name: str, rows: NDArray[np.intp]) -> list[str | None]:
+    """Cells as a page shows them; `None` where the frame has no such column."""
+    if name not in frame.columns:
+        return [None] * len(rows)
+    return bare(frame[name])[rows].cast(pl.String).fill_null("missing").to_list()
 
 
 def hand_over(
@@ -160,7 +252,9 @@ def hand_over(
         "out": str(out),
         "config": str(beside),
         "checks": [check.name for check in found.checks],
-        "claims": [*found.claims, *found.alone],
+        "claims": list(found.claims),
+        "alone": found.alone,
+        "not_checked": found.not_checked,
     }
 
 

@@ -152,3 +152,19 @@ def test_rare_columns_need_not_stop_the_search(run, tmp_path):
     assert stopped.code == 1
     assert "drop_rare" in stopped.err
     assert json.loads(run(*asked, "--drop-rare").out)["features"] == ["often", "more"]
+
+
+def test_named_columns_are_also_counted_with_their_zeros(run, tmp_path):
+    """Who is neither cook nor judge lacks both, and is alone in that."""
+    path = tmp_path / "table.csv"
+    jobs = ["cook"] * 6 + ["judge"] * 3 + ["king"]
+    pl.DataFrame({"job": jobs, "y": ["u", "v"] * 5}).write_csv(path)
+    asked = ["select", "containment", path, "--target", "y", "--k", 3]
+    found = json.loads(run(*asked, "--quasi", "job", "--json").out)
+    assert set(found["features"]) == {"job = cook", "job = judge"}
+    assert (found["anonymity"], found["alike"]) == (3, 1)
+    assert "is left with 1 row, below k = 3" in run(*asked, "--quasi", "job").err
+    assert json.loads(run(*asked, "--json").out)["alike"] is None
+    assert run(*asked).err == ""
+    equal = json.loads(run(*asked, "--quasi", "job", "--privacy", "equality", "--json").out)
+    assert equal["alike"] >= 3

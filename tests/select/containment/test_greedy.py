@@ -311,7 +311,7 @@ def test_what_does_not_go_with_absences_is_refused():
         ContainmentSelector(k=2, absences=1, utility="cm").fit(X, Y)
     with pytest.raises(InputError, match="whole number"):
         ContainmentSelector(k=2, absences=-1).fit(X, Y)
-    with pytest.raises(CannotMeet):
+    with pytest.raises(CannotMeet, match="no feature fits at k = 12"):
         ContainmentSelector(k=12, absences=1).fit(X, Y)
 
 

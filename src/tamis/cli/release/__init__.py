@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from tamis.cli.dp import Public, private, public_bounds, spending_options
 from tamis.cli.options import (
@@ -20,10 +18,10 @@ from tamis.cli.options import (
     TableOfFile,
     command,
     common_options,
+    diversity_options,
     engine_options,
     force_option,
     given_ladders,
-    l_kind_option,
     ladder_options,
     likeness_options,
     named_engine,
@@ -129,12 +127,7 @@ _search = partial(option, section="The search")
     default=0,
     help="In 0/1 columns: things a person lacks that an attacker may know too.",
 )
-@promise("--l", type=click.IntRange(2), help="The fewest sensitive values among people alike.")
-@l_kind_option
-@promise("--c", type=float, default=3.0, help="For --l-kind recursive.")
-@promise(
-    "--t", type=SHARE, help="How far sensitive values of people alike may be from everybody's."
-)
+@diversity_options
 @promise(
     "--t-distance",
     type=click.Choice(["equal", "ordered"]),
@@ -239,7 +232,8 @@ def release(
     only_front = options["choose"] == "front"
     if out is None and not only_front:
         raise InputError("name the folder to create with --out DIR")
-    _check_population(options)
+    # A schema may name a weight, too.
+    _check_population(options, weighed=bool(source.weight or source.schema))
     asked = _request(source, Path(out or ""), force, as_json, quiet, options)
     name = named_engine(source, engine, quiet or as_json, long=True)
     if name == "memory":
@@ -280,26 +274,19 @@ def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
             raise InputError(f"{name} needs the table in memory; give --engine memory")
 
 
-def _check_population(options: Mapping[str, Any]) -> None:
+def _check_population(options: Mapping[str, Any], weighed: bool = False) -> None:
     """Before any work is done: a limit in the population needs one that is known, and only once."""
     population = options["population"]
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
     check_register(population, options["delta_presence"])
-    known = population is not None or options["sampling"] is not None
+    known = population is not None or options["sampling"] is not None or weighed
     if options["max_population_risk"] is not None and not known:
         raise InputError(
             "--max-population-risk needs to know the population: give a register of it with "
-            "--population FILE, or the share that is in the table with --sampling"
+            "--population FILE, the share that is in the table with --sampling, or weights with "
+            "--weight COL"
         )
-
-
-def _must_stay_secret(chosen: Iterable[str]) -> bool:
-    """Whether no seed was given and a method alters values: knowing the seed would undo that."""
-    from tamis.propose import BY_DEFAULT
-
-    named = click.get_current_context().get_parameter_source("seed")
-    return named is ParameterSource.DEFAULT and not set(chosen) <= set(BY_DEFAULT)
 
 
 def _settings(options: dict[str, Any], public: Public) -> Settings:
@@ -316,8 +303,6 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
             "--bounds and --max-rows-per-person are for synthetic rows; give their cost with "
             "--epsilon"
         )
-    if _must_stay_secret(chosen):
-        options["seed"] = secrets.randbits(32)
     if options["choose"] == "front":
         if options["epsilon"] is not None:
             raise InputError("--choose front shows figures that no --epsilon covers; give one")
@@ -329,7 +314,7 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
 
 @command()
 @option("--out", metavar="DIR", help="The folder to create.", show_default=f"a new {DEMO} here")
-@option("--rows", type=click.IntRange(200), default=3000, help="The rows of the table.")
+@option("--rows", type=click.IntRange(300), default=3000, help="The rows of the table.")
 @force_option
 @seed_option
 @common_options
@@ -340,17 +325,18 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     """
     from tamis.cli.release.outcome_words import print_outcome
     from tamis.cli.release.run import make
-    from tamis.cli.terminal import print_understood
-    from tamis.datasets import patients
+    from tamis.cli.terminal import print_noticed, print_understood
+    from tamis.datasets import stays
     from tamis.flow import Settings
     from tamis.publish.bundle import refuse_existing
 
     folder = fresh() if out is None else Path(out)
     refuse_existing(folder, force)
-    table = patients(rows, random_state=seed)
+    table = stays(rows, random_state=seed)
     watched = not (quiet or as_json)
     if watched:
         print_understood(table)
+        print_noticed(table)
     origin = {"name": "patients", "made": {"rows": rows, "random_state": seed}}
     settings = Settings(methods=DEMO_METHODS, seed=seed)
     print_outcome(make(table, settings, folder, force, watched, origin), folder, as_json)

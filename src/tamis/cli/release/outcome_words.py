@@ -12,6 +12,12 @@ from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.flow import Outcome
+    from tamis.publish.summary import ExposureFacts
+
+HALF_A_STEP = 0.0005
+"""Figures are shown in tenths of a percent: less than half of one is no difference."""
+MANY_UNIQUE = 0.5
+"""Where more than this share of people is like nobody else, that is said first."""
 
 
 def print_outcome(
@@ -70,18 +76,26 @@ def print_front(outcome: Outcome) -> None:
     """The releases that no other beats in both kept and told, as a table."""
     from rich.table import Table as Lines
 
-    lines = Lines("keeps", "tells", "columns", title="What could be released")
-    for row in outcome.decision.front:
+    from tamis.propose.names import differences
+
+    lines = Lines("keeps", "tells", "name", "what differs", title="What could be released")
+    front = outcome.decision.front
+    apart = differences([row.release for row in front])
+    for row in front:
         mark = " (the choice)" if row is outcome.decision.chosen else ""
         told = row.value("told")
         lines.add_row(
             percent(row.value("kept") or 0.0),
             "" if told is None else percent(told),
-            escape(some_names(row.release.features) + mark),
+            escape(row.release.name + mark),
+            escape(apart[row.release.name]),
         )
     say = console()
     say.print(lines)
-    say.print("Nothing was published; choose with --caution, --min-kept or --max-told.")
+    say.print(
+        "Nothing was published; take one by its name with --take NAME, or choose with --caution, "
+        "--min-kept or --max-told."
+    )
 
 
 def words(outcome: Outcome) -> list[str]:
@@ -93,19 +107,18 @@ def words(outcome: Outcome) -> list[str]:
 
     chosen, card = outcome.decision.chosen, outcome.decision.scorecard
     names = chosen.release.features
-    performance, whole, guess = (
-        percent(row.value("performance") or 0.0) for row in (chosen, card.baseline, card.floor)
-    )
+    right = [row.value("performance") or 0.0 for row in (chosen, card.baseline, card.floor)]
+    kept, told = chosen.value("kept") or 0.0, chosen.value("told")
     return [
         f"Released: {plural(len(names), 'column')} ({some_names(names, 5)}) and "
         f"{outcome.table.target}{_drawn_words(outcome)}.",
+        *_unique(outcome),
         *_left_out(outcome),
         *kept_told_words(outcome),
         *_alone(outcome),
         *_diverse(outcome),
-        f"A model trained on them is right for {performance} of {judged(outcome.table)} it never "
-        f"saw (with everything {whole}, by guessing {guess}).",
-        _attack(outcome),
+        model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
+        *_attack(outcome, told),
         *_not_tried(outcome),
         *(
             f"Warning: {failure.words}; it met the limit when chosen."
@@ -139,11 +152,37 @@ def kept_told_words(outcome: Outcome) -> list[str]:
             f"Nothing in the table was found to tell more about {table.sensitive} than "
             f"{table.target} does.",
         ]
-    return [
-        *found,
+    found.append(
         f"Tells {percent(told, 0)} of what the table tells about {table.sensitive} beyond "
-        f"{table.target}.",
-    ]
+        f"{table.target}."
+    )
+    if round(told, 2) > round(kept, 2):
+        found.append(
+            f"That is more than it keeps: what teaches {table.target} here tells "
+            f"{table.sensitive}, too. Ask for less with --max-told, or a larger --caution."
+        )
+    return found
+
+
+def model_words(right: float, whole: float, guess: float, kept: float, judged: str) -> str:
+    """How often a model is right, and why that need not be more than by guessing.
+
+    >>> model_words(0.932, 0.94, 0.938, 0.8, "people")
+    'A model trained on them is right for 93.2% of people it never saw, no more than by always \
+guessing the commonest label (93.8%; with everything 94.0%): what is kept shows in how sure it is, \
+not in which label it names.'
+    >>> model_words(0.81, 0.84, 0.6, 0.9, "people")
+    'A model trained on them is right for 81.0% of people it never saw (with everything 84.0%, by \
+guessing 60.0%).'
+    """
+    first = f"A model trained on them is right for {percent(right)} of {judged} it never saw"
+    if kept > 0 and right <= guess + HALF_A_STEP:
+        return (
+            f"{first}, no more than by always guessing the commonest label ({percent(guess)}; with "
+            f"everything {percent(whole)}): what is kept shows in how sure it is, not in which "
+            "label it names."
+        )
+    return f"{first} (with everything {percent(whole)}, by guessing {percent(guess)})."
 
 
 def _drawn_words(outcome: Outcome) -> str:
@@ -155,21 +194,30 @@ def _drawn_words(outcome: Outcome) -> str:
 
 
 def _left_out(outcome: Outcome) -> list[str]:
+    from tamis.publish.left_out import lost_group_lines, lost_of, lost_value_warnings
     from tamis.publish.people import left_out_numbers, left_out_words
 
     release = outcome.release
-    numbers = left_out_numbers(release)
-    return [] if numbers is None else [left_out_words(numbers, release.unit, outcome.settings.k)]
+    numbers, lost = left_out_numbers(release), lost_of(outcome)
+    if numbers is None:
+        return []
+    lines = [left_out_words(numbers, release.unit, outcome.settings.k)]
+    if lost is not None:
+        lines += lost_group_lines(lost, outcome)
+        lines += [f"Warning: {words}" for words in lost_value_warnings(lost, outcome)]
+    return lines
 
 
 def _alone(outcome: Outcome) -> list[str]:
     from tamis.publish.exposure import exposure_facts, same_sensitive
-    from tamis.publish.promises import alike_words, exposure_words
+    from tamis.publish.promises import alike_words, everything_words, exposure_words
 
     found, secret = exposure_facts(outcome), same_sensitive(outcome)
     if found is None:
         return []
     lines = exposure_words(found, outcome.table.target)
+    if _is_mostly_unique(found):  # said at the top
+        lines = [line for line in lines if line != everything_words(found)]
     if secret is not None:
         lines.append(alike_words(secret, str(outcome.table.sensitive), found))
     return [line for line in lines if line]
@@ -203,14 +251,33 @@ def _diverse(outcome: Outcome) -> list[str]:
     ]
 
 
-def _attack(outcome: Outcome) -> str:
+def _unique(outcome: Outcome) -> list[str]:
+    """The count of people who are like nobody else, before anything that sounds safe."""
+    from tamis.publish.exposure import exposure_facts
+    from tamis.publish.promises import everything_words
+
+    found = exposure_facts(outcome)
+    if found is None or not _is_mostly_unique(found):
+        return []
+    return [f"Warning: {everything_words(found)}"]
+
+
+def _is_mostly_unique(found: ExposureFacts) -> bool:
+    unique = found["everything"]["unique"]
+    return unique is not None and unique > MANY_UNIQUE * found["total"]
+
+
+def _attack(outcome: Outcome, told: float | None) -> list[str]:
     evaluator, chosen = outcome.evaluator, outcome.decision.chosen
     guess, findings = outcome.decision.scorecard.floor.assessment, chosen.assessment.reporting
     now = findings.attacked[chosen.assessment.strongest].right.mean()
     everything = findings.everything[evaluator.strongest].right.mean()
     floor = guess.reporting.attacked[guess.strongest].right.mean()
-    return (
+    found = (
         f"The strongest attacker ({chosen.assessment.strongest}) guesses {evaluator.sensitive} "
         f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
         f"{percent(floor)})."
     )
+    if told and now <= floor + HALF_A_STEP:
+        found += " What is told shows in how sure they are, not in what they name."
+    return [found]

@@ -31,10 +31,10 @@ from tamis.cli.terminal import console, print_json, print_large, print_understoo
 from tamis.errors import CannotMeet, InputError, TamisError, listed, plural
 from tamis.files import scratch_folder
 from tamis.publish.figures import percent
-from tamis.serve import end_with_server, is_served, tell_server
+from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
 if TYPE_CHECKING:
-    from tamis.attack.earlier_releases import HandedOn
+    from tamis.attack.earlier_releases import EarlierReleases
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
@@ -79,6 +79,8 @@ class Request:
     def origin(self) -> dict[str, Any]:
         """What is needed to make the release again, besides the settings."""
         found = origin_of(self.source)
+        if is_passing():
+            found["path"] = found["source"]["table"] = Path(found["path"]).name
         found["ladders"] = {c: ladder.to_dict() for c, ladder in self.ladders.items()}
         if self.beside:
             found["beside"] = [absolute(each) for each in self.beside]
@@ -132,7 +134,7 @@ def run_release(asked: Request) -> None:
     if spent is None:
         print_outcome(outcome, asked.out, asked.as_json)
         if is_served():
-            draft_others(outcome, asked.out, origin_of(asked.source))
+            draft_others(outcome, asked.out, asked.origin)
         return
     ledger = ledger_path(asked.source, asked.ledger)
     print_outcome(outcome, asked.out, asked.as_json, total(spent, ledger))
@@ -232,36 +234,34 @@ def make(
     return outcome
 
 
-def _handed(table: Table | BinaryTable, folders: Iterable[str], binary: Any) -> HandedOn | None:
+def _handed(
+    table: Table | BinaryTable, folders: Iterable[str], binary: Any
+) -> EarlierReleases | None:
     """What the releases in these folders told, each as published."""
-    from tamis.attack.earlier_releases import HandedOn
-    from tamis.attack.sources import published_table
-    from tamis.publish.verify import verify
+    from tamis.attack.earlier_releases import EarlierReleases
+    from tamis.publish.read_back import read_earlier
     from tamis.table import Table
 
-    folders = list(folders)
-    manifests = [verify(folder).manifest for folder in folders]
-    if not manifests:
+    if not (releases := [read_earlier(Path(folder)) for folder in folders]):
         return None
     if not isinstance(table, Table):
         raise InputError("--beside counts columns of a table; sparse records cannot be counted yet")
-    readable = [each["file"]["format"] in ("csv", "parquet") for each in manifests]
-    releases = [
-        published_table(Path(folder), manifest) if can_be_read else None
-        for folder, manifest, can_be_read in zip(folders, manifests, readable)
-    ]
-    return HandedOn.of(table, manifests, binary, releases)
+    return EarlierReleases(table, releases, binary)
 
 
 def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> None:
     """Publish more releases of the same comparison, each as ``{"take": NAME, "out": DIR}`` asks."""
     from tamis.publish.bundle import publish
+    from tamis.serve.tasks import write_shown
 
+    write_shown(outcome, first)
     tell_server(made=str(first))
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            publish(outcome.taking(asked["take"]), asked["out"], origin=origin)
+            taken = outcome.taking(asked["take"])
+            publish(taken, asked["out"], origin=origin)
+            write_shown(taken, asked["out"])
         except TamisError as error:
             tell_server(failed=str(error))
         else:
@@ -451,9 +451,9 @@ def _understood(
 def read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
     """The table that a release was made from, and how it was converted to 0/1."""
     if "made" in origin:
-        from tamis.datasets import patients
+        from tamis.datasets import stays
 
-        return patients(**origin["made"]), None
+        return stays(**origin["made"]), None
     source = source_again(origin, table)
     return read(source), source.rules().binary
 

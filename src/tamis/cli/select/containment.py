@@ -21,12 +21,13 @@ from tamis.cli.options import (
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError, plural
-from tamis.publish.figures import percent
+from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tamis.binary.records import BinaryTable
+    from tamis.publish.checks import People
     from tamis.select.containment.selection import Selection
 
 _SHOWN = 40
@@ -99,7 +100,8 @@ def containment(source: TableSource, **options: Any) -> None:
     """Choose 0/1 columns: whatever a person has, k people have.
 
     Of all such sets of columns of TABLE, one that teaches most. Without an encoding in its schema,
-    a table of other columns is made 0/1 by its values.
+    a table of other columns is made 0/1 by its values. Whoever knows a column knows what a person
+    lacks, too: of columns named with --quasi it says how many are alike in what is chosen.
     """
     run_containment(source, **options)
 
@@ -130,11 +132,42 @@ def run_containment(
         _write(records, found[wanted[0]], wanted[0], options, Path(output))
     if plot:
         _draw(records, found, utility, Path(plot))
-    results = [_result(records, at, chosen, utility, options) for at, chosen in found.items()]
+    known = source.made_of_quasi(records)
+    alike = {at: _alike(records, known, chosen) for at, chosen in found.items()}
+    results = [
+        _result(records, at, chosen, utility, options) | {"alike": alike[at]}
+        for at, chosen in found.items()
+    ]
     if as_json:
         print_json(results[0] if len(results) == 1 else {"selections": results})
     else:
         _show(records, found, utility, options)
+        _warn_of_zeros(alike, records.unit)
+
+
+def _alike(records: BinaryTable, known: list[str], chosen: Selection) -> int | None:
+    """How many are alike in what is chosen of named columns; `None` where none of them is."""
+    import polars as pl
+
+    from tamis.publish.checks import equals_by_grouping
+
+    named = set(known)
+    shown = [c for c in chosen.features if records.features[c] in named]
+    if not shown:
+        return None
+    cells = pl.DataFrame(records.select(shown).matrix.toarray())
+    return equals_by_grouping(cells, records.people)
+
+
+def _warn_of_zeros(alike: dict[int, int | None], unit: str) -> None:
+    for k, reached in alike.items():
+        if reached is not None and reached < k:
+            console(stderr=True).print(
+                f"note: whoever knows the columns named with --quasi knows what is lacking, too, "
+                f"and is left with {count_words(reached, unit)}, below k = {k}; --privacy "
+                "equality, or tamis release, hides everybody among k alike",
+                soft_wrap=True,
+            )
 
 
 def _several(k: str) -> list[int]:
@@ -241,25 +274,24 @@ def _write(
 
     measure = containment_by_bitmaps if options["privacy"] == "containment" else equals_by_grouping
 
-    def anonymity(again: pl.DataFrame) -> int:
+    def anonymity(again: pl.DataFrame, people: People | None) -> int:
         features = only(again, [name for name in again.columns if name != records.target])
-        reached = measure(features, records.people)  # the rows are in the same order
+        reached = measure(features, people)
         if options["absences"]:
-            reached = min(reached, _with_absences(features, records, options["absences"]))
+            reached = min(reached, _with_absences(features, people, options["absences"]))
         return reached
 
-    write_counted(
-        records.select(sorted(chosen.features)).frame(), output, anonymity, k, "anonymity"
-    )
+    frame = records.select(sorted(chosen.features)).frame()
+    write_counted(frame, output, anonymity, k, "anonymity", records.people)
 
 
-def _with_absences(features: Any, records: BinaryTable, absences: int) -> int:
+def _with_absences(features: pl.DataFrame, people: People | None, absences: int) -> int:
     import numpy as np
 
     from tamis.risk.containment import absence_anonymity
 
     cells = features.to_numpy().astype(np.uint8)
-    return absence_anonymity(cells, absences, people=records.people)
+    return absence_anonymity(cells, absences, people=people)
 
 
 def _draw(records: BinaryTable, found: dict[int, Selection], utility: str, path: Path) -> None:

@@ -18,8 +18,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
+
+from tamis.kernel_cache import njit
 
 ATTRIBUTE, FIRST, COUNT, LO, HI, STACK, TASK = range(7)
 LEVELS, BRANCHES, LINE, COUNTED = range(4)

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tamis.kernel_cache import njit
 from tamis.select.containment.bits import ALL, ones
 from tamis.select.containment.improve import Filled, Filler, deadline, improved
 from tamis.select.containment.itemsets import best_itemset

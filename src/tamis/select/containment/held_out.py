@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,6 +19,7 @@ from scipy import sparse
 from tamis.binary.kernels import take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.errors import InputError
+from tamis.kernel_cache import njit
 from tamis.select.containment.greedy import Model, mutual_information
 from tamis.select.containment.selection import Selection, Step, StopRule
 from tamis.select.containment.source import Projection

@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
+from tamis.kernel_cache import njit
 from tamis.select.containment.bits import ALL, NONE, ONE, lowest, ones
 
 

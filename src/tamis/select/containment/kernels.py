@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from tamis.binary.kernels import Columns
+from tamis.kernel_cache import njit
 
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2

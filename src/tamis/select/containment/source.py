@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.kernels import WORD, Columns, distinct_masks, row_masks, take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
+from tamis.kernel_cache import njit
 from tamis.select.containment import kernels
 from tamis.select.containment.crowd import Privacy, check_k, check_privacy
 from tamis.select.containment.kernels import (

@@ -1,7 +1,7 @@
 // Roles: one target and one secret at most, and a line that says what was chosen.
 const form = document.getElementById("columns-form");
 if (form) {
-  const selects = [...form.querySelectorAll("select")];
+  const selects = [...form.querySelectorAll("table.roles select")];
   const tally = document.getElementById("tally");
   const words = { target: "target", sensitive: "secret", quasi: "known", identifier: "name", feature: "ordinary", drop: "left out" };
 
@@ -34,4 +34,32 @@ if (form) {
     });
   }
   count();
+
+  // Wide tables: find columns by a part of their name, question or kind, and set them together.
+  const search = document.getElementById("search");
+  const shown = document.getElementById("shown-columns");
+  const rows = selects.map((s) => s.closest("tr"));
+
+  function filter() {
+    const wanted = search.value.trim().toLowerCase();
+    for (const row of rows) row.hidden = !row.dataset.words.toLowerCase().includes(wanted);
+    const amount = rows.filter((row) => !row.hidden).length;
+    shown.textContent = wanted ? `${amount} of ${rows.length} columns` : "";
+  }
+
+  search.addEventListener("input", filter);
+  // Return must not send the form while somebody is looking for a column.
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+  document.getElementById("set-all").addEventListener("click", () => {
+    const role = document.getElementById("all-are").value;
+    for (const select of selects.filter((s) => !s.closest("tr").hidden)) {
+      select.value = role;
+      paint(select);
+    }
+    count();
+    form.dispatchEvent(new Event("change"));
+  });
+  document.getElementById("bulk").hidden = false;
 }

@@ -6,6 +6,7 @@ for (const input of document.querySelectorAll("[data-says]")) {
       const value = input.value.trim();
       line.textContent = value ? input.dataset.says.replace("{}", value) : input.dataset.unset;
       line.classList.toggle("soft", !value);
+      line.hidden = !value && "more" in line.dataset;
     });
   }
 }

@@ -30,7 +30,9 @@ async function sendAll(zone, files, tell) {
   let to = "";
   for (const [at, file] of files.entries()) {
     const last = at === files.length - 1 ? "yes" : "no";
-    const address = `${zone.dataset.upload}?${new URLSearchParams({ name: file.name, to, last })}`;
+    const reading = Object.fromEntries([...document.querySelectorAll("[data-reading]")].map((said) => [said.name, said.value]));
+    const keep = zone.querySelector("[name=keep]")?.checked ? "yes" : "no";
+    const address = `${zone.dataset.upload}?${new URLSearchParams({ ...reading, name: file.name, to, last, keep })}`;
     const answer = await send(address, file, (share) => tell(`${file.name}: ${Math.round(100 * share)}%`));
     to = answer.to ?? "";
     if (answer.go) location.assign(answer.go);

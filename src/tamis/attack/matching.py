@@ -1,0 +1,385 @@
+"""Whose rows the rows of earlier releases are, among those of the table of today.
+
+Everybody who is in any file has *units*, one for each real record: the rows of the table, and
+those who have left it. Each unit stands in some files and not in others. Which of the rows of a
+file is whose is known by identifiers, where the holder has kept them (`RowNames`):
+
+1. by all identifiers of a row, where these never occur twice in a file;
+2. else by the person, where nobody has several rows; a row that has changed is still theirs;
+3. else by the person and all cells of the row. Of a person who has rows that went and rows that
+   came since, any of the one may be any of the other.
+
+Without identifiers rows are matched by their cells, those of the table or else those that were
+released, as the release wrote them. Equals cannot be told apart: of three equal rows of which an
+earlier release has two, any may be the new one. And whether a row that went and one that came are
+one person's that changed, nobody can tell: that is refused, with what to do.
+
+So units come in groups, of whose members it is known only how many stand in a file, and as what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.attack.row_names import CONTENT, PERSON, ROW, RowNames
+from tamis.errors import InputError, listed_as, plural
+from tamis.table import Table
+
+Ints = NDArray[np.int64]
+ABSENT = -1
+"""What is seen in a file of somebody who is not in it."""
+NOW = -1
+"""The number of the table among the files."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileRows:
+    """The rows of an earlier release.
+
+    Parameters
+    ----------
+    views : array of int
+        Equal for rows that look alike to an attacker.
+    names : RowNames, optional
+        Whose rows they are, where the holder has kept that.
+    by_cells : callable
+        Keys of the rows of the table, and of those of the file, that are equal where the released
+        cells are; an error where the table has not these cells.
+    """
+
+    views: Ints
+    names: RowNames | None
+    by_cells: Callable[[], tuple[pl.Series, pl.Series]]
+
+
+@dataclass(frozen=True, eq=False)
+class FilePlaces:
+    """Where units stand in one earlier release.
+
+    Parameters
+    ----------
+    group : array of int
+        The group of each unit.
+    options : polars.DataFrame
+        What members of a `group` are seen as (`view`), and how many are for certain (`amount`).
+    line : array of int
+        For each row of the table, its row in the release; `ABSENT` for none.
+    """
+
+    group: Ints
+    options: pl.DataFrame
+    line: Ints
+
+    @cached_property
+    def sizes(self) -> pl.DataFrame:
+        """How many units each group has."""
+        return pl.DataFrame({"group": self.group}).group_by("group").agg(members=pl.len())
+
+    @cached_property
+    def view(self) -> Ints | None:
+        """What each unit is seen as; `None` where that is not certain."""
+        told = self.options.join(self.sizes, on="group")
+        if not told.select((pl.col("amount") == pl.col("members")).all()).item():
+            return None
+        seen = pl.DataFrame({"group": self.group}).join(
+            told, on="group", how="left", maintain_order="left"
+        )
+        return seen["view"].to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Everybody who is in the table or in an earlier release.
+
+    Parameters
+    ----------
+    rows : int
+        The rows of the table, which are the first units; the others have left it.
+    people : array of int, optional
+        The person of each unit; `None` if each is another.
+    pattern : array of int
+        Equal for units whose people are in the same files.
+    places : tuple of FilePlaces
+        For each earlier release.
+    """
+
+    rows: int
+    people: Ints | None
+    pattern: Ints
+    places: tuple[FilePlaces, ...]
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether it is certain what each unit is seen as in each file."""
+        return all(each.view is not None for each in self.places)
+
+
+def match_units(table: Table, files: Sequence[FileRows]) -> Units:
+    """Find the people of a table in earlier releases.
+
+    Examples
+    --------
+    >>> then = Table(pl.DataFrame({"who": ["ann", "bob"], "zip": ["75011", "75012"]}))
+    >>> now = Table(pl.DataFrame({"who": ["bob", "eve"], "zip": ["75***", "75***"]}))
+    >>> then, now = (each.with_roles(identifiers=("who",)) for each in (then, now))
+    >>> file = FileRows(np.array([0, 1]), RowNames.of(then), lambda: None)
+    >>> units = match_units(now, [file])
+    >>> units.places[0].view.tolist()  # of bob, of eve, and of ann, who has left
+    [1, -1, 0]
+    """
+    named = {i: file for i, file in enumerate(files) if _has_people(table, file)}
+    people = _named_units(table, named) if named else None
+    keys = {i: _content_keys(table, file) for i, file in enumerate(files) if i not in named}
+    gone = {i: _surplus(then, now) for i, (now, then) in keys.items()}
+    left = [i for i, surplus in gone.items() if surplus.len()]
+    gone_named = 0 if people is None else people.units.height - table.rows
+    if len(left) + (gone_named > 0) > 1:
+        raise InputError(
+            "rows of several earlier releases are no longer in the table, and whether they are the "
+            "same people's cannot be told without identifiers; " + WITH_IDENTIFIERS
+        )
+    more = sum(gone[i].len() for i in left)
+    places = []
+    for i, file in enumerate(files):
+        if people is not None and i in named:
+            units = pl.concat([people.keys[i], _nowhere(more)])
+            places.append(_place(units, table.rows, people.file_keys[i], file, people.loose[i]))
+        else:
+            now, then = keys[i]
+            last = gone[i] if i in left else _nowhere(more)
+            places.append(
+                _place(pl.concat([now, _nowhere(gone_named), last]), table.rows, then, file)
+            )
+    who, pattern = _whose(table, people, more)
+    return Units(table.rows, who, pattern, tuple(places))
+
+
+WITH_IDENTIFIERS = (
+    "name what tells people apart with --identifier, for this release as for the earlier ones, and "
+    "give their folders with the private part"
+)
+
+
+def _nowhere(units: int) -> pl.Series:
+    """The keys of units that are certainly not in a file."""
+    return pl.Series([None] * units, dtype=pl.String)
+
+
+def _place(
+    keys: pl.Series, rows: int, then: pl.Series, file: FileRows, loose: Collection[str] = ()
+) -> FilePlaces:
+    """Where units stand in a file, by keys; of groups with a `loose` key nothing is certain."""
+    codes = pl.concat([keys, then]).rank("dense").fill_null(0).cast(pl.Int64)
+    group, of_line = codes[: keys.len()].to_numpy(), codes[keys.len() :].to_numpy()
+    seen = pl.DataFrame({"group": of_line, "view": file.views.astype(np.int64)})
+    seen = seen.group_by("group", "view").agg(amount=pl.len().cast(pl.Int64))
+    width = int(codes.max() or 0) + 1  # type: ignore[arg-type]
+    free = np.bincount(group, minlength=width) - np.bincount(of_line, minlength=width)
+    unsure = np.zeros(width, dtype=np.bool_)
+    unsure[group[keys.is_in(list(loose)).fill_null(False).to_numpy()]] = True
+    absent = np.flatnonzero((free > 0) | unsure)
+    missing = pl.DataFrame(
+        {"group": absent, "view": np.full(len(absent), ABSENT), "amount": free[absent]}
+    )
+    options = pl.concat([seen, missing.cast(pl.Int64)])
+    doubt = pl.Series(unsure[options["group"].to_numpy()])
+    amount = options["amount"].to_numpy() * ~doubt.to_numpy()
+    return FilePlaces(group, options.with_columns(amount=amount), _lines(group[:rows], of_line))
+
+
+def _lines(group: Ints, of_line: Ints) -> Ints:
+    """For each row of the table one row of a file that is in the same group, each used once."""
+    rows, lines = (
+        pl.DataFrame({"group": codes})
+        .with_row_index("place")
+        .with_columns(turn=pl.int_range(pl.len()).over("group"))
+        for codes in (group, of_line)
+    )
+    both = rows.join(lines, on=["group", "turn"], how="left", maintain_order="left")
+    return both["place_right"].cast(pl.Int64).fill_null(ABSENT).to_numpy()
+
+
+def _whose(table: Table, people: _NamedUnits | None, more: int) -> tuple[Ints | None, Ints]:
+    """The person of each unit, and a number for the files that the person is in."""
+    if people is None:
+        everybody = table.rows + more
+        who = None
+        if table.people is not None:
+            who = np.concatenate([table.people, table.everybody + np.arange(more)])
+        return who, np.zeros(everybody, dtype=np.int64)
+    names, patterns = people.units[PERSON], people.pattern
+    who = np.concatenate([_numbers(names), names.n_unique() + np.arange(more)])
+    return who, np.concatenate([_numbers(patterns), np.full(more, patterns.n_unique())])
+
+
+def _numbers(texts: pl.Series) -> Ints:
+    return texts.rank("dense").cast(pl.Int64).to_numpy() - 1
+
+
+# By identifiers
+
+
+def _has_people(table: Table, file: FileRows) -> bool:
+    """Whether the rows of a file are named by what tells people apart in the table too."""
+    then = () if file.names is None else file.names.columns[PERSON]
+    if then and set(then) != set(table.told_apart_by):
+        raise InputError(
+            f"an earlier release told people apart by {listed_as('column', then)}, and this table "
+            "does not, so who is in both cannot be told; name the same with --identifier or "
+            "--person"
+        )
+    return bool(then)
+
+
+@dataclass(frozen=True, eq=False)
+class _NamedUnits:
+    """Units that have identifiers: the rows of the table, then those who have left it."""
+
+    units: pl.DataFrame
+    pattern: pl.Series
+    keys: dict[int, pl.Series]
+    file_keys: dict[int, pl.Series]
+    loose: dict[int, list[str]]
+
+
+def _named_units(table: Table, files: Mapping[int, FileRows]) -> _NamedUnits:
+    every, exact = _keyed(_named_rows(table, files))
+    _refuse_strangers(every)
+    counts = every.group_by("key", PERSON, "file").agg(rows=pl.len().cast(pl.Int64))
+    # A record is in every file as often as in that where it is most often.
+    there = counts.group_by("key", PERSON).agg(
+        gone=pl.col("rows").max() - pl.col("rows").filter(pl.col("file") == NOW).sum()
+    )
+    left = there.filter(pl.col("gone") > 0).sort("key")
+    gone = left.select(pl.col("key", PERSON).repeat_by("gone").explode())
+    now = every.filter(pl.col("file") == NOW).select("key", PERSON)
+    units = pl.concat([now, gone])
+    loose = {i: [] if exact else _changed(counts, i) for i in files}
+    known_in = pl.col("file").unique().sort().cast(pl.String).str.join(",")
+    patterns = every.group_by(PERSON).agg(pattern=known_in)
+    pattern = units.join(patterns, on=PERSON, how="left", maintain_order="left")["pattern"]
+    return _NamedUnits(
+        units,
+        pattern,
+        {i: _loosened(units, loose[i]) for i in files},
+        {i: _loosened(every.filter(pl.col("file") == i), loose[i]) for i in files},
+        loose,
+    )
+
+
+def _refuse_strangers(every: pl.DataFrame) -> None:
+    """Refuse identifiers that name nobody of an earlier release."""
+    now = every.filter(pl.col("file") == NOW)[PERSON].unique()
+    for _, rows in every.filter(pl.col("file") != NOW).group_by("file"):
+        if rows.height and not rows[PERSON].is_in(now.implode()).any():
+            raise InputError(
+                "nobody of an earlier release is in this table by what tells people apart; if "
+                "identifiers were given out anew, nobody can tell who is in both: give the table "
+                "with the identifiers of then, or leave a release of other people out"
+            )
+
+
+def _named_rows(table: Table, files: Mapping[int, FileRows]) -> pl.DataFrame:
+    """The names of the rows of all files, as far as they can be compared."""
+    names = {i: file.names for i, file in files.items() if file.names is not None}
+    mine, first = RowNames.of(table), next(iter(names.values()))
+    alike = len({each.columns[CONTENT] for each in names.values()}) == 1
+    content = first.contents_of(table) if alike else None
+    same_ids = {each.columns[ROW] for each in names.values()} == {mine.columns[ROW]}
+    parts = [_part(NOW, mine, content, same_ids)]
+    for i, each in names.items():
+        parts.append(_part(i, each, None if content is None else each[CONTENT], same_ids))
+    return pl.concat(parts)
+
+
+def _part(number: int, names: RowNames, content: pl.Series | None, same_ids: bool) -> pl.DataFrame:
+    lines = pl.Series(CONTENT, [f"{number}/{line}" for line in range(names.names.height)])
+    return pl.DataFrame(
+        [
+            pl.repeat(number, names.names.height, dtype=pl.Int64, eager=True).alias("file"),
+            names[PERSON],
+            names[ROW] if same_ids else _nowhere(lines.len()).alias(ROW),
+            lines if content is None else content.alias(CONTENT),
+        ]
+    )
+
+
+def _keyed(every: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """The rows with a key that is equal for those of one record, and whether that is certain."""
+    if not every[ROW].null_count() and not every.select("file", ROW).is_duplicated().any():
+        return every.with_columns(key=pl.col(ROW)), True
+    several = pl.len().over("file", PERSON).max().over(PERSON) > 1
+    of_row = pl.concat_str(PERSON, pl.lit("/"), CONTENT)
+    return every.with_columns(key=pl.when(several).then(of_row).otherwise(PERSON)), False
+
+
+def _changed(counts: pl.DataFrame, number: int) -> list[str]:
+    """The people whose rows in a file may have changed: in another, some went and others came."""
+    here = counts.filter(pl.col("file") == number)
+    found: set[str] = set()
+    for other in counts["file"].unique().to_list():
+        there = counts.filter(pl.col("file") == other)
+        both = here.join(there, on=["key", PERSON], how="full", coalesce=True)
+        surplus = pl.col("rows").fill_null(0) - pl.col("rows_right").fill_null(0)
+        each = both.group_by(PERSON).agg(more=(surplus > 0).any(), less=(surplus < 0).any())
+        found |= set(each.filter(pl.col("more") & pl.col("less"))[PERSON])
+    return sorted(found)
+
+
+def _loosened(rows: pl.DataFrame, loose: list[str]) -> pl.Series:
+    """The keys of rows; those of people whose rows may have changed are one."""
+    key = pl.when(pl.col(PERSON).is_in(loose)).then(PERSON).otherwise("key")
+    return rows.select(key.alias("key"))["key"]
+
+
+# By content
+
+
+def _content_keys(table: Table, file: FileRows) -> tuple[pl.Series, pl.Series]:
+    """Keys of the rows of the table and of a file that are equal where their cells are.
+
+    By all cells of the table, or else by those that were released: a row whose other cells have
+    changed is the same to whoever has the file.
+    """
+    now = None if file.names is None else file.names.contents_of(table)
+    if now is not None and file.names is not None:
+        then = file.names[CONTENT]
+        if not (_surplus(now, then).len() and _surplus(then, now).len()):
+            return _settled(table, now, then)
+    return _settled(table, *file.by_cells())
+
+
+def _settled(table: Table, now: pl.Series, then: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The keys, where they tell who came and who went."""
+    came, went = _surplus(now, then).len(), _surplus(then, now).len()
+    if came and went:
+        raise InputError(
+            f"{plural(went, 'row')} of an earlier release {'is' if went == 1 else 'are'} not in "
+            f"this table, and {plural(came, 'row')} of it {'is' if came == 1 else 'are'} not in "
+            "that release; without identifiers nobody can tell other people from the same ones "
+            "whose values have changed. So " + WITH_IDENTIFIERS
+        )
+    if (came or went) and table.people is not None:
+        raise InputError(
+            f"{plural(came + went, 'row')} came or went since an earlier release, and whose they "
+            "are cannot be told; " + WITH_IDENTIFIERS
+        )
+    return now, then
+
+
+def _surplus(one: pl.Series, other: pl.Series) -> pl.Series:
+    """The keys of one, each as often as it occurs there more often than in the other."""
+    counts = [
+        pl.DataFrame({"key": keys}).group_by("key").agg(rows=pl.len().cast(pl.Int64))
+        for keys in (one, other)
+    ]
+    both = counts[0].join(counts[1], on="key", how="left").sort("key")
+    more = both.with_columns(more=pl.col("rows") - pl.col("rows_right").fill_null(0))
+    more = more.filter(pl.col("more") > 0)
+    return more.select(pl.col("key").repeat_by("more").explode())["key"]

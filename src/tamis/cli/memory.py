@@ -1,0 +1,87 @@
+"""Too little memory, in words: libraries say it in many ways, and some of them end the process."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # not on Windows, which has no such limits
+    resource = None  # type: ignore[assignment]
+
+_SAID = re.compile(
+    r"(unable|cannot|could not|failed) (to )?allocate|memory allocation|bad_alloc|out of memory"
+    r"|can't start new thread|pthread_create|resource temporarily unavailable|map segment",
+    re.IGNORECASE,
+)
+"""How Python, the dynamic linker, Rust, LLVM and BLAS say that there is no more."""
+_TRIAL = "import numpy, polars; polars.DataFrame({'a': [1, 2]}).lazy().select('a').collect()"
+_SECONDS = 120
+_NEARLY = 0.7
+"""The share of the limit beyond which an odd error is put down to it: libraries take memory, and
+space for their own code, in large pieces, so the one that did not fit is missing from the count."""
+
+
+def too_little() -> str:
+    """That there is not enough memory, and what to do."""
+    most = limit()
+    known = "" if most is None else f" (a limit of {most / 1e9:.1f} GB is set, see ulimit -v)"
+    return (
+        f"there is not enough memory{known}; nothing was left half-written; close other programs, "
+        "use fewer rows or columns, or pass --engine duckdb where it is offered"
+    )
+
+
+def limit() -> int | None:
+    """The most memory in bytes that this process may map, as `ulimit -v` sets it."""
+    if resource is None or not hasattr(resource, "RLIMIT_AS"):
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
+def cannot_start() -> bool:
+    """Whether the libraries do not even load within the limit; without one, nothing is tried.
+
+    Another process tries it: where threads cannot be started, Rust tells the terminal about it and
+    BLAS ends the process.
+    """
+    if limit() is None:
+        return False
+    import subprocess
+
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-c", _TRIAL], capture_output=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError, MemoryError):
+        return True
+    return tried.returncode != 0
+
+
+def is_short(error: BaseException | None) -> bool:
+    """Whether an error means that there is not enough memory.
+
+    >>> is_short(MemoryError()), is_short(RuntimeError("can't start new thread"))
+    (True, True)
+    >>> is_short(ValueError("no such column"))
+    False
+    """
+    while error is not None:
+        if isinstance(error, MemoryError) or _SAID.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    most = limit()
+    return most is not None and _most_mapped() > _NEARLY * most
+
+
+def _most_mapped() -> int:
+    """The most memory in bytes that this process has mapped so far; 0 where nobody counts it."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return 0
+    found = re.search(r"VmPeak:\s*(\d+) kB", status)
+    return int(found[1]) << 10 if found else 0

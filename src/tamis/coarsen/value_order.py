@@ -1,0 +1,147 @@
+"""Whether nominal values have an order, so that only neighbours among them are merged.
+
+An order is declared (an Enum, such as a schema's ``education = ["primary", "secondary"]`` makes of
+a column), or seen: every value begins with a number (``18-24``, ``5th-6th``, ``10 to 49 people``),
+or is a word of one of the scales below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+_NO_PLACE = {
+    *("", "unknown", "other", "others", "missing", "na", "n/a", "none stated", "not stated"),
+    *("not known", "don't know", "refused", "unspecified", "not applicable", "not in universe"),
+}
+FEWEST = 3
+"""Two values have no order that could be broken."""
+
+_SCALES = (
+    "none|very low|low|lower|medium low|medium|middle|moderate|average|medium high|high|higher|"
+    "very high|extreme",
+    "none|minimal|slight|mild|moderate|severe|very severe|critical",
+    "tiny|very small|small|medium|middle|large|big|very large|huge",
+    "xxs|xs|s|m|l|xl|xxl|xxxl",
+    "never|almost never|rarely|seldom|occasionally|sometimes|often|frequently|usually|very often|"
+    "almost always|always",
+    "very poor|poor|fair|average|satisfactory|good|very good|excellent|outstanding",
+    "strongly disagree|disagree|somewhat disagree|neutral|neither|undecided|somewhat agree|agree|"
+    "strongly agree",
+    "very dissatisfied|dissatisfied|neutral|satisfied|very satisfied",
+    "baby|infant|toddler|child|teenager|adolescent|young|young adult|adult|middle aged|senior|"
+    "old|elderly",
+    "i|ii|iii|iv|v|vi|vii|viii|ix|x",
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth",
+    "january|february|march|april|may|june|july|august|september|october|november|december",
+    "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday",
+    "mon|tue|wed|thu|fri|sat|sun",
+    "private|corporal|sergeant|lieutenant|captain|major|colonel|general",
+)
+# A grade is the first of a value such as "7th-8th".
+_SCHOOL = (
+    "none|no schooling|no education|illiterate|children|less than 1st grade",
+    "preschool|kindergarten|pre school",
+    "grade 0|grade 1|grade 2|grade 3|grade 4|primary|primary school|elementary|elementary school",
+    "grade 5|grade 6",
+    "grade 7|grade 8|middle school|lower secondary",
+    "grade 9",
+    "grade 10",
+    "grade 11",
+    "grade 12|some high school",
+    "hs-grad|high school|high school graduate|secondary|secondary school|upper secondary|ged|"
+    "secondary education",
+    "some-college|some college|some college but no degree|post secondary",
+    "assoc-voc|associates degree-occup /vocational|vocational|trade school|professional course",
+    "assoc-acdm|associates degree-academic program|associate|associates|associate degree|"
+    "university|tertiary|tertiary education",
+    "bachelors|bachelor|bachelors degree|bachelors degree(ba ab bs)|undergraduate|college|"
+    "college degree|graduate",
+    "masters|master|masters degree|masters degree(ma ms meng med msw mba)|postgraduate|"
+    "graduate school|graduate degree",
+    "prof-school|prof school degree (md dds dvm llb jd)|professional degree",
+    "doctorate|phd|doctorate degree(phd edd)|doctoral",
+)
+_PLACES = [{word: i for i, word in enumerate(scale.split("|"))} for scale in _SCALES]
+_PLACES.append({word: i for i, words in enumerate(_SCHOOL) for word in words.split("|")})
+_BELOW = re.compile(r"(?:<|under|below|less than|up to|fewer than)\s*", re.IGNORECASE)
+_ABOVE = re.compile(r"(?:>=?|over|above|more than|at least)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"[\[(]?[$€£]?\s*(-?\d[\d,' ]*(?:\.\d+)?)")
+
+
+def order_of(column: pl.Series, values: Sequence[str]) -> list[str] | None:
+    """The values in their order; `None` where they have none that is known.
+
+    >>> order_of(pl.Series(dtype=pl.String), ["10+", "under 5", "5-9"])
+    ['under 5', '5-9', '10+']
+    >>> order_of(pl.Series(dtype=pl.String), ["Masters", "HS-grad", "7th-8th", "Bachelors"])
+    ['7th-8th', 'HS-grad', 'Bachelors', 'Masters']
+    >>> order_of(pl.Series(dtype=pl.String), ["red", "green", "blue"])
+
+    Values such as "unknown" have no place and are left out.
+
+    >>> order_of(pl.Series(dtype=pl.String), ["tertiary", "unknown", "primary", "secondary"])
+    ['primary', 'secondary', 'tertiary']
+    """
+    if isinstance(column.dtype, pl.Enum):
+        listed = column.dtype.categories.to_list()
+        return sorted(values, key=listed.index)
+    values = [value for value in values if value.strip(" .?-").lower() not in _NO_PLACE]
+    if len(values) < FEWEST:
+        return None
+    places = _numbers(values) or _of_scale(values)
+    if places is None:
+        return None
+    return [value for _, value in sorted(zip(places, values))]
+
+
+def _numbers(values: Sequence[str]) -> list[float] | None:
+    """By the number that each begins with; codes, of which all are digits alone, have no order."""
+    found = [_leading(value.strip()) for value in values]
+    places = [place for place in found if place is not None]
+    if len(places) < len(values) or len(set(places)) < len(places):
+        return None
+    plain = all(re.fullmatch(r"\d+", value.strip()) for value in values)
+    return None if plain else places
+
+
+def _leading(text: str) -> float | None:
+    """The number that a text begins with, just below or above it where a word says so."""
+    for words, step in ((_BELOW, -0.5), (_ABOVE, 0.5)):
+        if (word := words.match(text)) and (number := _NUMBER.match(text, word.end())):
+            return _float(number[1]) + step
+    number = _NUMBER.match(text)
+    # "3b" and "4 Main Street" are names; a band goes on with a sign, a word of a band, or ends.
+    ends = (
+        number
+        and re.match(
+            r"\s*($|[-–+%/<>=]|to\b|or\b|and\b|years?\b|people\b|k\b|€|\$|(st|nd|rd|th)\b)",  # noqa: RUF001
+            text[number.end() :],
+            re.IGNORECASE,
+        )
+    )
+    return _float(number[1]) if number and ends else None
+
+
+def _float(digits: str) -> float:
+    return float(re.sub(r"[,' ]", "", digits))
+
+
+def _of_scale(values: Sequence[str]) -> list[float] | None:
+    words = [_word(value) for value in values]
+    for places in _PLACES:
+        if all(word in places for word in words):
+            return [float(places[word]) for word in words]
+    return None
+
+
+def _word(value: str) -> str:
+    """A value as the scales have it: grades by their first number, small letters, no points."""
+    text = re.sub(r"[.,_]+", " ", value.strip().lower())
+    text = re.sub(r"\s+", " ", text).strip()
+    text = text.replace("'s", "s")
+    grade = re.match(r"(\d+)(?:st|nd|rd|th)\b", text)
+    return f"grade {grade[1]}" if grade else text

@@ -1,0 +1,64 @@
+"""Numba's `njit` for our kernels, wherever tamis is installed.
+
+Numba keeps compiled kernels beside their file, else in the user's home, and refuses to compile with
+`cache=True` where it can write to neither: a read-only installation and a user without a home, as
+in many containers. There the kernels are kept in a temporary folder of our own for as long as the
+process runs, so that processes it starts find them too; without one they are compiled each time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+from collections.abc import Callable
+from tempfile import mkdtemp
+from typing import Any
+
+import numba
+
+Decorator = Callable[[Callable[..., Any]], Any]
+
+
+def njit(*, cache: bool, **options: Any) -> Decorator:
+    """`numba.njit`, whose `cache=True` is a wish: kept where there is a place for it."""
+
+    def compile_lazily(function: Callable[..., Any]) -> Any:
+        if cache:
+            for find_place in (_usual_place, _private_place):
+                find_place()
+                try:
+                    return numba.njit(cache=True, **options)(function)
+                except RuntimeError:  # how Numba says that it can write nowhere
+                    continue
+        return numba.njit(**options)(function)
+
+    return compile_lazily
+
+
+def _usual_place() -> None:
+    """Leave it to Numba, or to what the user or an earlier kernel has set."""
+
+
+def _private_place() -> None:
+    """Make Numba use a new folder, which nobody else can read, write or foresee."""
+    if _PRIVATE:
+        return
+    try:
+        folder = mkdtemp(prefix="tamis-kernels-")  # mode 0700
+    except OSError:
+        return
+    _PRIVATE.append(folder)
+    atexit.register(_remove, folder, os.getpid())
+    os.environ["NUMBA_CACHE_DIR"] = folder  # for processes that are started from here
+    config: Any = numba.config  # read when Numba was imported, so the variable alone is too late
+    config.CACHE_DIR = folder
+
+
+_PRIVATE: list[str] = []
+"""The temporary folder, once there is one."""
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a fork's end is not the end
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,100 @@
+"""Who is left out and why, in words for the holder; no word of it is for recipients."""
+
+from __future__ import annotations
+
+from tamis.errors import listed_as, plural
+from tamis.flow import Outcome
+from tamis.publish.summary import LostGroupFacts
+from tamis.risk.lost_groups import Lost, LostGroup, LostValue, lost_groups
+
+MOST_SHOWN = 8
+"""The most groups that are named; the rest are counted."""
+
+
+def lost_of(outcome: Outcome) -> Lost | None:
+    """Who is left out of the chosen release and why; `None` where nobody is."""
+    suppression = outcome.evaluator.suppression
+    return None if suppression is None else lost_groups(outcome.release, suppression)
+
+
+def reason_words(reason: str, outcome: Outcome) -> str:
+    """Why a group is left out."""
+    asked, secret = outcome.settings.anonymity, outcome.evaluator.sensitive
+    return {
+        "k": f"fewer than {asked.k} are alike (k)",
+        "l": f"they are alike in {secret}: fewer than {_number(asked.l)} values of it (l)",
+        "t": f"their {secret} differs too much from that of all (t)",
+        "alpha": f"too many of them have the same {secret} (alpha)",
+        "beta": f"a value of {secret} is much more frequent among them (beta)",
+        "delta_disclosure": f"a value of {secret} is much more or less frequent among them (delta)",
+        "row": "another of their rows is",
+    }[reason]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def lost_group_facts(found: Lost, outcome: Outcome) -> list[LostGroupFacts]:
+    """The groups that go, as plain values."""
+    return [
+        {
+            "who": _who(group),
+            "people": group.people,
+            "why": reason_words(group.reason, outcome),
+        }
+        for group in found.groups
+    ]
+
+
+def _who(group: LostGroup) -> str:
+    values = ", ".join(f"{name}: {value}" for name, value in group.values.items())
+    return values or "all"
+
+
+def lost_group_lines(found: Lost, outcome: Outcome) -> list[str]:
+    """A line for each of the largest groups that go, and one for the rest."""
+    unit = _unit(outcome)
+    facts = lost_group_facts(found, outcome)
+    lines = [
+        f"  {plural(fact['people'], *unit)} ({fact['who']}): {fact['why']}"
+        for fact in facts[:MOST_SHOWN]
+    ]
+    if rest := found.groups[MOST_SHOWN:]:
+        total = sum(group.people for group in rest)
+        lines.append(f"  and {plural(total, *unit)} in {plural(len(rest), 'smaller group')}")
+    return lines
+
+
+def _unit(outcome: Outcome) -> tuple[str, str]:
+    return ("person", "people") if outcome.release.unit == "people" else ("row", "rows")
+
+
+def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
+    """What disappears from a column altogether, and what would save it."""
+    lines = [_lost_value(each, outcome) for each in found.values]
+    if found.more_values:
+        lines.append(f"{plural(found.more_values, 'more value')} of fewer people disappear, too.")
+    return lines
+
+
+def _lost_value(lost: LostValue, outcome: Outcome) -> str:
+    who = plural(lost.people, *_unit(outcome))
+    why = "; ".join(reason_words(reason, outcome) for reason in lost.reasons)
+    return (
+        f"Nobody with {lost.column} = {lost.value} is left ({who} had it: {why}). {_remedy(lost)}"
+    )
+
+
+def _remedy(lost: LostValue) -> str:
+    """What would keep a value in the release, as far as one column does."""
+    others = [name for name in lost.saved_without if name != lost.column]
+    if others:
+        return f"They would all stay without, or with a coarser, {listed_as('column', others)}."
+    if lost.column in lost.saved_without:
+        return (
+            f"They would all stay if {lost.column} were coarser, so that they share a value with "
+            "others; write a ladder for it."
+        )
+    asked = "a smaller --l, a larger --t" if set(lost.reasons) - {"k", "row"} else "a smaller --k"
+    return f"To keep them, choose coarser columns, fewer of them, or {asked}."

@@ -1,0 +1,81 @@
+"""What a folder that verifies promises by what was counted, and what it only states.
+
+Some of what a manifest says cannot be counted from the file: that rows were drawn with noise of a
+certain size, how much models learnt, how many columns were held back, whose the rows are. None of
+it is repeated as if it had been checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tamis.publish.checks import target_column
+from tamis.publish.people import promise_of, public_words, uncounted
+from tamis.publish.presence import presence_claim
+from tamis.publish.promises import budget_claim, claim, exposure_words
+from tamis.publish.secret_groups import entry_claim, reached_words
+from tamis.publish.summary import Unit
+
+STATED = "Stated by the publisher, not checked: "
+ABOUT_ORIGINAL = (*("method", "held_back", "measured", "close_look", "engine", "versions", "date"),)
+"""Parts of a manifest about the original, or about how the release was made."""
+
+
+def counted_claims(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
+    """The promises in words built from the figures that were counted.
+
+    `private` says whether the people of the rows are known, `present` whether a register was there
+    to count delta-presence in.
+    """
+    for entry in content["promises"]:
+        in_rows = entry["recount"] == "private" and not private
+        unit: Unit = "rows" if in_rows else entry["unit"]
+        value = entry["rows_measured" if in_rows else "measured"]
+        measured = f" Measured: {value:,}." if entry["columns"] else ""
+        yield f"{claim(promise_of(entry), unit)}{measured}"
+    for entry in content.get("diversity", []):
+        if private or entry["recount"] == "file":
+            yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
+    if present:
+        yield presence_claim(content["presence"])
+    if private and "suppressed" in content:
+        yield public_words(content["suppressed"])
+
+
+def counted_alone(content: dict[str, Any], private: bool) -> list[str]:
+    """Who is unique in the release, in words: rows where people cannot be counted."""
+    exposure = content.get("exposure")
+    if exposure is None:
+        return []
+    seen = exposure if private else exposure.get("rows", exposure)
+    return exposure_words(seen, target_column(content)["name"])
+
+
+def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
+    """What the publisher says and nobody checked, in words."""
+    if content.get("budget") is not None:
+        yield f"{STATED}{budget_claim(content['budget'])} The rows do not show how they were drawn."
+    if uncounted(content, private):
+        for entry in content["promises"]:
+            yield f"{STATED}{claim(promise_of(entry), entry['unit'])}"
+        yield "Not checked: figures about people, who cannot be counted from the file alone."
+    for entry in content.get("diversity", []):
+        if not private and entry["recount"] != "file":
+            yield f"{STATED}{entry_claim(entry)}"
+    if "presence" in content and not present:
+        yield f"{STATED}{presence_claim(content['presence'])}"
+    if not private and "suppressed" in content:
+        yield f"{STATED}{public_words(content['suppressed'])}"
+    if any("groups" in column.get("coarser", ()) for column in content["columns"]):
+        yield "Not checked: which values of the original a label of a group stands for."
+    if any("question" in column for column in content["columns"]):
+        yield "Not checked: the questions that columns are said to answer."
+    if any(column["stated"] for column in content["columns"] if column["role"] == "feature"):
+        yield (
+            "Not checked: columns that the publisher names as ordinary (stated) or as known to "
+            "attackers may look like identifiers."
+        )
+    said = [key for key in ABOUT_ORIGINAL if content.get(key)]
+    yield f"Not checked: what is said of the original and of the making ({', '.join(said)})."
+    yield "Not checked: the words of report.html; only its hash was compared."

@@ -1,0 +1,373 @@
+"""How numbers and dates are written in the columns of a text file.
+
+Numbers may have a decimal comma, and points, commas, blanks or apostrophes between thousands;
+dates may have the day, the month or the year first. A form is taken only if every value of a column
+is written in it. Two readings are possible of 1.234 and of 03/04/2021: what other values and
+columns of the same file show decides, and where nothing does, an error asks. In a file
+with commas between cells, 1.234 has a decimal point, and 03.04.2021 has the day first in any.
+
+Cells are rewritten as tamis writes them (1234.5, 2021-04-03) before `tamis.read.types` sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+
+from tamis.errors import InputError, listed, listed_as
+from tamis.read.dialect import Dialect
+from tamis.table import bare
+
+_SAMPLE = 1000
+_BETWEEN = {
+    "": "",
+    ".": r"\.",
+    ",": ",",
+    " ": "[ \u00a0\u202f]",  # no-break blanks, too, as spreadsheets write them
+    "'": "['\u2019]",
+}
+"""What may stand between thousands, as patterns."""
+_MARK_WORDS = {".": "points", ",": "commas", " ": "blanks", "'": "apostrophes"}
+
+
+class NumberForm(NamedTuple):
+    """The marks of a number: before its fraction, and between its thousands."""
+
+    decimal: str
+    thousands: str
+
+    @property
+    def pattern(self) -> str:
+        mark = "," if self.decimal == "," else r"\."
+        whole = "[0-9]+"
+        if self.thousands:
+            whole += f"|[1-9][0-9]{{0,2}}(?:{_BETWEEN[self.thousands]}[0-9]{{3}})+"
+        return rf"^-?(?:(?:{whole})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+    def rewrite(self, cells: pl.Series) -> pl.Series:
+        """Cells of this form as tamis writes them.
+
+        >>> NumberForm(",", ".").rewrite(pl.Series(["1.234,5", "-7"])).to_list()
+        ['1234.5', '-7']
+        """
+        cells = cells.str.strip_chars()
+        if self.thousands:
+            cells = cells.str.replace_all(_BETWEEN[self.thousands], "")
+        return cells.str.replace(",", ".", literal=True) if self.decimal == "," else cells
+
+
+PLAIN = NumberForm(".", "")
+_NUMBERS = {
+    mark: tuple(NumberForm(mark, between) for between in ("", other, " ", "'"))
+    for mark, other in ((".", ","), (",", "."))
+}
+"""The forms of numbers by their decimal mark: without thousands first."""
+
+_TIMES = ("", "[ T][0-9]{1,2}:[0-9]{2}", r"[ T][0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
+_ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}
+_ORDER_WORDS = {
+    "dmy": "day{0}month{0}year",
+    "mdy": "month{0}day{0}year",
+    "ymd": "year{0}month{0}day",
+}
+
+
+class DateForm(NamedTuple):
+    """What stands between the parts of a date, its time of day, and whether the year is first."""
+
+    between: str
+    time: str
+    year_first: bool
+
+    @property
+    def pattern(self) -> str:
+        mark, short, year = f"[{self.between}]", "([0-9]{1,2})", "([0-9]{4})"
+        parts = (year, short, short) if self.year_first else (short, short, year)
+        return f"^{mark.join(parts)}({self.time})$"
+
+    def rewrite(self, cells: pl.Series, order: str) -> pl.Series:
+        """Cells of this form as ISO dates.
+
+        >>> DateForm(".", "", False).rewrite(pl.Series(["3.5.2021"]), "dmy").to_list()
+        ['2021-05-03']
+        """
+        found = cells.str.strip_chars().str.extract_groups(self.pattern).struct.unnest()
+        parts = found.get_columns()
+        year, month, day = (parts[i].str.zfill(2) for i in _ORDERS[order])
+        time = parts[3].str.replace("^[ T]([0-9]):", " 0${1}:").str.replace("^T", " ")
+        return year + "-" + month + "-" + day + time
+
+
+_DATES = [DateForm("./-"[i], time, False) for i in range(3) for time in _TIMES]
+_DATES += [DateForm(mark, time, True) for mark in "./" for time in _TIMES]
+
+
+@dataclass
+class ColumnForms:
+    """The forms in which every value of a text column may be written, seen in parts."""
+
+    name: str
+    numbers: set[NumberForm] = field(
+        default_factory=lambda: {form for forms in _NUMBERS.values() for form in forms}
+    )
+    marked: bool = False
+    """Whether a value has a point or a comma."""
+    date: DateForm | None = None
+    orders: set[str] = field(default_factory=set)
+    _began: bool = False
+
+    def see(self, cells: pl.Series) -> None:
+        """Take the next cells into account."""
+        present = bare(cells).drop_nulls().str.strip_chars()
+        if not present.len() or not (self.numbers or self.orders or not self._began):
+            return
+        if not self._began:
+            self._begin(present)
+        self._see_numbers(present)
+        if self.date is not None and self.orders:
+            self._see_dates(self.date, present)
+
+    def _begin(self, present: pl.Series) -> None:
+        """Most columns are words: the first values rule numbers and dates out."""
+        self._began = True
+        sample = present.head(_SAMPLE)
+        self._see_numbers(sample)
+        first = sample.head(1)
+        matching = (form for form in _DATES if first.str.contains(form.pattern).all())
+        self.date = next(matching, None)
+        if self.date is not None:
+            self.orders = {"ymd"} if self.date.year_first else {"dmy", "mdy"}
+            self._see_dates(self.date, sample)
+
+    def _see_numbers(self, present: pl.Series) -> None:
+        if not self.numbers or not _any_whole_missing(present):
+            return
+        self.marked = self.marked or bool(present.str.contains("[.,]").any())
+        for forms in _NUMBERS.values():
+            open_forms = [form for form in forms if form in self.numbers]
+            # Whatever fits the form without thousands fits those with them.
+            if open_forms and not present.str.contains(forms[0].pattern).all():
+                lost = [f for f in open_forms if not present.str.contains(f.pattern).all()]
+                self.numbers.difference_update(lost)
+
+    def _see_dates(self, form: DateForm, present: pl.Series) -> None:
+        if not present.str.contains(form.pattern).all():
+            self.orders = set()
+            return
+        if form.year_first:
+            return
+        parts = present.str.extract_groups(form.pattern).struct.unnest().get_columns()[:2]
+        first, second = (part.cast(pl.Int32) > 12 for part in parts)
+        if first.any():
+            self.orders.discard("mdy")
+        if second.any():
+            self.orders.discard("dmy")
+
+    @property
+    def marks(self) -> set[str]:
+        """The decimal marks with which all values are numbers, where that matters."""
+        return {form.decimal for form in self.numbers} if self.marked else set()
+
+    def number(self, decimal: str) -> NumberForm | None:
+        """The simplest form with this decimal mark."""
+        return next((form for form in _NUMBERS[decimal] if form in self.numbers), None)
+
+
+def _any_whole_missing(present: pl.Series) -> bool:
+    """Whether some value is not a plain whole number, of which every form has the same reading."""
+    return bool(present.cast(pl.Int64, strict=False).null_count())
+
+
+Form = NumberForm | tuple[DateForm, str]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms to be rewritten, by column, and what to say of how the table was read."""
+
+    columns: Mapping[str, Form]
+    words: tuple[str, ...] = ()
+
+    def rewrite(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with cells as tamis writes them."""
+        return frame.with_columns(
+            _rewrite(bare(frame.get_column(name)), form).alias(name)
+            for name, form in self.columns.items()
+        )
+
+
+def _rewrite(cells: pl.Series, form: Form) -> pl.Series:
+    if isinstance(form, NumberForm):
+        return form.rewrite(cells)
+    return form[0].rewrite(cells, form[1])
+
+
+def see_frame(seen: dict[str, ColumnForms], frame: pl.DataFrame, texts: Collection[str]) -> None:
+    """Take the next rows of a table into account, except columns that stay texts."""
+    for name, kind in frame.schema.items():
+        if kind == pl.String and name not in texts:
+            seen.setdefault(name, ColumnForms(name)).see(frame.get_column(name))
+
+
+def decide_forms(seen: Iterable[ColumnForms], dialect: Dialect, separator: str) -> Forms:
+    """The form of each column; an error where a table allows two readings."""
+    seen = list(seen)
+    numbers, decimals = _number_forms(seen, dialect, separator)
+    dates = _date_forms(seen, dialect)
+    words = [f"decimal {_decimal_word(mark)}" for mark in decimals]
+    if dialect.thousands is None:
+        between = {form.thousands for form in numbers.values()} - {""}
+        words += [f"{_MARK_WORDS[mark]} between thousands" for mark in sorted(between)]
+    if dialect.dates is None:
+        shown = {_ORDER_WORDS[order].format(form.between) for form, order in dates.values()}
+        words += [f"dates as {each}" for each in sorted(shown)]
+    return Forms({**numbers, **dates}, tuple(words))
+
+
+def _decimal_word(mark: str) -> str:
+    return "comma" if mark == "," else "point"
+
+
+def _number_forms(
+    seen: Collection[ColumnForms], dialect: Dialect, separator: str
+) -> tuple[dict[str, NumberForm], list[str]]:
+    """The forms of numbers that are not plain, and the decimal marks to be told of."""
+    if dialect.thousands is not None:
+        for column in seen:
+            allowed = ("", dialect.thousands)
+            column.numbers = {form for form in column.numbers if form.thousands in allowed}
+    sure = {mark: [c for c in seen if c.marks == {mark}] for mark in ",."}
+    doubtful = [c for c in seen if len(c.marks) == 2]
+    mark = dialect.decimal or _common_mark(sure, doubtful, separator)
+    found = {}
+    for column in seen:
+        marks = column.marks or {"."}
+        own = mark if mark in marks or dialect.decimal else next(iter(marks))
+        form = column.number(own) if own else None
+        if form is not None and form != PLAIN:
+            found[column.name] = form
+    used = {form.decimal for form in found.values()} | ({"."} if sure["."] else set())
+    tell = dialect.decimal is None and "," in used
+    return found, sorted(used) if tell else []
+
+
+def _common_mark(
+    sure: Mapping[str, Collection[ColumnForms]],
+    doubtful: Collection[ColumnForms],
+    separator: str,
+) -> str | None:
+    """The decimal mark of the whole file, if it has one."""
+    marks = [mark for mark, columns in sure.items() if columns]
+    if len(marks) == 1:
+        return marks[0]
+    if not doubtful:
+        return None if marks else "."
+    if not marks and separator == "," and all(PLAIN in c.numbers for c in doubtful):
+        return "."
+    names = [c.name for c in doubtful]
+    raise InputError(
+        f"the numbers in {listed_as('column', names)} can be read in two ways: three digits follow "
+        "the point or comma, which may begin a fraction or separate thousands; pass "
+        "--decimal comma or --decimal point, or declare them as text in a schema"
+    )
+
+
+def _date_forms(seen: Collection[ColumnForms], dialect: Dialect) -> dict[str, tuple[DateForm, str]]:
+    dated = [c for c in seen if c.date is not None and c.orders]
+    if dialect.dates is not None:
+        dated = [c for c in dated if dialect.dates in c.orders]
+        return {c.name: (c.date, dialect.dates) for c in dated if c.date}
+    shown = {next(iter(c.orders)) for c in dated if len(c.orders) == 1} - {"ymd"}
+    doubtful = [c.name for c in dated if len(c.orders) == 2 and c.date and c.date.between != "."]
+    if doubtful and len(shown) != 1:
+        raise InputError(
+            f"the dates in {listed_as('column', doubtful)} can be read in two ways: no day is "
+            "after the twelfth, so that the day or the month may stand first; pass --dates dmy "
+            "(day first) or --dates mdy (month first), or declare them as text in a schema"
+        )
+    # Nobody writes points between month, day and year in this order, unless a value shows it.
+    usual = next(iter(shown)) if len(shown) == 1 else "dmy"
+    found = {}
+    for column in dated:
+        if column.date is not None:
+            order = column.orders if len(column.orders) == 1 else {usual}
+            order = {"dmy"} if len(column.orders) == 2 and column.date.between == "." else order
+            found[column.name] = (column.date, next(iter(order)))
+    return found
+
+
+_DIGITS = "-?[0-9][0-9.,' \u00a0\u202f]*"
+_SIGNS = "%\u2030$\u20ac\u00a3\u00a5\u00b0"
+_LED = "leading zeros or plus signs"
+_REASONS = {
+    r"^[+]?[0-9]+(?:[.,][0-9]+)?$": _LED,
+    rf"^{_DIGITS}(?:\s?[{_SIGNS}]|\s\p{{L}}{{1,4}}|[kcm]?[gm]|[A-Z]{{3}})$": "numbers with a unit",
+    rf"^[{_SIGNS}]\s?{_DIGITS}$": "numbers with a unit",
+    r"^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}$": "dates with years of two digits",
+    r"^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}(?:[ T].*)?$": "dates in several forms",
+    r"^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}(?:[ T].*)?$": "dates in several forms",
+    r"^[0-9]{1,2}[ .-]{0,2}\p{L}{3,9}[ .,-]{0,2}[0-9]{2,4}$": "dates with names of months",
+    r"^\p{L}{3,9}[ .]{1,2}[0-9]{1,2},? [0-9]{4}$": "dates with names of months",
+    r"^[0-9]{4}[-/.](?:0[1-9]|1[0-2])$": "months without a day",
+    r"^(?:0[1-9]|1[0-2])[-/.][0-9]{4}$": "months without a day",
+    r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$": "times without a day",
+    rf"^{_DIGITS}$": "numbers, but not all in one form",
+}
+"""What looks like a number or a date and is not read as one, and why."""
+
+
+def why_text(column: pl.Series) -> str:
+    """Why a text column that looks like numbers or dates stays text; empty where it does not.
+
+    Examples
+    --------
+    >>> why_text(pl.Series(["007", "75011"])), why_text(pl.Series(["12 %", "3 %"]))
+    ('leading zeros or plus signs', 'numbers with a unit')
+    >>> why_text(pl.Series(["01000", "75011"]))  # all of one length: plainly a code
+    ''
+    >>> why_text(pl.Series(["yes", "no"]))
+    ''
+    """
+    sample = bare(column).drop_nulls().head(_SAMPLE).str.strip_chars()
+    if not sample.len() or not sample.head(20).str.contains("[0-9]").any():
+        return ""
+    for pattern, reason in _REASONS.items():
+        if sample.str.contains(pattern).sum() >= 0.8 * sample.len() and not (
+            reason == _LED and not sample.str.contains("^(?:[+]|0[0-9])").any()
+        ):
+            known = _is_code(sample) if reason == _LED else _told_elsewhere(sample)
+            return "" if known else reason
+    return ""
+
+
+def _is_code(sample: pl.Series) -> bool:
+    """Whether digits are a code such as a ZIP: all of one length, so that zeros lead on purpose."""
+    return sample.str.len_chars().n_unique() == 1
+
+
+def _told_elsewhere(sample: pl.Series) -> bool:
+    """Whether `tamis.read.types` warns of a few texts among plain numbers, with better advice."""
+    odd = sample.filter(~sample.str.contains(PLAIN.pattern))
+    return 0 < odd.len() <= 0.2 * sample.len() and odd.n_unique() <= 3
+
+
+def words_of_texts(frame: pl.DataFrame, known: Collection[str]) -> str:
+    """What to say of columns that look like numbers or dates and are read as text.
+
+    `known` names those of which it was said already, or asked for.
+    """
+    texts = [c for c, kind in frame.schema.items() if kind == pl.String and c not in known]
+    reasons: dict[str, list[str]] = {}
+    for name in texts:
+        if reason := why_text(frame.get_column(name)):
+            reasons.setdefault(reason, []).append(name)
+    if not reasons:
+        return ""
+    parts = [f"{listed(names)} ({reason})" for reason, names in reasons.items()]
+    return (
+        f"read as text, though it looks like numbers or dates: {'; '.join(parts)}; a schema can "
+        "declare a column as number, date or text"
+    )

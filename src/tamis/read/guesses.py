@@ -1,0 +1,82 @@
+"""What all columns of a table seem to be for, drafted for a person to correct."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tamis.read.identifiers import content_of
+from tamis.read.keys import ORDER, Finding, identifying_columns
+from tamis.table import Table
+
+TARGETS = ("class", "target", "label", "outcome", "y")
+"""What targets are often called."""
+MOST_CLASSES = 20
+"""The most values that a column may have to be taken for the target."""
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """One column: what it contains, and what it looks like."""
+
+    name: str
+    kind: str
+    distinct: int
+    missing: int
+    looks: str
+    """"identifier", "order" (of the rows), "constant", "target" or nothing."""
+    content: str = ""
+    """The direct identifier that its values look like, in words, or nothing."""
+    why: str = ""
+    """Why it could identify people, or nothing."""
+    person: bool = False
+    """Whether it repeats as people with several rows do."""
+
+
+def guess_columns(table: Table) -> list[ColumnGuess]:
+    """Look at every column.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
+    >>> [(c.name, c.looks) for c in guess_columns(Table(frame))]
+    [('who', 'identifier'), ('class', 'target')]
+    """
+    target = table.roles.target or likely_target(table)
+    said = (target, *table.roles.named(), *table.roles.plain)
+    asked = [c for c in table.frame.columns if c not in said]
+    found = identifying_columns(table.frame, known=table.roles.identifiers, among=asked)
+    return [_column(table, name, target, found.get(name)) for name in table.frame.columns]
+
+
+def likely_target(table: Table) -> str | None:
+    """A column named like a target, else the last one, if it has few values and none missing."""
+    names = table.frame.columns
+    named = [c for c in names if c.lower() in TARGETS]
+    for name in (*named, names[-1]):
+        column = table.frame.get_column(name)
+        if not column.null_count() and 2 <= column.n_unique() <= MOST_CLASSES:
+            return name
+    return None
+
+
+def _column(table: Table, name: str, target: str | None, finding: Finding | None) -> ColumnGuess:
+    column = table.frame.get_column(name)
+    distinct = column.alias("").drop_nulls().n_unique()
+    looks, content = "", content_of(column)
+    if name == target:
+        looks = "target"
+    elif distinct <= 1 and not column.null_count():
+        looks = "constant"
+    elif name in table.roles.identifiers:
+        looks = "identifier"
+    elif finding is not None:
+        looks = "order" if finding.why == ORDER else "identifier"
+    return ColumnGuess(
+        name,
+        table.kind(name),
+        distinct,
+        column.null_count(),
+        looks,
+        "" if content is None else content.words,
+        "" if finding is None else finding.why,
+        finding is not None and finding.person,
+    )

@@ -1,0 +1,177 @@
+"""Names of people, addresses and free text: by the header of a column together with its values.
+
+A header alone misleads (`first` may be a rank, `name` a product), and so do values alone (a column
+of towns). So a header that says "surname", in any of some twenty languages, needs values that could
+be names; one that may mean a name, such as `first` or `nom`, needs many of them; and without any
+such header, words count only where most of them occur once, as surnames do in any table.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tamis.person import header_words
+from tamis.read.identifiers import GIVEN_NAMES, without_accents
+
+FEWEST = 3
+"""Distinct values from which a column that is headed as names counts as names."""
+MANY = 20
+"""The same where the header may mean something else."""
+MOST_ONCE = 30
+"""The same where only the values tell."""
+ONCE = 0.5
+"""The share of distinct values that occur once, from which words hardly repeat."""
+OFTEN = 0.05
+"""Distinct values per row from which a doubtful header counts."""
+VARIED = 0.1
+"""Distinct values per row from which words without any header count."""
+KNOWN = 0.4
+"""The share of rows with a common given name from which words are given names."""
+LIKE_NAMES = 0.8
+LONG = 4
+"""Blanks in a text from which it is prose."""
+LOOKED_AT = 5_000
+
+_SURE = """
+surname lastname lname firstname fname forename forenames fullname familyname givenname givennames
+middlename mname maidenname birthname nickname namelast namefirst
+prenom prenoms nomdefamille nomdenaissance patronyme nomprenom nomusage
+vorname vornamen nachname familienname geburtsname zuname rufname
+apellido apellidos primerapellido segundoapellido nombrecompleto nombrepila cognoms llinatge abizena
+cognome nomecognome cognomenome
+sobrenome apelido apelidos nomecompleto nomeproprio
+achternaam voornaam voornamen tussenvoegsel roepnaam familienaam geslachtsnaam
+efternamn fornamn tilltalsnamn efternavn fornavn etternavn mellomnavn mellemnavn eftirnafn
+sukunimi etunimi etunimet perekonnanimi eesnimi
+nazwisko imie imiona prijmeni jmeno priezvisko krstnemeno prezime priimek
+vezeteknev keresztnev csaladnev utonev
+prenume numedefamilie numelefamilie
+soyad soyadi soyisim adsoyad adisoyadi
+pavarde uzvards eponymo eponimo familiya familija otchestvo imya
+namalengkap namabelakang namadepan cyfenw sloinne mbiemri mbiemer
+"""
+SURE = frozenset(_SURE.split())
+"""Words, or words written as one, that name nothing but people."""
+_DOUBTFUL = """
+first last given family middle name names nom noms nome nomi nombre nombres ad adi ime meno nume
+nama isim nimi navn namn naam nev vards vardas emri onoma izena
+"""
+DOUBTFUL = frozenset(_DOUBTFUL.split())
+"""Words that may mean names of people."""
+_WHOSE = """
+patient pat person people subject subj def defendant cust customer client emp employee member child
+mother father parent spouse partner husband wife victim witness suspect offender inmate applicant
+contact user student pupil teacher doctor physician nurse provider author owner driver insured
+beneficiary next of kin emergency guardian legal birth preferred full actual voter tenant borrower
+plaintiff judge player donor respondent participant resident citizen worker staff manager holder
+cardholder account c p r s e de du del da di der den van la le el kunde kunden paciente cliente
+pasient pacjent osoba person dipendente empleado salarie eleve schueler schuler mitarbeiter
+"""
+WHOSE = frozenset(_WHOSE.split())
+"""What may stand before such a word."""
+_ADDRESS = """
+address addr street streetaddress residence domicile adresse anschrift strasse rue voie
+direccion domicilio calle indirizzo endereco morada adres straat adress gatuadress osoite
+katuosoite ulica adresa utca lakcim cim sokak gade vei
+"""
+ADDRESS = frozenset(_ADDRESS.split())
+"""Words for where somebody lives, which need texts of several words."""
+
+_LETTERS = r"^\p{L}[\p{L}\p{M}'\x{2019}`.-]*,?(?: \p{L}[\p{L}\p{M}'\x{2019}`.-]*,?){0,4}$"
+_LONG_WORD = r"\p{L}{4}"
+_MONTH = r"(?i)\b(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?\b.*\d"
+
+
+def named_by_header(column: pl.Series) -> str:
+    """Why a column holds names or addresses, by its header and values that fit; empty if not.
+
+    >>> named_by_header(pl.Series("Nachname", ["Kurz", "Lang", "Breit"]))
+    'headed as names of people'
+    >>> named_by_header(pl.Series("first", [1, 2, 3])), named_by_header(pl.Series("ad", ["x", "y"]))
+    ('', '')
+    """
+    if not _is_text(column):
+        return ""
+    words = header_words(column.name)
+    sure, doubtful = _is_sure(words), _is_doubtful(words)
+    if not (sure or doubtful or ADDRESS & set(words)):
+        return ""
+    present = _present(column)
+    distinct = present.unique()
+    if sure and distinct.len() >= FEWEST and _share(distinct, _LETTERS) >= LIKE_NAMES:
+        return "headed as names of people"
+    if doubtful and _may_be_names(present, distinct):
+        return "headed as names of people"
+    if ADDRESS & set(words) and distinct.len() >= MANY and _share(distinct, r"\S\s+\S") >= ONCE:
+        return "headed as addresses"
+    return ""
+
+
+def _is_sure(words: list[str]) -> bool:
+    """Whether a word of the header, or neighbours written as one, name nothing but people."""
+    runs = range(1, 4)
+    return any("".join(words[at : at + n]) in SURE for n in runs for at in range(len(words)))
+
+
+def _is_doubtful(words: list[str]) -> bool:
+    return bool(DOUBTFUL & set(words)) and set(words) <= DOUBTFUL | WHOSE
+
+
+def _may_be_names(present: pl.Series, distinct: pl.Series) -> bool:
+    if distinct.len() < MANY or _share(distinct, _LETTERS) < LIKE_NAMES:
+        return False
+    return distinct.len() >= OFTEN * present.len() or _known_share(present) >= KNOWN / 2
+
+
+def named_by_values(column: pl.Series) -> str:
+    """Why a column holds names, addresses or free text, by its values alone; empty if not.
+
+    >>> named_by_values(pl.Series(["Anna", "Peter", "Maria", "Paul"] * 10))
+    ''
+    >>> named_by_values(pl.Series([f"slept badly, woke up {i} times" for i in range(40)]))
+    'free text'
+    """
+    if not _is_text(column):
+        return ""
+    present = _present(column)
+    counts = present.value_counts(name="n")
+    distinct = counts.to_series(0)
+    if distinct.len() >= MANY and _known_share(present) >= KNOWN:
+        return "looks like given names"
+    once = int((counts["n"] == 1).sum())
+    if distinct.len() < MOST_ONCE or once < ONCE * distinct.len():
+        return ""
+    return _described(distinct) if distinct.len() >= VARIED * present.len() else ""
+
+
+def _described(distinct: pl.Series) -> str:
+    """What texts that hardly repeat are like; codes and numbers are told elsewhere."""
+    if _share(distinct, _LONG_WORD) < LIKE_NAMES or _share(distinct, _MONTH) >= ONCE:
+        return ""
+    if float((distinct.str.count_matches(r"\s") >= LONG).mean() or 0) >= ONCE:  # type: ignore[arg-type]
+        return "free text"
+    if _share(distinct, _LETTERS) >= LIKE_NAMES:
+        return "words that hardly repeat, as names do"
+    several = _share(distinct, r"\S\s+\S") >= LIKE_NAMES
+    return "texts that hardly repeat, as addresses do" if several else ""
+
+
+def _is_text(column: pl.Series) -> bool:
+    return column.dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _present(column: pl.Series) -> pl.Series:
+    texts = column.alias("").drop_nulls().cast(pl.String).str.strip_chars()
+    return texts.filter(texts != "").str.slice(0, 500)
+
+
+def _share(distinct: pl.Series, shape: str) -> float:
+    some = distinct.head(LOOKED_AT)
+    return int(some.str.contains(shape).sum()) / max(some.len(), 1)
+
+
+def _known_share(present: pl.Series) -> float:
+    """The share of rows with one common given name and nothing else."""
+    counts = present.value_counts(name="n", sort=True).head(LOOKED_AT)
+    known = [without_accents(text) in GIVEN_NAMES for text in counts.to_series(0)]
+    return int(counts["n"].filter(pl.Series(known, dtype=pl.Boolean)).sum()) / max(present.len(), 1)

@@ -1,0 +1,162 @@
+"""Ids that repeat: columns whose values stand for people with several rows, and their siblings.
+
+Within the rows of one person, sex or year of birth do not change. So a column of many values with a
+few rows each is taken for such an id where other columns are steady within it: where two rows with
+the same value agree far more often than any two rows of the table do, which is what shuffling the
+column would give. Two steady columns are needed that do not follow from each other: a postcode
+makes the county and the state steady, but the county gives the state.
+
+A sibling of a known identifier tells the same people apart, or is a part of its text.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.person import header_words, value_codes
+
+FEWEST_IDS = 30
+FEWEST_REPEATED = 20
+"""Values with several rows from which chance no longer makes columns steady."""
+FEWEST_ROWS, MOST_ROWS = 1.02, 20.0
+"""The rows of an id on average: once is a key of its own kind, hundreds are a place or a code."""
+STEADY = 0.95
+"""The agreement within values, between chance (0) and always (1), from which a column is steady."""
+FOLLOWS = 0.9
+"""The same from which one steady column follows from another."""
+FEW = 20
+"""The most values of the steady columns that are compared with each other."""
+ROWS, COLUMNS = 50_000, 60
+"""The most rows, and other columns, that are looked at."""
+PART = 0.8
+"""The share of rows in which a text is a word of an identifier's text."""
+_PLACES = """
+zip zipcode postcode postal plz cp city town county district region state province commune
+parish fips tract msa area place municipality village street ward precinct block country
+date day month year week quarter time timestamp hour
+"""
+PLACES = frozenset(_PLACES.split())
+"""Words for what many people have in common although little else changes within it."""
+
+Codes = NDArray[np.int64]
+
+
+def repeats_like_people(frame: pl.DataFrame, name: str) -> bool:
+    """Whether a column has many values with a few rows each, within which other columns are steady.
+
+    >>> rows = np.arange(600)
+    >>> who = (rows * 7) % 200
+    >>> frame = pl.DataFrame({"n": who, "sex": who % 2, "born": who % 13, "dose": rows % 5})
+    >>> repeats_like_people(frame, "n"), repeats_like_people(frame, "dose")
+    (True, False)
+    """
+    column = frame.get_column(name)
+    if PLACES & set(header_words(name)) or not repeats_often(column):
+        return False
+    some = frame.head(ROWS)
+    codes = _codes(some.get_column(name))
+    others = (c for c in some.get_columns() if c.name != name)
+    steady = []
+    for other in islice(others, COLUMNS):
+        values = _codes(other)
+        if steadiness(codes, values) >= STEADY:
+            steady.append(values)
+    return _independent(steady)
+
+
+def repeats_often(column: pl.Series) -> bool:
+    """Whether a column of numbers or texts has many values with a few rows each."""
+    values = column.alias("")
+    if values.dtype in (pl.Date, pl.Datetime, pl.Time, pl.Boolean):
+        return False
+    present = values.drop_nulls()
+    if present.dtype.is_float() and not bool((present == present.floor()).all()):
+        return False
+    counts = present.value_counts(name="n")["n"]
+    if counts.len() < FEWEST_IDS or int((counts > 1).sum()) < FEWEST_REPEATED:
+        return False
+    return FEWEST_ROWS * counts.len() <= present.len() <= MOST_ROWS * counts.len()
+
+
+def _independent(steady: list[Codes]) -> bool:
+    """Whether two steady columns do not follow from each other."""
+    few = [codes for codes in steady if codes.max(initial=0) < FEW]
+    if any(
+        steadiness(a, b) < FOLLOWS and steadiness(b, a) < FOLLOWS for a, b in combinations(few, 2)
+    ):
+        return True
+    return len(steady) - len(few) >= 3  # dates of birth, weights: too many values to compare
+
+
+def steadiness(groups: Codes, values: Codes) -> float:
+    """How much more often two rows of a group agree than any two rows: 0 is chance, 1 is always.
+
+    0 also where that cannot be told: few groups have two rows, or nearly all rows are equal.
+    Negative codes are missing; such rows form no group.
+
+    >>> steadiness(np.repeat(np.arange(100), 3), np.repeat(np.arange(100) % 4, 3))
+    1.0
+    """
+    kept = groups >= 0
+    groups, values = groups[kept], values[kept] + 1
+    n = len(groups)
+    if n < 2:
+        return 0.0
+    width = int(values.max()) + 1
+    together = np.unique(groups * width + values, return_counts=True)[1]
+    pairs = _pairs(np.bincount(groups))
+    chance = _pairs(np.bincount(values)) / _pairs(np.array([n]))
+    # So few pairs would disagree by chance that agreement says nothing.
+    if pairs * (1 - chance) < FEWEST_REPEATED or chance > 1 - 1 / FEWEST_REPEATED:
+        return 0.0
+    return float((_pairs(together) / pairs - chance) / (1 - chance))
+
+
+def _pairs(counts: Codes) -> float:
+    counts = counts.astype(np.float64)
+    return float((counts * (counts - 1)).sum() / 2)
+
+
+def _codes(column: pl.Series) -> Codes:
+    """Numbers from 0 for equal cells, -1 where missing."""
+    values = column.alias("")
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+    codes = value_codes(values)
+    return codes - 1 if values.null_count() else codes
+
+
+def sibling_of(frame: pl.DataFrame, name: str, identifier: str) -> bool:
+    """Whether a column tells the same people apart as an identifier, or is a part of its text.
+
+    >>> whole = [f"{a} {b}" for a in ("Ann", "Bo", "Eve", "Jo", "Kim") for b in "PQRSTUVW"]
+    >>> frame = pl.DataFrame({"who": whole, "a": [w[:-2] for w in whole], "c": ["x", "y"] * 20})
+    >>> sibling_of(frame, "a", "who"), sibling_of(frame, "c", "who")
+    (True, False)
+    """
+    column, known = frame.get_column(name), frame.get_column(identifier)
+    if column.dtype == pl.Boolean or known.n_unique() < FEW:
+        return False
+    if column.dtype == pl.String and known.dtype == pl.String and _is_part(column, known):
+        return True
+    if not repeats_often(column) or not repeats_often(known):
+        return False
+    some = frame.head(ROWS)
+    codes, of_known = (_codes(some.get_column(c)) for c in (name, identifier))
+    return steadiness(codes, of_known) >= FOLLOWS
+
+
+def _is_part(column: pl.Series, known: pl.Series) -> bool:
+    both = pl.DataFrame({"part": column.alias("part"), "whole": known.alias("whole")})
+    both = both.drop_nulls().unique(maintain_order=True).head(2_000)
+    low = both.select(pl.all().str.strip_chars().str.to_lowercase()).filter(pl.col("part") != "")
+    # An initial or a two-letter code may be in a name by chance.
+    if low.height < FEW or (low["part"].str.len_chars().mean() or 0) < 2:  # type: ignore[operator]
+        return False
+    wholes = [set(text.replace(",", " ").split()) for text in low["whole"]]
+    found = sum(set(part.split()) <= words for part, words in zip(low["part"], wholes))
+    return found >= PART * low.height and low["part"].n_unique() > 2

@@ -1,0 +1,119 @@
+"""What pages offer: every format, dropped files that are kept, a command that is current."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tamis.cli.release.run import Request
+from tamis.cli.table_source import TableSource
+from tamis.datasets import stays
+from tamis.publish.verify import verify
+from tamis.read import FORMATS
+from tamis.serve import PASSING, SERVED
+from tamis.serve.pages import CHECK_WORDS, singling_sets
+from tamis.serve.releasing import learnt_groups
+from tamis.serve.steps import DEMO, ENDINGS
+from tamis.settings import Settings
+from tests.publish.conftest import copy, outcome, published, quick_look
+from tests.serve.running import Server, serving
+from tests.serve.test_serving import looked_at
+
+__all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
+ROLES = {f"role-{at}": role for at, role in enumerate(DEMO.values())}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("steps")
+    stays(rows=300).frame.write_csv(folder / "stays.csv")
+    with serving(folder, "stays.csv") as found:
+        looked_at(found)
+        yield found
+
+
+def test_every_format_but_sparse_records_can_be_dropped():
+    tables = {ending for ending, kind in FORMATS.items() if kind not in ("svm", "basket")}
+    assert {*tables, ".gz"} == set(ENDINGS)
+
+
+def test_the_command_follows_the_form_before_it_is_sent(server: Server):
+    before = server.ask("/tables/1/tamis.toml", cookie=server.enter()).text
+    said = server.post(
+        "/tables/1/command/columns", **ROLES | {f"role-{list(DEMO).index('zip')}": "drop"}
+    )
+    assert "--drop=zip" in json.loads(said.text)["command"]
+    typed = server.ask("/tables/1/tamis.toml", cookie=server.enter()).text
+    assert tomllib.loads(typed)["drop"] == ["zip"]
+    server.ask("/tables/1/columns", cookie=server.enter())  # a page that is loaded anew is as kept
+    assert server.ask("/tables/1/tamis.toml", cookie=server.enter()).text == before
+    none = server.post("/tables/1/command/columns", **dict.fromkeys(ROLES, "drop"))
+    assert none.status == 400
+    assert "choose the target" in none.text
+
+
+def test_the_command_follows_the_limits_and_refuses_what_cannot_be_asked(server: Server):
+    said = server.post("/tables/1/command/settings", k="7", l="3")
+    assert {"--k=7", "--l=3"} <= set(json.loads(said.text)["command"].split())
+    wrong = server.post("/tables/1/command/settings", k="0")
+    assert "a whole number from 1" in wrong.text
+
+
+def dropped(server: Server, name: str, keep: str) -> str:
+    body = pl.DataFrame({"a": range(40), "b": ["x", "y"] * 20}).write_csv().encode()
+    headers = {"cookie": server.enter(), "origin": server.root, "x_tamis_form": server.form()}
+    return server.ask(f"/upload?name={name}&keep={keep}", "PUT", body, **headers).text
+
+
+def test_a_dropped_file_is_kept_where_that_is_asked_and_replaces_nothing(server: Server):
+    assert "go" in json.loads(dropped(server, "mine.csv", "no"))
+    assert not (server.folder / "mine.csv").exists()
+    assert "go" in json.loads(dropped(server, "mine.csv", "yes"))
+    kept = server.folder / "mine.csv"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    before = kept.read_bytes()
+    assert "already" in json.loads(dropped(server, "mine.csv", "yes"))["error"]
+    assert kept.read_bytes() == before
+
+
+@pytest.mark.parametrize(("served", "named"), [("1", True), (PASSING, False)])
+def test_a_table_that_will_be_removed_is_named_without_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: str, named: bool
+):
+    path = tmp_path / "stays.csv"
+    stays(rows=30).frame.write_csv(path)
+    given: Any = dict.fromkeys((f.name for f in fields(TableSource) if f.default is MISSING), ())
+    source = TableSource(**{**given, "table": str(path), "schema": None, "labels": None})
+    asked = Request(source, Settings(), tmp_path, False, False, False, {}, (), None, None, None)
+    monkeypatch.setenv(SERVED, served)
+    assert (str(tmp_path) in json.dumps(asked.origin)) == named
+    assert Path(asked.origin["path"]).name == "stays.csv"
+
+
+def test_every_check_has_words(published: Path):
+    assert {check.name for check in verify(published).checks} <= set(CHECK_WORDS)
+
+
+def test_groups_that_nobody_wrote_are_to_be_reviewed():
+    groups = {"cancer and others": ["breast cancer", "diabetes"], "flu": ["flu"]}
+    columns = [
+        {"name": "icd", "coarser": {"level": 1, "groups": groups}},
+        {"name": "job", "coarser": {"level": 1, "groups": groups}},
+        {"name": "age", "coarser": {"level": 1, "width": 10}},
+        {"name": "sex"},
+    ]
+    found = learnt_groups({"columns": columns}, ["job"])
+    assert found == {"icd": [("cancer and others", ["breast cancer", "diabetes"])]}
+
+
+def test_the_sets_that_single_people_out_are_few():
+    sets = [{"columns": [str(i)], "people": i} for i in range(99)]
+    assert singling_sets({"sets": sets}) == sets[:6]
+    assert singling_sets(None) == []
