@@ -5,10 +5,14 @@
     uv run python -m bench.freeze record FILE
     uv run python -m bench.freeze compare FILE
 
-For a generated table and, if the real datasets are next to the checkout, samples of six of them,
-as csv and as parquet: the SHA-256 of every file of a release, and the JSON of every command. What
-is drawn with differential privacy has no seed, so only its structure is kept. A record is valid for
-one machine and one set of versions. Names after FILE restrict it to some tables.
+For three generated tables (patients; stays, with several rows a person; shopping, sparse records)
+and, if the real datasets are next to the checkout, samples of six of them, as csv and as parquet:
+the SHA-256 of every file of releases that ask for each promise and use each method, and the JSON of
+every command, through DuckDB too. What is drawn with differential privacy has no seed, so only its
+structure is kept. A record is valid for one machine and one set of versions. Names after FILE
+restrict it to some tables.
+
+A change of bytes that is intended is written down with its reason in the message of its commit.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -26,26 +30,48 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
+import duckdb
+import numpy as np
 import polars as pl
 
 import tamis
 from bench.labelled_tables import DATA
+from tamis.binary.records import BinaryTable
 from tamis.cli import main as command_line
-from tamis.datasets import patients
+from tamis.datasets import behaviour, patients, stays
 from tamis.errors import TamisError
 
 DATE = "2000-01-01"
-ROWS, MOST_COLUMNS = 400, 17
-METHODS: dict[str, dict[str, Any]] = {
-    "breach": {"most": 3},
-    "containment": {"ks": [5, 20], "utilities": ["difference", "information"]},
-    "noise": {},
-    "flip": {},
+ROWS, SPARSE_ROWS, MOST_COLUMNS = 400, 2000, 17
+SECRET = "0123456789abcdef" * 2
+BY_CONTAINMENT: dict[str, Any] = {"ks": [5, 20], "utilities": ["difference", "information"]}
+RELEASES: dict[str, dict[str, Any]] = {
+    "papers": {
+        "methods": {"breach": {"most": 3}, "containment": BY_CONTAINMENT, "noise": {}, "flip": {}},
+        "attackers": ("c45", "nb", "logistic"),
+        "secret": SECRET,
+    },
+    "usual": {},
+    "ranks": {"choose": "ranks", "max_features": 6},
+    "diverse": {"l": 2, "t": 0.5},
+    "entropy": {"l": 2, "l_kind": "entropy", "max_suppressed": 0.1},
+    "recursive": {"l": 2, "l_kind": "recursive", "c": 9.0, "max_average_risk": 0.2},
+    "alike": {"alpha": 0.95, "beta": 4.0, "delta_disclosure": 2.5, "max_risk": 0.15},
+    "suppressed": {"k": 10, "max_suppressed": 0.05},
+    "absences": {"methods": {"containment": BY_CONTAINMENT}, "absences": 1},
+    "population": {"max_population_risk": 0.5, "sampling": 0.1},
+    "presence": {"delta_presence": (0.0, 0.95)},
+    "altered": {
+        "methods": {name: {} for name in ("microaggregate", "suppress", "swap", "pram")},
+        "secret": SECRET,
+    },
 }
-ATTACKERS = ("c45", "nb", "logistic")
+"""What each release asks for. The first is made in every format, the others as csv."""
 QUICK = ["--methods", "containment", "--attackers", "nb"]
 Format = Literal["csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
+SPARSE = "shopping"
+MADE = ("patients", "stays", SPARSE)
 
 
 class Sample(NamedTuple):
@@ -63,6 +89,11 @@ class Sample(NamedTuple):
         ]
         return ["--target", self.target, "--sensitive", self.sensitive, *several]
 
+    @property
+    def columns_with_ladders(self) -> list[str]:
+        """Two of the columns that attackers may know."""
+        return list(self.options.get("quasi", self.frame.columns))[:2]
+
 
 REAL = {
     "adult_train": ("class", "sex", {"quasi": ("age", "race"), "drop": ("fnlwgt",)}),
@@ -76,10 +107,10 @@ REAL = {
 
 
 def samples() -> Iterator[tuple[str, Sample]]:
-    """The generated table, then the real ones that can be found."""
-    made = patients(ROWS)
-    roles = {"quasi": made.quasi, "identifier": made.roles.identifiers}
-    yield "patients", Sample(made.frame, made.target or "", made.sensitive or "", roles)
+    """The generated tables, then the real ones that can be found."""
+    for name, made in (("patients", patients(ROWS)), ("stays", stays(ROWS))):
+        roles = {"quasi": made.quasi, "identifier": made.roles.identifiers}
+        yield name, Sample(made.frame, made.target or "", made.sensitive or "", roles)
     for name, (target, sensitive, options) in REAL.items():
         path = DATA / f"{name}.csv.gz"
         if not path.exists():
@@ -110,7 +141,7 @@ def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], boo
     yield "select equality", [*contained, "--privacy", "equality"], False
     yield "select breach", breach, False
     yield "select breach c45", [*breach, "--classifier", "c45", "--folds", "3"], False
-    for method in ("uniform", "gaussian", "flip"):
+    for method in ("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"):
         yield (
             f"perturb {method}",
             [*perturb, method, "--seed", "1", "-o", f"{method}.{kind}"],
@@ -122,8 +153,46 @@ def commands(sample: Sample, kind: Format) -> Iterator[tuple[str, list[str], boo
     yield "rules", ["rules", table, *flags, "-o", "rules.txt"], False
     yield "retain", ["retain", table, f"uniform.{kind}", *flags, "--test", f"test.{kind}"], False
     yield "choose", ["choose", "scores.csv", "--factor", "a:max", "--factor", "b:min"], False
-    yield "release", ["release", table, *flags, "--out", "released", *QUICK], False
-    yield "verify", ["verify", "published"], False
+    yield "release", ["release", table, *flags, "--out", "released/quick", *QUICK], False
+    for name in RELEASES:
+        if Path("published", name).exists():
+            yield f"verify {name}", ["verify", f"published/{name}"], False
+    if kind == "csv":
+        yield from commands_on_csv(sample)
+
+
+def commands_on_csv(sample: Sample) -> Iterator[tuple[str, list[str], bool]]:
+    """More commands, which do the same whatever format a table is read from."""
+    flags = sample.flags
+    coarsen = ["coarsen", "table.csv", *flags]
+    release = ["release", *flags, *QUICK]
+    for search in ("exact", "local", "learning"):
+        yield f"coarsen {search}", [*coarsen, "--search", search, "-o", f"{search}.csv"], False
+    yield "coarsen diverse", [*coarsen, "--l", "2", "--t", "0.5", "--max-suppressed", "0.1"], False
+    for column in sample.columns_with_ladders:
+        yield f"ladder {column}", ["ladder", "table.csv", *flags, "--column", column], False
+    yield "curve", ["curve", "table.csv", *flags, "--levels", "0,0.2", "--draws", "2"], False
+    yield "audit sampled", ["audit", "table.csv", *flags, "--sampling", "0.1"], False
+    yield "attack", ["attack", "table.csv", "published/usual", *flags], False
+    yield "attack file", ["attack", "table.csv", "swap.csv", *flags, "--people", "100"], False
+    beside = ["table.csv", "--beside", "published/usual", "--out", "released/beside"]
+    yield "release beside", ["release", *flags, *beside], False
+    whole = "whole.duckdb::rows"
+    yield "audit engine", ["audit", whole, *flags], False
+    yield "release engine", [*release, whole, "--out", "released/engine"], False
+    yield "verify engine", ["verify", "released/engine"], False
+
+
+def sparse_commands() -> Iterator[tuple[str, list[str], bool]]:
+    """What is asked of sparse records."""
+    contained = ["select", "table.svm", "--by", "containment", "--k", "8"]
+    yield "audit", ["audit", "table.svm"], False
+    for search in ("greedy", "improve", "maximal"):
+        yield f"select {search}", [*contained, "--search", search], False
+    for form in ("csv", "long", "svm"):
+        out = ["--write", form, "--out", f"released/{form}"]
+        yield f"release {form}", ["release", "table.svm", *out], False
+        yield f"verify {form}", ["verify", f"released/{form}"], False
 
 
 def record(only: list[str]) -> dict[str, Any]:
@@ -134,45 +203,87 @@ def record(only: list[str]) -> dict[str, Any]:
             print(f"{name}.{kind}", file=sys.stderr)
             with inside_a_folder():
                 found[f"{name}.{kind}"] = run_all(sample, kind)
+    if not only or SPARSE in only:
+        print(SPARSE, file=sys.stderr)
+        with inside_a_folder():
+            write_log(behaviour(SPARSE_ROWS))
+            found[SPARSE] = {**run_each(sparse_commands()), "files": digests()}
     return found
+
+
+def write_log(log: BinaryTable) -> None:
+    """Sparse records as a file, the label first."""
+    ends, labels = log.matrix.indptr, np.asarray(log.labels) == "buyer"
+    with open("table.svm", "w", encoding="utf-8") as file:
+        for row, label in enumerate(labels):
+            columns = log.matrix.indices[ends[row] : ends[row + 1]]
+            print(int(label), *(f"{column + 1}:1" for column in columns), file=file)
 
 
 def run_all(sample: Sample, kind: Format) -> dict[str, Any]:
     """What every command says of a table, and the digest of every file that is left."""
-    for name, rows in (("table", sample.frame[:-100]), ("test", sample.frame[-100:])):
+    parts = {"table": sample.frame[:-100], "test": sample.frame[-100:], "whole": sample.frame}
+    for name, rows in parts.items():
         (rows.write_csv if kind == "csv" else rows.write_parquet)(f"{name}.{kind}")
     pl.DataFrame({"name": list("xyz"), "a": [1, 3, 2], "b": [0.1, 0.2, 0.1]}).write_csv(
         "scores.csv"
     )
-    found: dict[str, Any] = {"publish": publish(sample, kind)}
-    for name, args, drawn in commands(sample, kind):
-        begin = time.perf_counter()
-        told = run([*args, "--json"])
-        print(f"  {name} {time.perf_counter() - begin:.1f} s", file=sys.stderr)
+    found: dict[str, Any] = {}
+    for name, asked in RELEASES.items():
+        if kind == "csv" or name == next(iter(RELEASES)):
+            with timed(f"publish {name}"):
+                found[f"publish {name}"] = publish(sample, kind, name, asked)
+    if kind == "csv":
+        with duckdb.connect("whole.duckdb") as base:
+            base.execute("create table rows as from read_csv('table.csv')")
+    return {**found, **run_each(commands(sample, kind)), "files": digests()}
+
+
+def run_each(asked: Iterable[tuple[str, list[str], bool]]) -> dict[str, Any]:
+    """What each command says."""
+    found = {}
+    for name, args, drawn in asked:
+        with timed(name):
+            told = run([*args, "--json"])
         found[name] = structure(told) if drawn and not told["code"] else told
-    found["files"] = {
+    return found
+
+
+def digests() -> dict[str, str]:
+    """The hash of every file that is the same on every day."""
+    return {
         str(path): sha256(path.read_bytes()).hexdigest()
         for path in sorted(Path().rglob("*"))
         # A release made by the command line and the ledger bear today's date.
         if path.is_file()
         and path.parts[0] != "released"
+        and path.suffix != ".duckdb"
         and not path.name.startswith(("dp-", "tamis-ledger"))
     }
-    return found
 
 
-def publish(sample: Sample, kind: Format) -> str:
-    """A release of a set date in the folder `published`; why, where there can be none."""
-    options: dict[str, Any] = {**sample.options}
-    settings = tamis.Settings(methods=METHODS, attackers=ATTACKERS, format=kind)
+def publish(sample: Sample, kind: Format, name: str, asked: Mapping[str, Any]) -> str:
+    """A release of a set date in a folder below `published`; why, where there can be none."""
+    roles: dict[str, Any] = {"target": sample.target, "sensitive": sample.sensitive}
+    roles |= sample.options
+    settings = tamis.Settings(**{"format": kind, **asked})
     try:
-        table = tamis.read_table(
-            f"table.{kind}", target=sample.target, sensitive=sample.sensitive, **options
-        )
-        tamis.publish(tamis.consider(table, settings), "published", date=DATE)
+        table = tamis.read_table(f"table.{kind}", **roles)
+        register = None
+        if settings.delta_presence is not None:
+            register = tamis.read_table("whole.csv", **roles)
+        outcome = tamis.consider(table, settings, register=register)
+        tamis.publish(outcome, f"published/{name}", date=DATE)
     except TamisError as error:
-        return str(error)
+        return neutral(str(error))
     return "published"
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    begin = time.perf_counter()
+    yield
+    print(f"  {name} {time.perf_counter() - begin:.1f} s", file=sys.stderr)
 
 
 def run(args: list[str]) -> dict[str, Any]:
@@ -193,8 +304,7 @@ def run(args: list[str]) -> dict[str, Any]:
 def neutral(text: str) -> str:
     """Text without the folder and the day it was made in, nor the hash of a page that states it."""
     here, today = os.getcwd(), datetime.now(UTC).date().isoformat()
-    page = Path("released", "report.html")
-    if page.exists():
+    for page in sorted(Path("released").rglob("report.html")):
         text = text.replace(sha256(page.read_bytes()).hexdigest(), "OF A DATED PAGE")
     return text.replace(here, "HERE").replace(today, DATE)
 
@@ -214,6 +324,8 @@ def inside_a_folder() -> Iterator[None]:
     before = os.getcwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)
+        for made in ("published", "released"):
+            Path(made).mkdir()
         try:
             yield
         finally:
@@ -240,8 +352,8 @@ def main(args: list[str]) -> None:
     if len(args) < 2 or args[0] not in ("record", "compare"):
         sys.exit("usage: python -m bench.freeze record|compare FILE [TABLE ...]")
     file, only = Path(args[1]), args[2:]
-    if unknown := [name for name in only if name not in ("patients", *REAL)]:
-        sys.exit(f"no table {', '.join(unknown)}; there are patients, {', '.join(REAL)}")
+    if unknown := [name for name in only if name not in (*MADE, *REAL)]:
+        sys.exit(f"no table {', '.join(unknown)}; there are {', '.join((*MADE, *REAL))}")
     if args[0] == "record":
         file.write_text(json.dumps(record(only), indent=1))
         return
