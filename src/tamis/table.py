@@ -279,8 +279,10 @@ class Table:
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> table = Table(stays, Roles(target="ill", identifiers=("stay", "patient")))
-        >>> [each.words() for each in table.person_candidates]
-        ["by 'stay' 3 people with one row each", "by 'patient' 2 people with 1.5 rows each"]
+        >>> for candidate in table.person_candidates:
+        ...     print(candidate.words())
+        by 'stay' 3 people with one row each
+        by 'patient' 2 people with 1.5 rows each
         """
         return tuple(candidates_of(self._identifier_codes))
 
